@@ -1,0 +1,86 @@
+// The composition root: config → store → app → listen, and all of it backwards at the end.
+
+import { setTimeout } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config.ts';
+import { createApp } from '../http/app.ts';
+import { createLog } from '../log.ts';
+import type { Observe } from '../observe.ts';
+import { Refusal } from '../refusal.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import type { Store } from '../store.ts';
+import { issueToken, SCOPES } from '../token.ts';
+import { banner } from './banner.ts';
+
+/** So long open connections may bring one more request: a client that is just sending sees no reset. */
+const LAST_REQUESTS_MS = 500;
+/** Then connections that are still open are cut. */
+const STOP_WITHIN_MS = 8000;
+
+export async function serve(config: Config): Promise<void> {
+  const observe = await createLog(config.logLevel);
+  process.on('uncaughtException', (error) => {
+    observe({ kind: 'bug', error });
+    process.exit(1);
+  });
+
+  let draining = false;
+  const store = await openSqliteStore({
+    path: config.databasePath,
+    role: 'server',
+    observe,
+    onFailure: () => stop('the store failed', 1),
+  });
+  const app = createApp({ ...config, store, observe, isDraining: () => draining });
+  const url = (await listen(app, config)) + config.basePath;
+  const database = `sqlite:${config.databasePath}`;
+  observe({ kind: 'listening', url, database });
+  await welcome(store, observe, { url, database });
+  process.on('SIGTERM', () => stop('SIGTERM', 0));
+  process.on('SIGINT', () => stop('SIGINT', 0));
+
+  async function stop(reason: string, exitStatus: number): Promise<void> {
+    if (draining) process.exit(1); // asked twice: at once
+    draining = true;
+    observe({ kind: 'stopping', reason });
+    globalThis.setTimeout(() => app.server.closeAllConnections(), STOP_WITHIN_MS).unref();
+    if ((await openConnections(app)) > 0) await setTimeout(LAST_REQUESTS_MS);
+    await app.close();
+    await store.close();
+    observe({ kind: 'stopped' });
+    process.exit(exitStatus);
+  }
+}
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new Refusal(`Port ${port} of ${host} is in use: set PORT to another one`);
+    throw new Refusal(`Cannot listen on ${host} port ${port}: ${message}`);
+  }
+  const address = app.server.address();
+  const actualPort = typeof address === 'object' && address ? address.port : port;
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `http://${name}:${actualPort}`;
+}
+
+/** A secret goes to a terminal only: what is piped ends up in a file. */
+async function welcome(store: Store, observe: Observe, facts: { url: string; database: string }): Promise<void> {
+  const isFirstStart = (await store.listTokens()).length === 0;
+  const terminal = [process.stdout, process.stderr].find((stream) => stream.isTTY);
+  if (!terminal) {
+    if (isFirstStart) observe({ kind: 'no_token' });
+    return;
+  }
+  const first = isFirstStart
+    ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
+    : undefined;
+  terminal.write(banner({ version: packageJson.version, ...facts, firstSecret: first?.secret }));
+}
+
+function openConnections({ server }: FastifyInstance): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+}

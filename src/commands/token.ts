@@ -1,0 +1,109 @@
+// plant-store token create | list | revoke, straight on the database; a running server sees it within a second.
+
+import type { Config } from '../config.ts';
+import { Refusal } from '../refusal.ts';
+import { openSqliteStore } from '../sqlite/store.ts';
+import type { Store } from '../store.ts';
+import { isActive, issueToken, SCOPES, type Scope, type Token } from '../token.ts';
+
+const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
+
+export async function createToken(
+  config: Config,
+  options: { name: string; scopes: string; expires?: string },
+): Promise<void> {
+  const nowMs = Date.now();
+  const wanted = {
+    name: options.name,
+    scopes: readScopes(options.scopes),
+    expiresMs: options.expires === undefined ? null : nowMs + readDuration(options.expires),
+  };
+  await withStore(config, async (store) => {
+    const { token, secret } = await issueToken(store, wanted, nowMs);
+    process.stdout.write(`${secret}\n`);
+    if (process.stderr.isTTY)
+      process.stderr.write(`Token ${token.id} (${token.scopes.join(', ')}): shown only now, so keep it\n`);
+  });
+}
+
+export async function listTokens(config: Config, options: { json?: boolean }): Promise<void> {
+  await withStore(config, async (store) => {
+    const rows = (await store.listTokens()).map((token) => toRow(token, Date.now()));
+    process.stdout.write(options.json || !process.stdout.isTTY ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
+  });
+}
+
+export async function revokeToken(config: Config, id: string): Promise<void> {
+  await withStore(config, (store) => store.revokeToken(id, Date.now()));
+  if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
+}
+
+async function withStore(config: Config, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openSqliteStore({
+    path: config.databasePath,
+    role: 'command',
+    observe: () => {},
+    onFailure: () => {},
+  });
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function readScopes(text: string): Scope[] {
+  const wanted = text.split(',').map((scope) => scope.trim());
+  for (const scope of wanted) {
+    if (!SCOPES.some((known) => known === scope)) {
+      throw new Refusal(`--scopes takes ${SCOPES.join(', ')}, separated by commas, not "${scope}"`, 2);
+    }
+  }
+  return SCOPES.filter((scope) => wanted.includes(scope));
+}
+
+function readDuration(text: string): number {
+  const [, count, unit] = /^([1-9]\d{0,8})([mhdw])$/.exec(text) ?? [];
+  const durationMs = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
+  if (durationMs <= MAX_EXPIRY_MS) return durationMs;
+  throw new Refusal(`--expires takes a number and a unit (30m, 12h, 90d, 4w), not "${text}"`, 2);
+}
+
+interface Row {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  created: string;
+  expires: string | null;
+  status: 'active' | 'expired' | 'revoked';
+}
+
+function toRow(token: Token, nowMs: number): Row {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
+  const status = isActive(token, nowMs) ? 'active' : revokedMs === null ? 'expired' : 'revoked';
+  const expires = expiresMs === null ? null : new Date(expiresMs).toISOString();
+  return { id, name, scopes, created: new Date(createdMs).toISOString(), expires, status };
+}
+
+function toTable(rows: Row[]): string {
+  const cells = rows.map((row) => [
+    row.id,
+    row.name,
+    row.scopes.join(','),
+    row.created,
+    row.expires ?? 'never',
+    row.status,
+  ]);
+  const lines = [['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'], ...cells];
+  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}

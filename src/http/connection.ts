@@ -1,0 +1,78 @@
+// What happens below a request: refusals of the HTTP parser, late clients, too many connections. Each is answered
+// once, with an Error like all others, and the connection is closed.
+
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { PlantStoreError } from '../error.ts';
+import { toResponse } from './errors.ts';
+
+export const MAX_HEADER_BYTES = 16 * 1024;
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 30_000;
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+/** How often the two time-outs above are looked at. */
+export const TIMEOUT_CHECK_MS = 2_000;
+const MAX_CONNECTIONS = 10_000;
+
+export function guardConnections(server: Server): void {
+  let connections = 0;
+  server.on('connection', (socket: Socket) => {
+    connections++;
+    socket.on('close', () => connections--);
+    if (connections > MAX_CONNECTIONS) {
+      refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
+    }
+  });
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+    refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy'));
+  });
+  // RFC 9110 lets a server ignore an expectation that it does not know. Node's own 417 would have no body.
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+    server.emit('request', request, response);
+  });
+}
+
+/** For the event 'clientError'. */
+export function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
+  const answering = responseUnderWay(socket);
+  if (answering?.req.complete) {
+    // The fault is in what came after a good request: that one is answered first.
+    answering.once('close', () => onClientError(error, socket));
+  } else if (!socket.writable || answering?.headersSent || error.code === 'ECONNRESET') {
+    socket.destroy(error);
+  } else {
+    refuse(socket, toPlantStoreError(error));
+  }
+}
+
+function responseUnderWay(socket: Socket): ServerResponse | undefined {
+  // Node's own handler of this event looks at the same member; there is no public one.
+  return (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage ?? undefined;
+}
+
+function toPlantStoreError({ code, reason }: { code?: string; reason?: string }): PlantStoreError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new PlantStoreError('request_timeout', 'The request did not arrive in time');
+    case 'HPE_HEADER_OVERFLOW':
+      return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes`);
+    default:
+      return new PlantStoreError('malformed_request', `Not well-formed HTTP: ${reason ?? 'cannot be read'}`);
+  }
+}
+
+function refuse(socket: Socket, error: PlantStoreError): void {
+  const { status, headers, body } = toResponse(error);
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    connection: 'close',
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    date: new Date().toUTCString(),
+    'x-request-id': randomUUID(),
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.on('error', () => socket.destroy()); // it may be gone already
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () => socket.destroy());
+}

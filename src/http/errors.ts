@@ -1,0 +1,89 @@
+// The one table from an error's code to its number, and what else goes with it onto the wire.
+
+import { z } from 'zod';
+import { type ErrorCode, PlantStoreError } from '../error.ts';
+
+interface ErrorKind {
+  /** HTTP status × 100 + n. Append-only: a number once given keeps its meaning. */
+  error: number;
+  /** As the OpenAPI description tells it. */
+  when: string;
+  headers?: Record<string, string>;
+}
+
+const CHALLENGE = 'Bearer realm="plant-store"';
+
+export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
+  malformed_request: { error: 40000, when: 'not well-formed HTTP', headers: { connection: 'close' } },
+  not_json: { error: 40001, when: 'the body is empty, not UTF-8, has a BOM, or is not JSON' },
+  not_valid: { error: 40002, when: 'the JSON does not fit the schema' },
+  bad_parameter: { error: 40003, when: 'a query parameter or a part of the path is malformed' },
+  id_taken: { error: 40009, when: 'the id belongs to another plant' },
+  no_credentials: { error: 40101, when: 'no credentials', headers: { 'www-authenticate': CHALLENGE } },
+  bad_token: {
+    error: 40102,
+    when: 'the token is malformed, unknown, expired or revoked',
+    headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
+  },
+  scope_missing: { error: 40301, when: 'the token lacks the scope' },
+  no_such_path: { error: 40400, when: 'no such path' },
+  not_found: { error: 40401, when: 'no such record' },
+  no_such_method: { error: 40500, when: 'the path has no such method' },
+  request_timeout: { error: 40800, when: 'the request did not arrive in time', headers: { connection: 'close' } },
+  body_too_large: { error: 41300, when: 'the body is over 64 KiB', headers: { connection: 'close' } },
+  media_type: { error: 41500, when: 'the body is not application/json in UTF-8, or it is compressed' },
+  headers_too_large: { error: 43100, when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
+  bug: { error: 50000, when: 'a bug in the service; nothing was stored unless a retry says so' },
+  unavailable: {
+    error: 50300,
+    when: 'overloaded, stopping, out of disk, or it is not known if the record was stored: send the same record again',
+    headers: { 'retry-after': '1' },
+  },
+};
+
+export const ErrorBody = z
+  .object({
+    error: z.int32().meta({ type: 'integer', format: 'int32', description: 'Numeric error indicator' }),
+    message: z.string().meta({ description: 'What is wrong, and where' }),
+  })
+  .meta({ id: 'Error' });
+
+export interface ErrorResponse {
+  status: number;
+  headers: Record<string, string>;
+  body: z.output<typeof ErrorBody>;
+}
+
+export function statusOf(code: ErrorCode): number {
+  return Math.floor(ERROR_KINDS[code].error / 100);
+}
+
+export function toResponse({ code, message, detail }: PlantStoreError): ErrorResponse {
+  const headers: Record<string, string> = { 'cache-control': 'no-store', ...ERROR_KINDS[code].headers };
+  if (detail.allow) headers.allow = detail.allow;
+  if (detail.accept) headers.accept = detail.accept;
+  if (detail.acceptEncoding) headers['accept-encoding'] = detail.acceptEncoding;
+  if (detail.scope) {
+    headers['www-authenticate'] = `${CHALLENGE}, error="insufficient_scope", scope="${detail.scope}"`;
+  }
+  return { status: statusOf(code), headers, body: { error: ERROR_KINDS[code].error, message } };
+}
+
+/** Ours as it is; Fastify's and Node's own refusals as ours; anything else is a bug. */
+export function toPlantStoreError(error: unknown): PlantStoreError {
+  if (error instanceof PlantStoreError) return error;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return new PlantStoreError('body_too_large', 'The body is over 65536 bytes');
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'ECONNRESET':
+      return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');
+    case 'FST_ERR_BAD_URL':
+      return new PlantStoreError('bad_parameter', 'The path is not well-formed: look at its percent signs');
+    case 'FST_ERR_MAX_PARAM_LENGTH':
+      return new PlantStoreError('no_such_path', 'No such path');
+    default:
+      return new PlantStoreError('bug', 'Something went wrong on our side', { cause: error });
+  }
+}

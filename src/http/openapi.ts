@@ -1,0 +1,148 @@
+// The OpenAPI description, made from the routes and the schemas that validate.
+
+import { STATUS_CODES } from 'node:http';
+import { z } from 'zod';
+import type { ErrorCode } from '../error.ts';
+import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
+import { type Route, route } from './route.ts';
+
+const DESCRIPTION = `A store of plant records.
+
+Every error is an \`Error\`; its number is the HTTP status × 100 + n, and a number once given keeps its meaning.
+A path that is not here answers 404, a method that a path does not have 405. Every answer carries \`X-Request-Id\`.`;
+
+const ALWAYS: ErrorCode[] = [
+  'malformed_request',
+  'bad_parameter',
+  'request_timeout',
+  'headers_too_large',
+  'bug',
+  'unavailable',
+];
+const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'scope_missing'];
+const WITH_BODY: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large', 'media_type'];
+const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
+  401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
+  403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scope that is missing' },
+  405: { Allow: 'The methods that the path has' },
+  415: { Accept: 'The media type that is taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
+  503: { 'Retry-After': 'Seconds to wait' },
+};
+
+/** The route that serves the description of all others and of itself. */
+export function openapiRoute(others: Route[], basePath: string): Route {
+  let document: unknown;
+  const self = route({
+    method: 'GET',
+    path: '/openapi.json',
+    access: 'open',
+    operationId: 'getDescription',
+    summary: 'Describe this interface (OpenAPI 3.1)',
+    answer: {
+      description: 'The description',
+      schema: z.looseObject({ openapi: z.string() }).meta({ id: 'Description' }),
+    },
+    handle: () => {
+      document ??= describe([...others, self], basePath);
+      return document;
+    },
+  });
+  return self;
+}
+
+function describe(routes: Route[], basePath: string): unknown {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const entry of routes) {
+    const path = entry.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: describeOperation(entry) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Plant Store',
+      version: '1.0.0',
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath || '/' }],
+    security: [{ bearerAuth: [] }],
+    paths,
+    components: {
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+      responses: describeErrors(),
+      schemas: describeSchemas(routes),
+    },
+  };
+}
+
+function describeOperation({ operationId, summary, description, access, body, answer, errors = [] }: Route): unknown {
+  const codes = [...ALWAYS, ...(access === 'open' ? [] : WITH_TOKEN), ...(body ? WITH_BODY : []), ...errors];
+  return {
+    operationId,
+    summary,
+    ...(description && { description }),
+    ...(access === 'open' && { security: [] }),
+    ...(body && { requestBody: { required: true, content: jsonOf(body) } }),
+    responses: {
+      200: {
+        description: answer.description,
+        headers: describeHeaders(answer.headers),
+        content: jsonOf(answer.schema),
+      },
+      ...Object.fromEntries(
+        codes.map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
+      ),
+    },
+  };
+}
+
+/** One response for each status, which lists the numbers that can come with it. */
+function describeErrors(): unknown {
+  const statuses = new Set(Object.values(ERROR_KINDS).map(({ error }) => Math.floor(error / 100)));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const kinds = Object.values(ERROR_KINDS).filter(({ error }) => Math.floor(error / 100) === status);
+      return [
+        nameOf(status),
+        {
+          description: kinds.map(({ error, when }) => `\`${error}\` ${when}`).join('\n\n'),
+          headers: describeHeaders(HEADERS_OF_STATUS[status]),
+          content: jsonOf(ErrorBody),
+        },
+      ];
+    }),
+  );
+}
+
+function describeHeaders(headers: Record<string, string> = {}): unknown {
+  const all = { 'X-Request-Id': "Names this request in the logs: the client's own, if it sent a sane one", ...headers };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+  );
+}
+
+function describeSchemas(routes: Route[]): unknown {
+  const used = [ErrorBody, ...routes.flatMap(({ body, answer }) => (body ? [body, answer.schema] : [answer.schema]))];
+  const schemas = z.registry<{ id: string }>();
+  for (const schema of used) schemas.add(schema, { id: idOf(schema) });
+  const { schemas: described } = z.toJSONSchema(schemas, {
+    io: 'input',
+    unrepresentable: 'any',
+    uri: (id) => `#/components/schemas/${id}`,
+  });
+  return Object.fromEntries(Object.entries(described).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
+}
+
+function jsonOf(schema: z.ZodType): unknown {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${idOf(schema)}` } } };
+}
+
+function idOf(schema: z.ZodType): string {
+  const id = schema.meta()?.id;
+  if (!id) throw new Error('A schema of the interface needs a name: .meta({ id })');
+  return id;
+}
+
+function nameOf(status: number): string {
+  return STATUS_CODES[status]?.replaceAll(' ', '') ?? String(status);
+}

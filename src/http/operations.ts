@@ -1,0 +1,51 @@
+// For those who run the service rather than use it: is it alive, can it write, what does it offer.
+
+import { setTimeout } from 'node:timers/promises';
+import { z } from 'zod';
+import { PlantStoreError } from '../error.ts';
+import type { Store } from '../store.ts';
+import { type Route, route } from './route.ts';
+
+/** A probe is a commit: however often it is asked, the disk sees one in this time. */
+const PROBE_EVERY_MS = 1000;
+const PROBE_TIMEOUT_MS = 5000;
+
+const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
+
+export function operationRoutes(store: Store, isDraining: () => boolean): Route[] {
+  let probe: Promise<void> | undefined;
+
+  return [
+    route({
+      method: 'GET',
+      path: '/healthz',
+      access: 'open',
+      operationId: 'getHealth',
+      summary: 'Tell if the process lives',
+      answer: { description: 'It lives', schema: Status },
+      handle: () => ({ status: 'ok' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      access: 'open',
+      operationId: 'getReadiness',
+      summary: 'Tell if plants can be stored now',
+      answer: { description: 'They can', schema: Status },
+      async handle() {
+        if (isDraining()) throw new PlantStoreError('unavailable', 'The service is stopping');
+        probe ??= probeOnce();
+        await probe;
+        return { status: 'ready' };
+      },
+    }),
+  ];
+
+  function probeOnce(): Promise<void> {
+    globalThis.setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
+    const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw new PlantStoreError('unavailable', 'The disk does not answer');
+    });
+    return Promise.race([store.probe(), late]);
+  }
+}

@@ -1,0 +1,48 @@
+// For requests that no route takes: does the path exist with another method, and may a stranger know.
+
+import type { Route } from './route.ts';
+
+export interface Paths {
+  /** True in the trees, such as /plants, where some route asks for a token. */
+  needsToken(url: string): boolean;
+  /** The value of `Allow`, empty when there is no such path. */
+  methodsAt(url: string): string;
+}
+
+export function createPaths(routes: Route[], basePath: string): Paths {
+  const known = routes.map((route) => ({ ...route, segments: segmentsOf(basePath + route.path) }));
+  const rootDepth = segmentsOf(basePath).length;
+  const withToken = known.filter(({ access }) => access !== 'open');
+
+  return {
+    needsToken(url) {
+      const segments = segmentsOf(url).slice(0, rootDepth + 1);
+      return withToken.some((route) => isMatch(route.segments.slice(0, rootDepth + 1), segments));
+    },
+    methodsAt(url) {
+      const segments = segmentsOf(url);
+      const methods = known.filter((route) => isMatch(route.segments, segments)).map(({ method }) => method);
+      return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+    },
+  };
+}
+
+function isMatch(pattern: string[], segments: string[]): boolean {
+  return (
+    pattern.length === segments.length && pattern.every((part, at) => part.startsWith(':') || part === segments[at])
+  );
+}
+
+/** Of a path, a path with a query, or a whole URL as a proxy sends it. */
+function segmentsOf(url: string): string[] {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  return path.split('/').slice(1).map(decode);
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

@@ -1,0 +1,48 @@
+// Facts → log lines: JSON when piped, readable on a terminal.
+
+import { pino } from 'pino';
+import type { LogLevel } from './config.ts';
+import type { Fact, Observe } from './observe.ts';
+
+export async function createLog(level: LogLevel): Promise<Observe> {
+  const stream = process.stdout.isTTY
+    ? (await import('pino-pretty')).default({ ignore: 'kind', translateTime: 'HH:MM:ss', sync: true })
+    : pino.destination({ dest: 1, sync: true });
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    stream,
+  );
+
+  return (fact) => {
+    switch (fact.kind) {
+      case 'listening':
+        return logger.info(fact, `Listening on ${fact.url}`);
+      case 'no_token':
+        return logger.warn(fact, 'There is no token yet: make one with "plant-store token create --name NAME"');
+      case 'stopping':
+        return logger.info(fact, `Stopping (${fact.reason}): answering what is under way`);
+      case 'stopped':
+        return logger.info(fact, 'Stopped');
+      case 'request':
+        return logger.info(fact, `${fact.method} ${fact.path} ${fact.status}`);
+      case 'bug':
+        return logger.error(withError(fact), 'A bug');
+      case 'writes_failing':
+        return logger.error(fact, `Writes fail: ${fact.reason}`);
+      case 'writes_recovered':
+        return logger.info(fact, 'Writes succeed again');
+      case 'store_failed':
+        return logger.fatal(withError(fact), 'The disk or the database file failed: ending, so that nothing is lost');
+    }
+  };
+}
+
+/** pino prints an Error with its stack and cause under this name. */
+function withError({ error, ...fact }: Fact & { error: unknown }): object {
+  return { ...fact, err: error };
+}

@@ -1,0 +1,160 @@
+// The file itself: made whole or not at all, looked at before it is written to, opened with the settings that
+// make a commit durable, brought to this version's schema. Refuses what it cannot trust and leaves it untouched.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Refusal } from '../refusal.ts';
+import { failureOf, sqliteCode } from './failure.ts';
+import { type Lock, takeLock } from './lock.ts';
+
+const APPLICATION_ID = 0x504c4e54;
+const BUSY_TIMEOUT_MS = 5000;
+const SYNCHRONOUS_FULL = 2;
+/** Up to this size the pages are checked at every start, above it only after an unclean stop. */
+const ALWAYS_CHECKED_BYTES = 64 * 1024 * 1024;
+
+const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
+  .sort()
+  .map((file) => readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8'));
+
+/** A server keeps the lock and checks the pages; a command beside it does neither. */
+export type Role = 'server' | 'command';
+
+export interface PreparedDatabase {
+  /** The real path, whatever link led to it. */
+  path: string;
+  release(): void;
+}
+
+/** Makes or checks the file, so that `openConnection` can be called on it. Throws Refusal. */
+export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
+  makeDirectory(dirname(resolve(givenPath)));
+  const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
+  let lock: Lock | undefined;
+  try {
+    if (role === 'server')
+      lock = requireLock(path, `Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
+    if (!existsSync(path)) {
+      lock ??= requireLock(path, `A server is starting on ${givenPath}: try again`);
+      if (!existsSync(path)) createDatabase(path);
+    }
+    if (inspect(path, role) < MIGRATIONS.length) {
+      lock ??= requireLock(path, `A server of an older version is using ${givenPath}: stop it first`);
+      const db = openConnection(path);
+      migrate(db);
+      db.close();
+    }
+    if (role === 'command') lock?.release();
+    return { path, release: () => lock?.release() };
+  } catch (error) {
+    lock?.release();
+    if (sqliteCode(error) !== 0) throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);
+    throw error;
+  }
+}
+
+/** A connection whose commits survive a power cut. */
+export function openConnection(path: string): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  const journal = pragma(db, 'journal_mode = WAL');
+  db.exec(
+    'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA trusted_schema = OFF',
+  );
+  if (journal !== 'wal' || pragma(db, 'synchronous') !== SYNCHRONOUS_FULL) {
+    db.close();
+    throw new Refusal(`${path} is on a file system without write-ahead logging: use a local disk`);
+  }
+  return db;
+}
+
+function makeDirectory(path: string): void {
+  const firstMade = mkdirSync(path, { recursive: true });
+  if (firstMade === undefined) return;
+  for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
+}
+
+/** Without this a new name may be gone after a power cut, and the file with it. */
+function syncDirectory(path: string): void {
+  if (process.platform === 'win32') return; // cannot open a directory, and has no need to
+  const directory = openSync(path, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
+}
+
+function requireLock(path: string, message: string): Lock {
+  const lock = takeLock(path);
+  if (!lock) throw new Refusal(message);
+  return lock;
+}
+
+/** Under another name first, so that a file at `path` is never half made. */
+function createDatabase(path: string): void {
+  if (existsSync(`${path}-wal`)) {
+    throw new Refusal(
+      `${path} is missing but its log ${path}-wal is there: restore the file, or move the log away to begin anew`,
+    );
+  }
+  const draft = `${path}.new`;
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
+  const db = openConnection(draft);
+  migrate(db);
+  db.close();
+  renameSync(draft, path);
+  syncDirectory(dirname(path));
+}
+
+/** Reads only. Gives the version of the schema. */
+function inspect(path: string, role: Role): number {
+  const { size } = statSync(path);
+  if (size === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
+  const uncleanStop = existsSync(`${path}-wal`);
+  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    if (pragma(db, 'application_id') !== APPLICATION_ID) throw new Refusal(`${path} is not a Plant Store database`);
+    const version = Number(pragma(db, 'user_version'));
+    if (version > MIGRATIONS.length) {
+      throw new Refusal(
+        `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
+      );
+    }
+    if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) {
+      const verdict = pragma(db, 'quick_check(1)');
+      if (verdict !== 'ok') throw damaged(path, String(verdict));
+    }
+    return version;
+  } catch (error) {
+    if (failureOf(error) === 'fatal') throw damaged(path, (error as Error).message);
+    throw error;
+  } finally {
+    db.close();
+  }
+}
+
+function damaged(path: string, finding: string): Refusal {
+  const oneLine = finding.replace(/\s+/g, ' ');
+  return new Refusal(`${path} is damaged (${oneLine}): nothing was changed; restore it from a backup`);
+}
+
+function migrate(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE');
+  for (const sql of MIGRATIONS.slice(Number(pragma(db, 'user_version')))) db.exec(sql);
+  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  db.exec('COMMIT');
+}
+
+function pragma(db: DatabaseSync, text: string): unknown {
+  return Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
+}

@@ -1,0 +1,35 @@
+// What an SQLite error means for us, by its code and never by its text.
+
+export type Failure =
+  /** No room: rolled back, and worth another try when there is room. */
+  | 'full'
+  /** Another process holds the write lock, or memory is short: rolled back, try again. */
+  | 'busy'
+  /** The disk or the file can no longer be trusted. A failed fsync cannot be retried: the process must end. */
+  | 'fatal'
+  /** Nothing we know: rolled back. */
+  | 'bug';
+
+const IOERR_SHMSIZE = 4874; // how a full disk shows while the WAL index grows
+const FAILURES: Record<number, Failure> = {
+  5: 'busy', // BUSY
+  6: 'busy', // LOCKED
+  7: 'busy', // NOMEM
+  8: 'fatal', // READONLY
+  10: 'fatal', // IOERR
+  11: 'fatal', // CORRUPT
+  13: 'full', // FULL
+  14: 'fatal', // CANTOPEN
+  26: 'fatal', // NOTADB
+};
+
+export function failureOf(error: unknown): Failure {
+  const code = sqliteCode(error);
+  if (code === IOERR_SHMSIZE) return 'full';
+  return FAILURES[code & 0xff] ?? 'bug';
+}
+
+/** SQLite's extended result code, 0 for any other error. */
+export function sqliteCode(error: unknown): number {
+  return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}

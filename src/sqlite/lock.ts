@@ -1,0 +1,25 @@
+// One server per database file. The lock is an exclusive transaction on an empty database beside it, so the
+// operating system lets go of it however the process ends, and other commands can still use the store.
+
+import { DatabaseSync } from 'node:sqlite';
+import { failureOf } from './failure.ts';
+
+/** Longer than another command needs to make a new database, shorter than a person's patience. */
+const WAIT_MS = 1000;
+
+export interface Lock {
+  release(): void;
+}
+
+/** Undefined when somebody else has it. */
+export function takeLock(databasePath: string): Lock | undefined {
+  const lock = new DatabaseSync(`${databasePath}.lock`, { timeout: WAIT_MS });
+  try {
+    lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+    return { release: () => lock.close() };
+  } catch (error) {
+    lock.close();
+    if (failureOf(error) === 'busy') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+// The store on SQLite: reads on a connection of its own, writes through the writer.
+
+import type { Observe } from '../observe.ts';
+import type { Store } from '../store.ts';
+import type { Scope, Token } from '../token.ts';
+import { openConnection, prepareDatabase, type Role } from './database.ts';
+import { startWriter } from './writer.ts';
+
+export interface SqliteOptions {
+  path: string;
+  role: Role;
+  observe: Observe;
+  /** Called once, when the disk or the file can no longer be trusted: the process must end. */
+  onFailure(): void;
+  clock?: () => number;
+}
+
+interface TokenRow {
+  id: string;
+  name: string;
+  scopes: string;
+  created: number;
+  expires: number | null;
+  revoked: number | null;
+}
+
+const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
+
+/** Throws Refusal when the file cannot be used. */
+export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
+  const { path, role, observe, onFailure, clock = Date.now } = options;
+  const database = prepareDatabase(path, role);
+  const writer = await startWriter({ path: database.path, observe, onFailure });
+  const db = openConnection(database.path);
+  db.exec('PRAGMA query_only = ON');
+  const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);
+  const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
+
+  return {
+    async create(plant, tokenId) {
+      const created = await writer.write({ kind: 'create_plant', plant, tokenId, nowMs: clock() });
+      if (!created) throw new Error('The writer gave no result for a create');
+      return created;
+    },
+    async addToken(token, secretHash) {
+      await writer.write({ kind: 'add_token', token, secretHash });
+    },
+    async findToken(secretHash) {
+      const row = findToken.get(secretHash) as TokenRow | undefined;
+      return row && toToken(row);
+    },
+    async listTokens() {
+      return (listTokens.all() as unknown as TokenRow[]).map(toToken);
+    },
+    async revokeToken(id, nowMs) {
+      await writer.write({ kind: 'revoke_token', id, nowMs });
+    },
+    async probe() {
+      await writer.write({ kind: 'probe' });
+    },
+    async close() {
+      db.close();
+      await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
+      database.release();
+    },
+  };
+}
+
+function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
+  return { id, name, scopes: scopes.split(' ') as Scope[], createdMs: created, expiresMs: expires, revokedMs: revoked };
+}

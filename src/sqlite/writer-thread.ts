@@ -1,0 +1,54 @@
+// Runs in the writer's thread and owns the only connection that writes: one transaction and one fsync for each
+// batch it is handed. Answers after the commit, never before.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { openConnection } from './database.ts';
+import { type Failure, failureOf } from './failure.ts';
+import { prepareWrites, type Write, type WriteResult } from './write.ts';
+
+/** A WAL this long is copied back into the database file. */
+const CHECKPOINT_PAGES = 1000;
+
+export type BatchResult = WriteResult[] | { failure: Failure; message: string };
+
+const port = parentPort;
+if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
+
+const db = openConnection((workerData as { path: string }).path);
+db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
+const apply = prepareWrites(db);
+const walSize = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+
+port.on('message', (batch: Write[] | 'close') => {
+  if (batch === 'close') {
+    db.close();
+    port.close();
+    return;
+  }
+  port.postMessage(commit(batch));
+  checkpointWhenLong();
+});
+
+port.postMessage('ready');
+
+function commit(batch: Write[]): BatchResult {
+  try {
+    db.exec('BEGIN IMMEDIATE');
+    const results = apply(batch);
+    db.exec('COMMIT');
+    return results;
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    return { failure: failureOf(error), message: String(error) };
+  }
+}
+
+function checkpointWhenLong(): void {
+  try {
+    const { log, checkpointed } = walSize.get() as { log: number; checkpointed: number };
+    if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+  } catch (error) {
+    // Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process.
+    if (failureOf(error) !== 'full' && failureOf(error) !== 'busy') throw error;
+  }
+}

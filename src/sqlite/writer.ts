@@ -1,0 +1,153 @@
+// Group commit: writes that arrive while a commit is under way wait for the next one and share it.
+// The transaction itself runs in a thread of its own, so that a slow disk stalls nothing else.
+
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { PlantStoreError } from '../error.ts';
+import type { Observe } from '../observe.ts';
+import type { Created } from '../plant.ts';
+import type { Failure } from './failure.ts';
+import type { Write } from './write.ts';
+import type { BatchResult } from './writer-thread.ts';
+
+const MAX_BATCH_WRITES = 1000;
+/** Past either bound a write is turned away: the disk cannot keep up, and waiting longer helps nobody. */
+const MAX_WAITING_WRITES = 10_000;
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+const ADVICE: Partial<Record<Failure, string>> = {
+  full: 'The disk is full: try again later',
+  busy: 'The database is busy: try again later',
+};
+
+export interface Writer {
+  /** Resolves after the commit. */
+  write(write: Write): Promise<Created | null>;
+  /** Ends when everything handed in before is committed. */
+  close(): Promise<void>;
+}
+
+interface Waiting {
+  write: Write;
+  chars: number;
+  resolve(result: Created | null): void;
+  reject(error: Error): void;
+}
+
+export interface WriterOptions {
+  path: string;
+  observe: Observe;
+  /** Called once, when the disk or the file can no longer be trusted; nothing is written after that. */
+  onFailure(): void;
+}
+
+export async function startWriter({ path, observe, onFailure }: WriterOptions): Promise<Writer> {
+  const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } });
+  await once(thread, 'message'); // it has opened the database; throws if it could not
+
+  let waiting: Waiting[] = [];
+  let waitingChars = 0;
+  let underWay: Waiting[] = [];
+  let scheduled = false;
+  let failing = false;
+  let failed = false;
+  let closed: { resolve(): void } | undefined;
+
+  thread.on('message', (result: BatchResult) => {
+    const batch = underWay;
+    underWay = [];
+    settle(batch, result);
+    if (!failed) commitNext();
+  });
+  thread.on('error', fail);
+  thread.on('exit', () => (closed ? closed.resolve() : fail(new Error('The writer ended by itself'))));
+
+  return {
+    write(write) {
+      const chars = charsOf(write);
+      if (failed || closed) return Promise.reject(unavailable('The store is stopping: try again later'));
+      if (waiting.length >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
+        return Promise.reject(unavailable('Too many writes are waiting: try again later'));
+      }
+      return new Promise((resolve, reject) => {
+        waiting.push({ write, chars, resolve, reject });
+        waitingChars += chars;
+        scheduleCommit();
+      });
+    },
+    async close() {
+      if (failed) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      closed = { resolve };
+      if (underWay.length === 0 && waiting.length === 0) thread.postMessage('close');
+      await promise;
+    },
+  };
+
+  /** At the end of this turn of the event loop: all requests read in it share one commit. */
+  function scheduleCommit(): void {
+    if (scheduled || underWay.length > 0) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      commitNext();
+    });
+  }
+
+  function commitNext(): void {
+    if (underWay.length > 0) return;
+    if (waiting.length === 0) {
+      if (closed) thread.postMessage('close');
+      return;
+    }
+    underWay = waiting.slice(0, MAX_BATCH_WRITES);
+    waiting = waiting.slice(MAX_BATCH_WRITES);
+    for (const { chars } of underWay) waitingChars -= chars;
+    thread.postMessage(underWay.map(({ write }) => write));
+  }
+
+  function settle(batch: Waiting[], result: BatchResult): void {
+    if (Array.isArray(result)) {
+      if (failing) observe({ kind: 'writes_recovered' });
+      failing = false;
+      for (const [at, { resolve, reject }] of batch.entries()) {
+        const own = result[at];
+        if (own && 'done' in own) resolve(own.done);
+        else reject(own ? new PlantStoreError(own.refused, own.message) : new Error('The writer gave no result'));
+      }
+      return;
+    }
+    const cause = new Error(result.message);
+    if (result.failure === 'fatal') {
+      underWay = batch;
+      fail(cause);
+      return;
+    }
+    if (!failing) observe({ kind: 'writes_failing', reason: result.message });
+    failing = true;
+    const advice = ADVICE[result.failure];
+    for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
+  }
+
+  function fail(cause: Error): void {
+    if (failed) return;
+    failed = true;
+    const error = unavailable('It is not known if the record was stored: send the same record again', cause);
+    for (const { reject } of underWay) reject(error);
+    for (const { reject } of waiting) reject(error);
+    underWay = [];
+    waiting = [];
+    closed?.resolve();
+    void thread.terminate();
+    observe({ kind: 'store_failed', error: cause });
+    onFailure();
+  }
+}
+
+function charsOf(write: Write): number {
+  return write.kind === 'create_plant' ? write.plant.name.length + (write.plant.tag?.length ?? 0) : 0;
+}
+
+function unavailable(message: string, cause?: Error): PlantStoreError {
+  return new PlantStoreError('unavailable', message, cause ? { cause } : {});
+}
