@@ -33,12 +33,12 @@ export async function serve(config: Config): Promise<void> {
     onFailure: () => stop('the store failed', 1),
   });
   const app = createApp({ ...config, store, observe, isDraining: () => draining });
+  process.on('SIGTERM', () => stop('SIGTERM', 0));
+  process.on('SIGINT', () => stop('SIGINT', 0));
   const url = (await listen(app, config)) + config.basePath;
   const database = `sqlite:${config.databasePath}`;
   observe({ kind: 'listening', url, database });
   await welcome(store, observe, { url, database });
-  process.on('SIGTERM', () => stop('SIGTERM', 0));
-  process.on('SIGINT', () => stop('SIGINT', 0));
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
     if (draining) process.exit(1); // asked twice: at once

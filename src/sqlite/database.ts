@@ -57,8 +57,9 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
       migrate(db);
       db.close();
     }
-    if (role === 'command') lock?.release();
-    return { path, release: () => lock?.release() };
+    if (role === 'server') return { path, release: () => lock?.release() };
+    lock?.release();
+    return { path, release: () => {} };
   } catch (error) {
     lock?.release();
     if (sqliteCode(error) !== 0) throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);

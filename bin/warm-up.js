@@ -1,0 +1,15 @@
+// npm runs this after an install: one start and stop on a throwaway database keeps the compiled code, so that the
+// first real start is as quick as all later ones. Nothing depends on it.
+
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+const server = spawn(process.execPath, [join(import.meta.dirname, 'plant-store.js'), 'serve'], {
+  env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` },
+  stdio: ['ignore', 'pipe', 'ignore'],
+});
+server.stdout.once('data', () => server.kill());
+server.on('close', () => rmSync(folder, { recursive: true, force: true }));

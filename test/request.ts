@@ -1,0 +1,63 @@
+// Requests as a client sends them, and as no client should.
+
+import { type IncomingHttpHeaders, request } from 'node:http';
+import { connect } from 'node:net';
+
+export interface Sent {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string | string[]>;
+  body?: string | Uint8Array;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export function send(port: number, { method = 'GET', path = '/', headers = {}, body }: Sent): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('error', reject);
+      response.on('end', () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        }),
+      );
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+export function post(
+  server: { port: number; secret: string },
+  body: string | Uint8Array,
+  headers = {},
+): Promise<Answer> {
+  return send(server.port, {
+    method: 'POST',
+    path: '/plants',
+    headers: { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json', ...headers },
+    body,
+  });
+}
+
+/** Bytes in, bytes out until the server closes the connection. */
+export function sendRaw(port: number, bytes: string | Uint8Array, timeoutMs = 20_000): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.on('error', (error) => (received ? resolve(received) : reject(error)));
+    socket.on('close', () => resolve(received));
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`The server kept the connection open: ${received}`)));
+  });
+}

@@ -1,0 +1,411 @@
+// The interface as a table: what is sent, what must come back. Read from top to bottom: later rows meet the
+// records of earlier ones.
+
+import { mintSecret } from '../src/token.ts';
+import type { Sent } from './request.ts';
+
+export interface Scenario {
+  name: string;
+  send: Sent;
+  /** Overrides the good token; null sends none. */
+  authorization?: string | null;
+  status: number;
+  /** The number in the Error. */
+  error?: number;
+  /** Exact bytes of a good answer. */
+  body?: string;
+  /** Part of the error's message. */
+  says?: string | RegExp;
+  headers?: Record<string, string | RegExp>;
+  /** Headers that must not be there. */
+  without?: string[];
+  /** Rows of `plants` under this id afterwards. */
+  stored?: { id: bigint; name: string; tag: string | null } | { none: bigint };
+}
+
+const MAX = 9223372036854775807n;
+const MIN = -9223372036854775808n;
+const long = 'a'.repeat(40_000);
+
+function create(body: string | Uint8Array, headers: Record<string, string> = {}): Sent {
+  return { method: 'POST', path: '/plants', headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+/** A body that is accepted: the name that comes back is the name that went in. */
+function accepted(name: string, body: string, id: bigint, plantName: string, tag: string | null = null): Scenario {
+  return {
+    name,
+    send: create(body),
+    status: 200,
+    body: JSON.stringify(tag === null ? { name: plantName } : { name: plantName, tag }),
+    headers: { location: `/plants/${id}`, etag: /^"\d+"$/ },
+    stored: { id, name: plantName, tag },
+  };
+}
+
+function refused(name: string, body: string | Uint8Array, error: number, says: string | RegExp): Scenario {
+  return { name, send: create(body), status: Math.floor(error / 100), error, says, without: ['location', 'etag'] };
+}
+
+const GIVEN: Scenario[] = [
+  accepted(
+    'a plant with a tag',
+    '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}',
+    1n,
+    'Monstera deliciosa',
+    'tropical',
+  ),
+  accepted('a plant without a tag', '{"id":2,"name":"Abies balsamea"}', 2n, 'Abies balsamea'),
+  {
+    name: 'the answer is a Plant: it has no id',
+    send: create('{"id":3,"name":"Acer rubrum","tag":"tree"}'),
+    status: 200,
+    body: '{"name":"Acer rubrum","tag":"tree"}',
+    headers: { 'content-type': /^application\/json\b/ },
+  },
+  {
+    name: 'a failing request answers 400 with both fields of an Error',
+    send: create('{"id":4}'),
+    status: 400,
+    error: 40002,
+    says: '"name" is missing',
+    headers: { 'content-type': /^application\/json\b/, 'cache-control': 'no-store' },
+    stored: { none: 4n },
+  },
+];
+
+const VERBATIM: Scenario[] = [
+  accepted('an empty name', '{"id":10,"name":""}', 10n, ''),
+  accepted('an empty tag', '{"id":11,"name":"x","tag":""}', 11n, 'x', ''),
+  accepted('a name of 40,000 characters', `{"id":12,"name":"${long}"}`, 12n, long),
+  accepted('blanks at both ends', '{"id":13,"name":"  x\\t\\n"}', 13n, '  x\t\n'),
+  accepted('the smallest id', `{"id":${MIN},"name":"min"}`, MIN, 'min'),
+  accepted('the largest id', `{"id":${MAX},"name":"max"}`, MAX, 'max'),
+  accepted('a name beyond the basic plane', '{"id":14,"name":"\\ud83c\\udf35 🌵"}', 14n, '🌵 🌵'),
+  accepted('a name in NFC', '{"id":15,"name":"\u00c9t\u00e9"}', 15n, '\u00c9t\u00e9'),
+  accepted('a name in NFD, which is another', '{"id":16,"name":"E\u0301te\u0301"}', 16n, 'E\u0301te\u0301'),
+  {
+    name: 'NFC where NFD is stored is a different plant',
+    send: create('{"id":16,"name":"\u00c9t\u00e9"}'),
+    status: 400,
+    error: 40009,
+  },
+  accepted(
+    'quotes, backslashes and controls',
+    '{"id":17,"name":"\\"\\\\\\u0001\\u007f/\\u2028"}',
+    17n,
+    '"\\\u0001\u007f/\u2028',
+  ),
+  accepted('unknown members are ignored', '{"id":18,"name":"x","colour":"green","nested":{"a":[1.5]}}', 18n, 'x'),
+];
+
+const REPLAY: Scenario[] = [
+  accepted('a first create', '{"id":30,"name":"Rosa","tag":"shrub"}', 30n, 'Rosa', 'shrub'),
+  {
+    name: 'the same plant again is a replay',
+    send: create('{"tag":"shrub","name":"Rosa","id":30.0,"x":1}'),
+    status: 200,
+    body: '{"name":"Rosa","tag":"shrub"}',
+    headers: { 'idempotent-replayed': 'true', etag: /^"\d+"$/, location: '/plants/30' },
+  },
+  {
+    name: 'another name under a taken id',
+    send: create('{"id":30,"name":"Rose","tag":"shrub"}'),
+    status: 400,
+    error: 40009,
+    says: '30',
+  },
+  {
+    name: 'another tag under a taken id',
+    send: create('{"id":30,"name":"Rosa","tag":"tree"}'),
+    status: 400,
+    error: 40009,
+  },
+  {
+    name: 'no tag under a taken id with a tag',
+    send: create('{"id":30,"name":"Rosa"}'),
+    status: 400,
+    error: 40009,
+    without: ['etag', 'location', 'idempotent-replayed'],
+    stored: { id: 30n, name: 'Rosa', tag: 'shrub' },
+  },
+  {
+    name: 'an empty tag is not the same as none',
+    send: create('{"id":2,"name":"Abies balsamea","tag":""}'),
+    status: 400,
+    error: 40009,
+  },
+  {
+    name: 'a new plant is no replay',
+    send: create('{"id":31,"name":"Rosa"}'),
+    status: 200,
+    without: ['idempotent-replayed'],
+  },
+];
+
+const JSON_IN_THE_CORNER: Scenario[] = [
+  accepted(
+    'id 1.0 is the integer 1',
+    '{"id":1.0,"name":"Monstera deliciosa","tag":"tropical"}',
+    1n,
+    'Monstera deliciosa',
+    'tropical',
+  ),
+  accepted('id 1e3 is the integer 1000', '{"id":1e3,"name":"x"}', 1000n, 'x'),
+  accepted('id -0 is the integer 0', '{"id":-0,"name":"x"}', 0n, 'x'),
+  accepted('id 9007199254740993', '{"id":9007199254740993,"name":"x"}', 9007199254740993n, 'x'),
+  accepted('id 9.223372036854775806e18', '{"id":9.223372036854775806e18,"name":"x"}', 9223372036854775806n, 'x'),
+  refused('id 9223372036854775808', '{"id":9223372036854775808,"name":"x"}', 40002, '"id" must be between'),
+  refused('id -9223372036854775809', '{"id":-9223372036854775809,"name":"x"}', 40002, '"id" must be between'),
+  refused('id 1e19', '{"id":1e19,"name":"x"}', 40002, '"id" must be between'),
+  refused('id 1.5', '{"id":1.5,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id 1e400', '{"id":1e400,"name":"x"}', 40002, '"id" must be'),
+  refused('id 1e-400', '{"id":1e-400,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id 1.00000000000000000001', '{"id":1.00000000000000000001,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id "5"', '{"id":"5","name":"x"}', 40002, '"id" must be an integer'),
+  refused('id true', '{"id":true,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id null', '{"id":null,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('no id', '{"name":"x"}', 40002, '"id" is missing'),
+  refused('tag null', '{"id":5,"name":"x","tag":null}', 40002, '"tag" must be a string'),
+  refused('name 5', '{"id":5,"name":5}', 40002, '"name" must be a string'),
+  refused(
+    'several faults are all named',
+    '{"id":"5","tag":1}',
+    40002,
+    /"name" is missing.*"tag" must be.*"id" must be/,
+  ),
+  refused('body []', '[]', 40002, 'The body must be an object'),
+  refused('body "x"', '"x"', 40002, 'The body must be an object'),
+  refused('body null', 'null', 40002, 'The body must be an object'),
+  refused('body {}', '{}', 40002, 'is missing'),
+  refused('U+0000 in the name', '{"id":5,"name":"a\\u0000b"}', 40002, '"name" must not contain U+0000'),
+  refused('U+0000 in the tag', '{"id":5,"name":"x","tag":"\\u0000"}', 40002, '"tag" must not contain U+0000'),
+  refused(
+    'a lone surrogate in the name',
+    '{"id":5,"name":"\\ud800"}',
+    40002,
+    '"name" must not contain a lone surrogate',
+  ),
+  refused(
+    'a lone surrogate in the tag',
+    '{"id":5,"name":"x","tag":"\\udc00x"}',
+    40002,
+    '"tag" must not contain a lone surrogate',
+  ),
+  accepted('a member twice: the last one counts', '{"id":6,"id":40,"name":5,"name":"last"}', 40n, 'last'),
+  refused('a bad member after a good one', '{"id":41,"id":"x","name":"x"}', 40002, '"id" must be an integer'),
+  accepted(
+    '__proto__ and constructor are ignored',
+    '{"id":42,"name":"x","__proto__":{"tag":"p"},"constructor":1}',
+    42n,
+    'x',
+  ),
+  refused('__proto__ brings no members in', '{"__proto__":{"id":43,"name":"x"}}', 40002, 'is missing'),
+];
+
+const NOT_JSON: Scenario[] = [
+  refused('an empty body', '', 40001, 'is empty'),
+  refused('blanks only', ' \n', 40001, 'is not JSON'),
+  refused('not UTF-8', Buffer.from('{"id":50,"name":"\xe9"}', 'latin1'), 40001, 'is not UTF-8'),
+  refused('a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 40001, 'is not UTF-8'),
+  refused('a byte order mark', '\ufeff{"id":50,"name":"x"}', 40001, 'byte order mark'),
+  refused('UTF-16', Buffer.from('{"id":50,"name":"x"}', 'utf16le'), 40001, 'is not JSON'),
+  refused('half an object', '{"id":50,', 40001, 'is not JSON'),
+  refused('two values', '{"id":50,"name":"x"} {}', 40001, 'is not JSON'),
+  refused('single quotes', "{'id':50}", 40001, 'is not JSON'),
+  refused('a comment', '{"id":50,"name":"x"}//', 40001, 'is not JSON'),
+  refused('a trailing comma', '{"id":50,"name":"x",}', 40001, 'is not JSON'),
+  refused('id 05', '{"id":05,"name":"x"}', 40001, 'is not JSON'),
+  refused('id NaN', '{"id":NaN,"name":"x"}', 40001, 'is not JSON'),
+  refused('id +5', '{"id":+5,"name":"x"}', 40001, 'is not JSON'),
+  refused('a raw control character', '{"id":50,"name":"a\u0001"}', 40001, 'is not JSON'),
+  refused('a raw U+0000', '{"id":50,"name":"a\0"}', 40001, 'is not JSON'),
+  accepted('32 levels of nesting', `{"id":50,"name":"x","y":${'['.repeat(31)}${']'.repeat(31)}}`, 50n, 'x'),
+  refused('33 levels of nesting', `{"id":51,"name":"x","y":${'['.repeat(32)}${']'.repeat(32)}}`, 40001, 'levels deep'),
+  refused('30,000 levels of nesting', '['.repeat(30_000), 40001, 'levels deep'),
+  refused('a number of 60,000 digits', `{"id":${'9'.repeat(60_000)},"name":"x"}`, 40002, '"id" must be'),
+];
+
+const good = '{"id":60,"name":"x"}';
+const needsJson = { status: 415, error: 41500, headers: { accept: 'application/json' } };
+
+const HTTP_LAYER: Scenario[] = [
+  { name: 'no Content-Type', send: { method: 'POST', path: '/plants', body: good }, ...needsJson },
+  { name: 'no Content-Type and no body', send: { method: 'POST', path: '/plants' }, ...needsJson },
+  { name: 'text/plain', send: create(good, { 'content-type': 'text/plain' }), ...needsJson },
+  { name: 'application/jsonx', send: create(good, { 'content-type': 'application/jsonx' }), ...needsJson },
+  {
+    name: 'application/merge-patch+json',
+    send: create(good, { 'content-type': 'application/merge-patch+json' }),
+    ...needsJson,
+  },
+  { name: 'charset=utf-16', send: create(good, { 'content-type': 'application/json; charset=utf-16' }), ...needsJson },
+  {
+    name: 'charset=latin1',
+    send: create(good, { 'content-type': 'application/json;charset=ISO-8859-1' }),
+    ...needsJson,
+  },
+  {
+    name: 'a compressed body',
+    send: create(good, { 'content-encoding': 'gzip' }),
+    status: 415,
+    error: 41500,
+    headers: { 'accept-encoding': 'identity' },
+    stored: { none: 60n },
+  },
+  {
+    name: 'charset=utf-8 is fine',
+    send: create('{"id":61,"name":"x"}', { 'content-type': 'application/json; charset=utf-8' }),
+    status: 200,
+  },
+  {
+    name: 'charset="UTF-8" is fine',
+    send: create('{"id":61,"name":"x"}', { 'content-type': 'Application/JSON;charset="UTF-8"' }),
+    status: 200,
+  },
+  {
+    name: 'another parameter is fine',
+    send: create('{"id":61,"name":"x"}', { 'content-type': 'application/json; profile=a' }),
+    status: 200,
+  },
+  {
+    name: 'a body of 64 KiB',
+    send: create(`{"id":62,"name":"${'x'.repeat(65_536 - 19)}"}`),
+    status: 200,
+  },
+  {
+    name: 'a body of 64 KiB and a byte',
+    send: create(`{"id":63,"name":"${'x'.repeat(65_537 - 19)}"}`),
+    status: 413,
+    error: 41300,
+    headers: { connection: 'close' },
+    stored: { none: 63n },
+  },
+  {
+    name: 'a chunked body over 64 KiB',
+    send: create(`{"id":63,"name":"${'x'.repeat(65_537 - 19)}"}`, { 'transfer-encoding': 'chunked' }),
+    status: 413,
+    error: 41300,
+    headers: { connection: 'close' },
+    stored: { none: 63n },
+  },
+  { name: 'a chunked body', send: create('{"id":64,"name":"x"}', { 'transfer-encoding': 'chunked' }), status: 200 },
+  { name: 'no such path', send: { path: '/nope' }, authorization: null, status: 404, error: 40400 },
+  { name: 'no such path, with a body', send: { ...create(good), path: '/nope' }, status: 404, error: 40400 },
+  { name: 'no such path below /plants', send: { path: '/plants/a/b/c' }, status: 404, error: 40400 },
+  { name: 'a trailing slash is another path', send: { ...create(good), path: '/plants/' }, status: 404, error: 40400 },
+  { name: 'a path that cannot be decoded', send: { path: '/%zz' }, authorization: null, status: 400, error: 40003 },
+  {
+    name: 'the path has no such method',
+    send: { method: 'PUT', path: '/plants' },
+    status: 405,
+    error: 40500,
+    headers: { allow: 'POST' },
+  },
+  {
+    name: 'a method that nobody has',
+    send: { method: 'PROPFIND', path: '/plants' },
+    status: 405,
+    error: 40500,
+    headers: { allow: 'POST' },
+  },
+  {
+    name: 'no such method on an open path',
+    send: { method: 'POST', path: '/healthz' },
+    authorization: null,
+    status: 405,
+    error: 40500,
+    headers: { allow: 'GET, HEAD' },
+  },
+  {
+    name: 'query parameters are ignored',
+    send: { ...create('{"id":65,"name":"x"}'), path: '/plants?id=9&x=%zz' },
+    status: 200,
+  },
+  { name: 'a path with escapes', send: { ...create('{"id":65,"name":"x"}'), path: '/%70lants' }, status: 200 },
+  { name: 'Expect: 100-continue', send: create('{"id":66,"name":"x"}', { expect: '100-continue' }), status: 200 },
+  { name: 'an expectation that nobody knows', send: create('{"id":66,"name":"x"}', { expect: 'tea' }), status: 200 },
+  {
+    name: "the client's request id comes back",
+    send: create('{"id":67,"name":"x"}', { 'x-request-id': 'shop-42/a:b' }),
+    status: 200,
+    headers: { 'x-request-id': 'shop-42/a:b' },
+  },
+  {
+    name: 'a request id that is not sane is replaced',
+    send: create('{', { 'x-request-id': 'a b<script>' }),
+    status: 400,
+    error: 40001,
+    headers: { 'x-request-id': /^[0-9a-f-]{36}$/ },
+  },
+  { name: 'it lives', send: { path: '/healthz' }, authorization: null, status: 200, body: '{"status":"ok"}' },
+  { name: 'it can write', send: { path: '/readyz' }, authorization: null, status: 200, body: '{"status":"ready"}' },
+  { name: 'a HEAD', send: { method: 'HEAD', path: '/healthz' }, authorization: null, status: 200, body: '' },
+  { name: 'the description', send: { path: '/openapi.json' }, authorization: null, status: 200 },
+];
+
+const challenge = 'Bearer realm="plant-store"';
+const nobody = { status: 401, error: 40101, headers: { 'www-authenticate': challenge } };
+const stranger = { status: 401, error: 40102, headers: { 'www-authenticate': `${challenge}, error="invalid_token"` } };
+const unknown = mintSecret(() => 0);
+
+const CREDENTIALS: Scenario[] = [
+  { name: 'no credentials', send: create(good), authorization: null, ...nobody },
+  { name: 'another scheme', send: create(good), authorization: 'Basic dXNlcjpwYXNz', ...nobody },
+  { name: 'an empty header', send: create(good), authorization: '', ...nobody },
+  { name: 'no secret', send: create(good), authorization: 'Bearer', ...stranger },
+  { name: 'a secret of another form', send: create(good), authorization: 'Bearer x', ...stranger },
+  {
+    name: 'a typo in the secret',
+    send: create(good),
+    authorization: `Bearer ${unknown.replace('pst_0', 'pst_1')}`,
+    ...stranger,
+  },
+  { name: 'an unknown secret', send: create(good), authorization: `Bearer ${unknown}`, ...stranger },
+  {
+    name: 'the token in the query only',
+    send: { ...create(good), path: '/plants?access_token=GOOD' },
+    authorization: null,
+    ...nobody,
+  },
+  {
+    name: 'credentials before the media type',
+    send: { method: 'POST', path: '/plants', body: 'x' },
+    authorization: null,
+    ...nobody,
+  },
+  { name: 'credentials before the size', send: create('x'.repeat(70_000)), authorization: null, ...nobody },
+  { name: 'credentials before the JSON', send: create('{'), authorization: null, ...nobody },
+  { name: 'credentials before a taken id', send: create('{"id":1,"name":"other"}'), authorization: null, ...nobody },
+  { name: 'credentials before the method', send: { path: '/plants' }, authorization: null, ...nobody },
+  { name: 'credentials before a path below', send: { path: '/plants/a/b/c' }, authorization: null, ...nobody },
+  {
+    name: 'credentials before a path below with escapes',
+    send: { path: '/%70lants/a/b' },
+    authorization: null,
+    ...nobody,
+  },
+  {
+    name: 'credentials before a path that cannot be decoded',
+    send: { path: '/plants/%zz' },
+    authorization: null,
+    ...nobody,
+  },
+  {
+    name: 'the scheme in any case',
+    send: create('{"id":70,"name":"x"}'),
+    authorization: 'bEARER GOOD',
+    status: 200,
+    stored: { id: 70n, name: 'x', tag: null },
+  },
+];
+
+export const SCENARIOS: Record<string, Scenario[]> = {
+  'the published description': GIVEN,
+  'every text and every id is stored verbatim': VERBATIM,
+  'the id makes a retry safe': REPLAY,
+  'JSON in the corner': JSON_IN_THE_CORNER,
+  'what is not JSON': NOT_JSON,
+  'the HTTP layer': HTTP_LAYER,
+  'credentials first': CREDENTIALS,
+};

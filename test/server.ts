@@ -1,0 +1,112 @@
+// Starts the real process on a real file and a free port, with a token to use it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { openSqliteStore } from '../src/sqlite/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/token.ts';
+
+export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+export interface TestServer {
+  url: string;
+  port: number;
+  process: ChildProcess;
+  databasePath: string;
+  /** Of a token that may read and write. */
+  secret: string;
+  /** Everything it has printed so far, on both streams. */
+  output(): string;
+  /** SIGTERM; gives the exit status. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export interface ServerOptions {
+  folder?: string;
+  env?: Record<string, string>;
+  /** Put before the command line, such as strace with its options. */
+  wrapper?: string[];
+}
+
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export async function startServer({
+  folder = makeFolder(),
+  env = {},
+  wrapper = [],
+}: ServerOptions = {}): Promise<TestServer> {
+  const databasePath = join(folder, 'plants.db');
+  const { secret } = await addToken(databasePath, {});
+  const [command = '', ...args] = [...wrapper, process.execPath, LAUNCHER, 'serve'];
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${databasePath}`, ...env },
+  });
+  let printed = '';
+  const collect = (chunk: Buffer) => {
+    printed += chunk;
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const exited = once(child, 'exit');
+  process.on('exit', () => child.kill('SIGKILL'));
+
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const found = /"url":"([^"]+)"/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    child.on('exit', (status) => reject(new Error(`The server ended with ${status}: ${printed}`)));
+  });
+  return {
+    url,
+    port: Number(new URL(url).port),
+    process: child,
+    databasePath,
+    secret,
+    output: () => printed,
+    async stop() {
+      child.kill('SIGTERM');
+      return (await exited)[0];
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+/** As `plant-store token create` does it, beside a server that may be running. */
+export async function addToken(
+  databasePath: string,
+  wanted: Partial<NewToken>,
+): Promise<{ token: Token; secret: string }> {
+  const store = await openSqliteStore({ path: databasePath, role: 'command', observe: () => {}, onFailure: () => {} });
+  try {
+    const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
+    return await issueToken(store, { name: 'test', expiresMs: null, ...wanted, scopes }, Date.now());
+  } finally {
+    await store.close();
+  }
+}
+
+/** Rows as they are in the file, integers exact. */
+export function query(databasePath: string, sql: string, ...values: (string | bigint)[]): Record<string, unknown>[] {
+  const db = new DatabaseSync(databasePath, { readOnly: true, readBigInts: true, timeout: 5000 });
+  try {
+    return db
+      .prepare(sql)
+      .all(...values)
+      .map((row) => ({ ...row }));
+  } finally {
+    db.close();
+  }
+}
