@@ -71,7 +71,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     const { route } = request.routeOptions.config as { route?: Route };
     if (!route) throw await whyNoRoute(request);
     if (route.access !== 'open') request.token = await authenticate(request.headers.authorization, route.access);
-    if (route.body) requireJson(request.headers);
+    if (route.body) {
+      requireJson(request.headers);
+      if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+    }
   }
 
   /** Throws first if a stranger asks for a path below one that needs a token. */
@@ -96,6 +99,9 @@ export function createApp(options: AppOptions): FastifyInstance {
     const own = toPlantStoreError(error);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
+    // Who waits for 100 Continue may send the body all the same or leave it out: what comes next cannot be told.
+    if (request.headers.expect && !request.raw.complete) headers.connection = 'close';
+    if (headers.connection === 'close' && !request.raw.complete) connection.lingerAfterAnswer(request.raw.socket);
     reply.code(status).headers(headers).send(body);
   }
 

@@ -16,6 +16,9 @@ export function requireJson(headers: IncomingHttpHeaders): void {
       detail: { acceptEncoding: 'identity' },
     });
   }
+  if (Number(headers['content-length']) > MAX_BODY_BYTES) {
+    throw new PlantStoreError('body_too_large', `The body is over ${MAX_BODY_BYTES} bytes`);
+  }
   if (!isJsonType(headers['content-type'] ?? '')) {
     throw new PlantStoreError('media_type', 'Content-Type must be application/json, in UTF-8', {
       detail: { accept: 'application/json' },

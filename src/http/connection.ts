@@ -14,6 +14,8 @@ export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the two time-outs above are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
 const MAX_CONNECTIONS = 10_000;
+/** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
+const LINGER_MS = 1_000;
 
 export function guardConnections(server: Server): void {
   let connections = 0;
@@ -27,10 +29,22 @@ export function guardConnections(server: Server): void {
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy'));
   });
-  // RFC 9110 lets a server ignore an expectation that it does not know. Node's own 417 would have no body.
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    server.emit('request', request, response);
-  });
+  // 100 Continue is sent when the body is wanted. Another expectation may be ignored (RFC 9110); Node's 417 has no body.
+  for (const event of ['checkContinue', 'checkExpectation']) {
+    server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
+  }
+}
+
+/** Makes the close after the answer a gentle one. */
+export function lingerAfterAnswer(socket: Socket): void {
+  socket.destroySoon = () => linger(socket);
+}
+
+function linger(socket: Socket): void {
+  socket.end();
+  socket.pause();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.on('close', () => clearTimeout(timer));
 }
 
 /** For the event 'clientError'. */
@@ -56,7 +70,7 @@ function toPlantStoreError({ code, reason }: { code?: string; reason?: string })
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new PlantStoreError('request_timeout', 'The request did not arrive in time');
     case 'HPE_HEADER_OVERFLOW':
-      return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes`);
+      return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);
     default:
       return new PlantStoreError('malformed_request', `Not well-formed HTTP: ${reason ?? 'cannot be read'}`);
   }
@@ -74,5 +88,6 @@ function refuse(socket: Socket, error: PlantStoreError): void {
     'x-request-id': randomUUID(),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy()); // it may be gone already
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`, () => socket.destroy());
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
+  linger(socket);
 }

@@ -1,0 +1,217 @@
+// What only a broken or hostile client sends, byte by byte: one answer each, an Error, and the connection is closed.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { post, sendRaw } from './request.ts';
+import { query, startServer, type TestServer } from './server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+const BODY = '{"id":900,"name":"x"}';
+const LENGTH = `Content-Length: ${BODY.length}\r\n`;
+
+/** HOST, AUTH and TYPE stand for good headers. */
+const REFUSED: [name: string, bytes: string, status: number, error: number][] = [
+  [
+    'Content-Length and Transfer-Encoding',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE ${LENGTH}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    400,
+    40000,
+  ],
+  ['two Content-Lengths', `POST /plants HTTP/1.1\r\nHOST AUTH TYPE ${LENGTH}${LENGTH}\r\n${BODY}`, 400, 40000],
+  [
+    'a list of Content-Lengths',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21, 21\r\n\r\n${BODY}`,
+    400,
+    40000,
+  ],
+  [
+    'a Transfer-Encoding that does not end in chunked',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n`,
+    400,
+    40000,
+  ],
+  ['a folded header', `POST /plants HTTP/1.1\r\nHOST AUTH TYPE X-A: b\r\n c\r\n${LENGTH}\r\n${BODY}`, 400, 40000],
+  ['a bare LF after the request line', `POST /plants HTTP/1.1\nHOST AUTH TYPE ${LENGTH}\r\n${BODY}`, 400, 40000],
+  ['a bare LF after a header', `POST /plants HTTP/1.1\r\nX-A: b\nHOST AUTH TYPE ${LENGTH}\r\n${BODY}`, 400, 40000],
+  [
+    'a blank before the colon',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length : 21\r\n\r\n${BODY}`,
+    400,
+    40000,
+  ],
+  ['two Hosts', `POST /plants HTTP/1.1\r\nHOST HOST AUTH TYPE ${LENGTH}\r\n${BODY}`, 400, 40000],
+  ['no Host', `POST /plants HTTP/1.1\r\nAUTH TYPE ${LENGTH}\r\n${BODY}`, 400, 40000],
+  ['two Authorizations', `POST /plants HTTP/1.1\r\nHOST AUTH AUTH TYPE ${LENGTH}\r\n${BODY}`, 400, 40000],
+  [
+    'a chunk extension of 20,000 bytes',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\n15;${'a'.repeat(20_000)}\r\n${BODY}\r\n0\r\n\r\n`,
+    400,
+    40000,
+  ],
+  [
+    'a chunk size that is none',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\nzz\r\n${BODY}\r\n0\r\n\r\n`,
+    400,
+    40000,
+  ],
+  ['U+0000 in a header', 'GET /healthz HTTP/1.1\r\nHOST X-A: a\0b\r\n\r\n', 400, 40000],
+  ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 40000],
+  ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 40000],
+  ['a method in small letters', 'get /healthz HTTP/1.1\r\nHOST \r\n', 400, 40000],
+  ['a header of 64 KiB', `GET /healthz HTTP/1.1\r\nHOST X-A: ${'a'.repeat(65_536)}\r\n\r\n`, 431, 43100],
+  ['3,000 headers', `GET /healthz HTTP/1.1\r\nHOST ${'x: a\r\n'.repeat(3000)}\r\n`, 431, 43100],
+  ['a path of 64 KiB', `GET /${'a'.repeat(65_536)} HTTP/1.1\r\nHOST \r\n`, 431, 43100],
+  ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHOST \r\n', 404, 40400],
+  [
+    'a whole URL below /plants without credentials',
+    'GET http://x/plants/a/b HTTP/1.1\r\nHOST Connection: close\r\n\r\n',
+    401,
+    40101,
+  ],
+  ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHOST Connection: close\r\n\r\n', 404, 40400],
+];
+
+for (const [name, bytes, status, error] of REFUSED) {
+  test(`refuses ${name}`, async () => {
+    const [answer, ...more] = split(await sendRaw(server.port, fill(bytes)));
+    assert.deepEqual(more, [], 'more than one answer');
+    assert.ok(answer);
+    assert.equal(answer.status, status);
+    assert.equal(JSON.parse(answer.body).error, error);
+    assert.match(answer.head, /^connection: close$/im);
+    assert.match(answer.head, /^content-type: application\/json/im);
+    assert.match(answer.head, /^cache-control: no-store$/im);
+    assert.match(answer.head, /^x-request-id: \S+$/im);
+    assert.deepEqual(query(server.databasePath, 'SELECT * FROM plants WHERE id = 900'), []);
+  });
+}
+
+test('answers good requests before it refuses what follows them on the connection', async () => {
+  const first = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":901,"name":"x"}`;
+  const answers = split(await sendRaw(server.port, fill(`${first}GET /healthz HTTP/1.1\r\nHOST \r\nGARBAGE\r\n\r\n`)));
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, JSON.parse(body).error]),
+    [
+      [200, undefined],
+      [200, undefined],
+      [400, 40000],
+    ],
+  );
+});
+
+test('asks for the body only if it will be read', async () => {
+  const head = `POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\n`;
+  assert.match(await sendRaw(server.port, fill(`${head}Content-Length: 21\r\n\r\n`)), /^HTTP\/1.1 401 /);
+  assert.match(await sendRaw(server.port, fill(`${head}AUTH Content-Length: 70000\r\n\r\n`)), /^HTTP\/1.1 413 /);
+  const answer = await sendRaw(
+    server.port,
+    fill(`${head}AUTH Connection: close\r\nContent-Length: 21\r\n\r\n{"id":903,"name":"x"}`),
+  );
+  assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
+});
+
+test('takes headers with the names of JavaScript properties', async () => {
+  const [answer] = split(
+    await sendRaw(
+      server.port,
+      fill('GET /healthz HTTP/1.1\r\nHOST __proto__: a\r\nconstructor: b\r\nConnection: close\r\n\r\n'),
+    ),
+  );
+  assert.equal(answer?.status, 200);
+});
+
+test('takes a request of HTTP/1.0 without a Host, and a whole URL', async () => {
+  assert.match(await sendRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n'), / 200 /);
+  assert.match(
+    await sendRaw(server.port, fill('GET http://x/healthz HTTP/1.1\r\nHOST Connection: close\r\n\r\n')),
+    / 200 /,
+  );
+});
+
+test('refuses a body without end early, and memory stays flat', async () => {
+  const before = residentKib();
+  const socket = connect(server.port, '127.0.0.1');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => {}); // cut off while sending, as it should be
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  socket.on('end', () => socket.destroy());
+  socket.write(fill('POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\n'));
+  const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`;
+  let sentMib = 0;
+  for (; sentMib < 64 && !socket.destroyed; sentMib += 1 / 16) {
+    if (!socket.write(chunk)) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+  }
+  socket.end();
+  await closed;
+  assert.match(received, /^HTTP\/1.1 413 .*"error":41300/s);
+  assert.ok(sentMib < 64, 'it was read to the end');
+  assert.ok(residentKib() - before < 32 * 1024);
+});
+
+test('cuts off clients that are too slow: 408', { timeout: 60_000 }, async () => {
+  const startMs = performance.now();
+  const seconds = (answer: Promise<string>) =>
+    answer.then((text) => ({ text, after: (performance.now() - startMs) / 1000 }));
+  const [nothing, headers, body] = await Promise.all([
+    seconds(sendRaw(server.port, '', 50_000)),
+    seconds(sendRaw(server.port, 'POST /plants HTTP/1.1\r\nHost: x\r\n', 50_000)),
+    seconds(sendRaw(server.port, fill('POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 30\r\n\r\n{'), 50_000)),
+    drip(),
+  ]);
+  for (const { text, after } of [nothing, headers]) {
+    assert.match(text, /^HTTP\/1.1 408 .*"error":40800/s);
+    assert.ok(after > 9 && after < 15, `headers were given ${after} s`);
+  }
+  assert.match(body.text, /^HTTP\/1.1 408 .*"error":40800/s);
+  assert.ok(body.after > 29 && body.after < 35, `a request was given ${body.after} s`);
+  assert.equal((await post(server, '{"id":902,"name":"x"}')).status, 200);
+  assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
+});
+
+/** A header every second: sending something must not make the time longer. */
+async function drip(): Promise<void> {
+  const startMs = performance.now();
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write('POST /plants HTTP/1.1\r\nHost: x\r\n');
+  while (!socket.destroyed && !socket.readableEnded && performance.now() - startMs < 20_000) {
+    socket.write('X-A: b\r\n');
+    await setTimeout(1000);
+    socket.read();
+  }
+  assert.ok(performance.now() - startMs < 16_000);
+}
+
+function fill(bytes: string): Uint8Array {
+  const filled = bytes
+    .replaceAll('HOST ', 'Host: x\r\n')
+    .replaceAll('AUTH ', `Authorization: Bearer ${server.secret}\r\n`)
+    .replaceAll('TYPE ', 'Content-Type: application/json\r\n');
+  return Buffer.from(filled, 'latin1');
+}
+
+function split(received: string): { status: number; head: string; body: string }[] {
+  return received
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [head = '', body = ''] = part.split('\r\n\r\n');
+      return { status: Number(head.slice(9, 12)), head: head.replaceAll('\r\n', '\n'), body };
+    });
+}
+
+function residentKib(): number {
+  if (process.platform !== 'linux') return 0;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))?.[1]);
+}
