@@ -33,9 +33,14 @@ export interface ServerOptions {
   wrapper?: string[];
 }
 
+const atExit: (() => void)[] = [];
+process.on('exit', () => {
+  for (const work of atExit) work();
+});
+
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  atExit.push(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -57,7 +62,7 @@ export async function startServer({
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const exited = once(child, 'exit');
-  process.on('exit', () => child.kill('SIGKILL'));
+  atExit.unshift(() => child.kill('SIGKILL'));
 
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {

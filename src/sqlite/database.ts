@@ -103,7 +103,7 @@ function requireLock(path: string, message: string): Lock {
 
 /** Under another name first, so that a file at `path` is never half made. */
 function createDatabase(path: string): void {
-  if (existsSync(`${path}-wal`)) {
+  if (hasLog(path)) {
     throw new Refusal(
       `${path} is missing but its log ${path}-wal is there: restore the file, or move the log away to begin anew`,
     );
@@ -121,7 +121,7 @@ function createDatabase(path: string): void {
 function inspect(path: string, role: Role): number {
   const { size } = statSync(path);
   if (size === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
-  const uncleanStop = existsSync(`${path}-wal`);
+  const uncleanStop = hasLog(path);
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
     if (pragma(db, 'application_id') !== APPLICATION_ID) throw new Refusal(`${path} is not a Plant Store database`);
@@ -142,6 +142,11 @@ function inspect(path: string, role: Role): number {
   } finally {
     db.close();
   }
+}
+
+/** A clean stop copies the log back into the file and removes it. */
+function hasLog(path: string): boolean {
+  return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function damaged(path: string, finding: string): Refusal {

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readConfig } from './config.ts';
+import { Refusal } from './refusal.ts';
+
+test('readConfig() has a default for everything, and an empty value is none', () => {
+  const defaults = {
+    host: '127.0.0.1',
+    port: 3000,
+    databasePath: './data/plants.db',
+    basePath: '',
+    logLevel: 'info',
+    accessLog: false,
+  };
+  assert.deepEqual(readConfig({}), defaults);
+  assert.deepEqual(readConfig({ PORT: '', DATABASE_URL: '', TLS_KEY: '' }), defaults);
+  assert.ok(Object.isFrozen(readConfig({})));
+});
+
+const ACCEPTED: [variable: string, value: string, member: string, expected: unknown][] = [
+  ['HOST', '::1', 'host', '::1'],
+  ['PORT', '0', 'port', 0],
+  ['PORT', '65535', 'port', 65535],
+  ['DATABASE_URL', 'sqlite:/var/lib/p.db', 'databasePath', '/var/lib/p.db'],
+  ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'databasePath', '/var/lib/p.db'],
+  ['DATABASE_URL', 'sqlite:p.db', 'databasePath', 'p.db'],
+  ['BASE_PATH', '/store/v1', 'basePath', '/store/v1'],
+  ['BASE_PATH', '/store/', 'basePath', '/store'],
+  ['BASE_PATH', '/', 'basePath', ''],
+  ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
+  ['ACCESS_LOG', '1', 'accessLog', true],
+];
+
+for (const [variable, value, member, expected] of ACCEPTED) {
+  test(`readConfig() takes ${variable}=${value}`, () => {
+    assert.equal(Object.entries(readConfig({ [variable]: value })).find(([name]) => name === member)?.[1], expected);
+  });
+}
+
+const REFUSED: [variable: string, value: string][] = [
+  ['HOST', 'a b'],
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '3000.5'],
+  ['DATABASE_URL', './data/plants.db'],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost/x'],
+  ['DATABASE_URL', 'postgress://user:secret@localhost/x'],
+  ['DATABASE_URL', 'sqlite:'],
+  ['DATABASE_URL', 'sqlite::memory:'],
+  ['DATABASE_URL', 'sqlite:./data/'],
+  ['BASE_PATH', 'store'],
+  ['BASE_PATH', '/a//b'],
+  ['BASE_PATH', '/a/../b'],
+  ['BASE_PATH', '/a?b'],
+  ['LOG_LEVEL', 'loud'],
+  ['ACCESS_LOG', 'yes'],
+  ['TLS_KEY', '/etc/key.pem'],
+  ['JWT_ISSUER', 'https://example.com'],
+  ['CORS_ORIGINS', '*'],
+];
+
+for (const [variable, value] of REFUSED) {
+  test(`readConfig() refuses ${variable}=${value}`, () => {
+    assert.throws(
+      () => readConfig({ [variable]: value }),
+      (error: Refusal) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.exitStatus, 2);
+        assert.match(error.message, new RegExp(`^${variable} `));
+        assert.doesNotMatch(error.message, /\n|secret/);
+        return true;
+      },
+    );
+  });
+}

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { makeFolder } from '../../test/server.ts';
+import { Refusal } from '../refusal.ts';
+import { openConnection, prepareDatabase } from './database.ts';
+
+function makeDatabase(): string {
+  const path = join(makeFolder(), 'plants.db');
+  prepareDatabase(path, 'command').release();
+  const db = openConnection(path);
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, 1)');
+  db.exec('BEGIN');
+  for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`);
+  db.exec('COMMIT');
+  db.close();
+  return path;
+}
+
+function refusesUntouched(path: string, message: RegExp): void {
+  const hash = () => createHash('sha256').update(readFileSync(path)).digest('hex');
+  const before = hash();
+  assert.throws(
+    () => prepareDatabase(path, 'server'),
+    (error: Error) => {
+      assert.ok(error instanceof Refusal, String(error));
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /\n/);
+      return true;
+    },
+  );
+  assert.equal(hash(), before);
+}
+
+test('openConnection() commits durably: WAL and synchronous=FULL', () => {
+  const db = openConnection(makeDatabase());
+  assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
+  assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, 2);
+  assert.equal(db.prepare('PRAGMA busy_timeout').get()?.timeout, 5000);
+  db.close();
+});
+
+test('prepareDatabase() makes folders and a whole file, and leaves nothing else', () => {
+  const folder = join(makeFolder(), 'a', 'b');
+  const prepared = prepareDatabase(join(folder, 'plants.db'), 'server');
+  openConnection(prepared.path).close();
+  prepared.release();
+  assert.deepEqual(readdirSync(folder).sort(), ['plants.db', 'plants.db.lock']);
+  const db = new DatabaseSync(join(folder, 'plants.db'));
+  const tables = db
+    .prepare(`SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%'`)
+    .all();
+  assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
+    ['changes', 1],
+    ['plants', 1],
+    ['tokens', 1],
+  ]);
+  db.close();
+});
+
+test('prepareDatabase() goes on after a start that died while it made the file', () => {
+  const path = join(makeFolder(), 'plants.db');
+  writeFileSync(`${path}.new`, randomBytes(5000));
+  writeFileSync(`${path}.new-wal`, randomBytes(5000));
+  prepareDatabase(path, 'server').release();
+  assert.equal(existsSync(`${path}.new`), false);
+});
+
+test('prepareDatabase() refuses a second server, also through a link, and lets a command in', () => {
+  const path = makeDatabase();
+  const first = prepareDatabase(path, 'server');
+  const link = join(makeFolder(), 'link.db');
+  symlinkSync(path, link);
+  for (const name of [path, link]) assert.throws(() => prepareDatabase(name, 'server'), /Another server is using/);
+  prepareDatabase(path, 'command').release();
+  first.release();
+  prepareDatabase(path, 'server').release();
+});
+
+test('prepareDatabase() refuses a newer schema', () => {
+  const path = makeDatabase();
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  refusesUntouched(path, /newer version \(schema 99/);
+});
+
+test('prepareDatabase() refuses a database of somebody else', () => {
+  const path = join(makeFolder(), 'other.db');
+  const db = new DatabaseSync(path);
+  db.exec('CREATE TABLE t (x)');
+  db.close();
+  refusesUntouched(path, /is not a Plant Store database/);
+});
+
+test('prepareDatabase() refuses a file that is no database, an empty one, and a log without its file', () => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'text.db'), 'Not a database, but long enough to look like one. '.repeat(100));
+  refusesUntouched(join(folder, 'text.db'), /is damaged .*restore it from a backup/);
+  writeFileSync(join(folder, 'empty.db'), '');
+  refusesUntouched(join(folder, 'empty.db'), /is empty: restore it/);
+  writeFileSync(join(folder, 'gone.db-wal'), randomBytes(5000));
+  assert.throws(() => prepareDatabase(join(folder, 'gone.db'), 'server'), /is missing but its log/);
+  assert.equal(existsSync(join(folder, 'gone.db')), false);
+});
+
+test('prepareDatabase() refuses a file that was cut short or whose pages were overwritten', () => {
+  const whole = makeDatabase();
+  const size = readFileSync(whole).length;
+  for (const [name, damage] of Object.entries({
+    'cut at a page': (path: string) => truncateSync(path, 4096 * 3),
+    'cut within a page': (path: string) => truncateSync(path, size - 1000),
+    'a page of zeros': (path: string) => overwrite(path, 4096 * 5, Buffer.alloc(4096)),
+    'a page of noise': (path: string) => overwrite(path, 4096 * 6, randomBytes(4096)),
+    'the header': (path: string) => overwrite(path, 0, randomBytes(100)),
+    'the first page': (path: string) => overwrite(path, 100, randomBytes(3996)),
+  })) {
+    const path = join(makeFolder(), `${name}.db`);
+    copyFileSync(whole, path);
+    damage(path);
+    refusesUntouched(path, /is damaged|is not a Plant Store database/);
+  }
+});
+
+test('prepareDatabase() checks the pages after an unclean stop, with what is in the WAL', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 1)`);
+  const copy = join(makeFolder(), 'copy.db');
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
+  db.close();
+  prepareDatabase(copy, 'server').release();
+  const recovered = openConnection(copy);
+  assert.equal(recovered.prepare('SELECT name FROM plants WHERE id = -1').get()?.name, 'in the WAL');
+  recovered.close();
+});
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const content = readFileSync(path);
+  bytes.copy(content, at);
+  writeFileSync(path, content);
+}
