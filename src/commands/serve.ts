@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
 import { createApp } from '../http/app.ts';
+import { stopListening } from '../http/connection.ts';
 import { createLog } from '../log.ts';
 import type { Observe } from '../observe.ts';
 import { Refusal } from '../refusal.ts';
@@ -13,7 +14,7 @@ import type { Store } from '../store.ts';
 import { issueToken, SCOPES } from '../token.ts';
 import { banner } from './banner.ts';
 
-/** So long open connections may bring one more request: a client that is just sending sees no reset. */
+/** So long an idle connection may bring one more request: a client that is just sending sees no reset. */
 const LAST_REQUESTS_MS = 500;
 /** Then connections that are still open are cut. */
 const STOP_WITHIN_MS = 8000;
@@ -45,6 +46,7 @@ export async function serve(config: Config): Promise<void> {
     draining = true;
     observe({ kind: 'stopping', reason });
     globalThis.setTimeout(() => app.server.closeAllConnections(), STOP_WITHIN_MS).unref();
+    stopListening(app.server);
     if ((await openConnections(app)) > 0) await setTimeout(LAST_REQUESTS_MS);
     await app.close();
     await store.close();

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { PlantStoreError } from '../error.ts';
 import { toResponse } from './errors.ts';
 
@@ -33,6 +33,11 @@ export function guardConnections(server: Server): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   }
+}
+
+/** New connections are refused; those there are stay, where http.Server's own close would cut the idle ones off. */
+export function stopListening(server: Server): void {
+  NetServer.prototype.close.call(server);
 }
 
 /** Makes the close after the answer a gentle one. */

@@ -17,7 +17,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
-import { failureOf, sqliteCode } from './failure.ts';
+import { failureOf } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
 
 const APPLICATION_ID = 0x504c4e54;
@@ -41,10 +41,10 @@ export interface PreparedDatabase {
 
 /** Makes or checks the file, so that `openConnection` can be called on it. Throws Refusal. */
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
-  makeDirectory(dirname(resolve(givenPath)));
-  const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
   let lock: Lock | undefined;
   try {
+    makeDirectory(dirname(resolve(givenPath)));
+    const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
     if (role === 'server')
       lock = requireLock(path, `Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
     if (!existsSync(path)) {
@@ -62,8 +62,8 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     return { path, release: () => {} };
   } catch (error) {
     lock?.release();
-    if (sqliteCode(error) !== 0) throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);
-    throw error;
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);
   }
 }
 

@@ -30,6 +30,6 @@ export function failureOf(error: unknown): Failure {
 }
 
 /** SQLite's extended result code, 0 for any other error. */
-export function sqliteCode(error: unknown): number {
+function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
