@@ -5,8 +5,9 @@ import type { LogLevel } from './config.ts';
 import type { Fact, Observe } from './observe.ts';
 
 export async function createLog(level: LogLevel): Promise<Observe> {
-  const stream = process.stdout.isTTY
-    ? (await import('pino-pretty')).default({ ignore: 'kind', translateTime: 'HH:MM:ss', sync: true })
+  const isTerminal = process.stdout.isTTY;
+  const stream = isTerminal
+    ? (await import('pino-pretty')).default({ hideObject: true, translateTime: 'HH:MM:ss', sync: true })
     : pino.destination({ dest: 1, sync: true });
   const logger = pino(
     {
@@ -21,6 +22,7 @@ export async function createLog(level: LogLevel): Promise<Observe> {
   return (fact) => {
     switch (fact.kind) {
       case 'listening':
+        if (isTerminal) return; // the banner says it
         return logger.info(fact, `Listening on ${fact.url}`);
       case 'no_token':
         return logger.warn(fact, 'There is no token yet: make one with "plant-store token create --name NAME"');

@@ -34,8 +34,7 @@ export async function serve(config: Config): Promise<void> {
     onFailure: () => stop('the store failed', 1),
   });
   const app = createApp({ ...config, store, observe, isDraining: () => draining });
-  process.on('SIGTERM', () => stop('SIGTERM', 0));
-  process.on('SIGINT', () => stop('SIGINT', 0));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal, 0));
   const url = (await listen(app, config)) + config.basePath;
   const database = `sqlite:${config.databasePath}`;
   observe({ kind: 'listening', url, database });

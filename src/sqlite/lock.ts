@@ -15,7 +15,7 @@ export interface Lock {
 export function takeLock(databasePath: string): Lock | undefined {
   const lock = new DatabaseSync(`${databasePath}.lock`, { timeout: WAIT_MS });
   try {
-    lock.exec('PRAGMA journal_mode = OFF; BEGIN EXCLUSIVE');
+    lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return { release: () => lock.close() };
   } catch (error) {
     lock.close();
