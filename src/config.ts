@@ -15,6 +15,7 @@ export interface Config {
   basePath: string;
   logLevel: LogLevel;
   accessLog: boolean;
+  startedByNpm: boolean;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -34,6 +35,7 @@ export function readConfig(environment: Environment = process.env): Config {
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
+    startedByNpm: env.npm_lifecycle_event !== undefined,
   });
 }
 

@@ -18,6 +18,7 @@ import { banner } from './banner.ts';
 const LAST_REQUESTS_MS = 500;
 /** Then connections that are still open are cut. */
 const STOP_WITHIN_MS = 8000;
+const ORPHAN_CHECK_MS = 500;
 
 export async function serve(config: Config): Promise<void> {
   const observe = await createLog(config.logLevel);
@@ -35,6 +36,7 @@ export async function serve(config: Config): Promise<void> {
   });
   const app = createApp({ ...config, store, observe, isDraining: () => draining });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal, 0));
+  if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   const url = (await listen(app, config)) + config.basePath;
   const database = `sqlite:${config.databasePath}`;
   observe({ kind: 'listening', url, database });
@@ -80,6 +82,16 @@ async function welcome(store: Store, observe: Observe, facts: { url: string; dat
     ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
     : undefined;
   terminal.write(banner({ version: packageJson.version, ...facts, firstSecret: first?.secret }));
+}
+
+/** A signal to npm ends the shell between npm and us, which does not pass it on. */
+function onOrphaned(callback: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    callback();
+  }, ORPHAN_CHECK_MS).unref();
 }
 
 function openConnections({ server }: FastifyInstance): Promise<number> {
