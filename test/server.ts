@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { after } from 'node:test';
 import { openSqliteStore } from '../src/sqlite/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 
@@ -33,14 +34,15 @@ export interface ServerOptions {
   wrapper?: string[];
 }
 
-const atExit: (() => void)[] = [];
-process.on('exit', () => {
-  for (const work of atExit) work();
+/** Also after a failed test: a server that goes on would keep the run from ending. */
+const cleanUps: (() => void)[] = [];
+after(() => {
+  for (const cleanUp of cleanUps) cleanUp();
 });
 
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  atExit.push(() => rmSync(folder, { recursive: true, force: true }));
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -54,6 +56,7 @@ export async function startServer({
   const [command = '', ...args] = [...wrapper, process.execPath, LAUNCHER, 'serve'];
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${databasePath}`, ...env },
+    detached: true, // a group of its own: what runs under a wrapper ends with it
   });
   let printed = '';
   const collect = (chunk: Buffer) => {
@@ -62,7 +65,7 @@ export async function startServer({
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const exited = once(child, 'exit');
-  atExit.unshift(() => child.kill('SIGKILL'));
+  cleanUps.unshift(() => killGroup(child));
 
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
@@ -83,10 +86,18 @@ export async function startServer({
       return (await exited)[0];
     },
     async kill() {
-      child.kill('SIGKILL');
+      killGroup(child);
       await exited;
     },
   };
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended before
+  }
 }
 
 /** As `plant-store token create` does it, beside a server that may be running. */

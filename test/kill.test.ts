@@ -1,0 +1,69 @@
+// kill -9 at a random moment while 64 connections write: what was acknowledged is there after a restart, and every
+// record has its change. (A kill does not test fsync, the page cache survives it: disk.test.ts does.)
+
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { makeFolder, query, startServer, type TestServer } from './server.ts';
+
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20);
+const CONNECTIONS = 64;
+
+test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUNDS * 10_000 }, async (t) => {
+  const folder = makeFolder();
+  const acknowledged = new Map<bigint, string>();
+  let nextId = 0n;
+
+  for (let round = 0; round < ROUNDS; round++) {
+    const server = await startServer({ folder });
+    const acknowledgedBefore = acknowledged.size;
+    const killed = setTimeout(100 + Math.random() * 400).then(() => server.kill());
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, async () => {
+        for (;;) {
+          const id = nextId++;
+          const name = `Plant ${id} of round ${round}`;
+          if (!(await create(server, agent, id, name))) return;
+          acknowledged.set(id, name);
+        }
+      }),
+    );
+    await killed;
+    assert.ok(acknowledged.size > acknowledgedBefore, 'nothing was written before the kill');
+
+    const restarted = await startServer({ folder });
+    const stored = new Map(
+      query(restarted.databasePath, 'SELECT id, name FROM plants').map(({ id, name }) => [id, name]),
+    );
+    const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
+    assert.deepEqual(lost, []);
+    assert.deepEqual(
+      query(restarted.databasePath, UNMATCHED),
+      [],
+      'a record without its change, or the other way round',
+    );
+    await restarted.kill();
+  }
+
+  const [check] = query(`${folder}/plants.db`, 'PRAGMA integrity_check');
+  assert.deepEqual(check, { integrity_check: 'ok' });
+  t.diagnostic(`${acknowledged.size} plants acknowledged in ${ROUNDS} rounds, all there`);
+});
+
+const UNMATCHED = `
+  SELECT p.id, c.seq FROM plants p FULL JOIN changes c ON c.plant_id = p.id AND c.seq = p.seq AND c.name = p.name
+  WHERE p.id IS NULL OR c.seq IS NULL`;
+
+function create({ port, secret }: TestServer, agent: Agent, id: bigint, name: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const sent = request({ port, host: '127.0.0.1', path: '/plants', method: 'POST', headers, agent }, (answer) => {
+      answer.on('error', () => resolve(false));
+      answer.resume().on('end', () => resolve(answer.statusCode === 200));
+    });
+    sent.on('error', () => resolve(false));
+    sent.end(`{"id":${id},"name":"${name}"}`);
+  });
+}

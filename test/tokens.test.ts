@@ -1,0 +1,124 @@
+// Tokens from the command line against a running server: made, listed, expired, revoked, and never leaked.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import type { Token } from '../src/token.ts';
+import { post } from './request.ts';
+import { addToken, LAUNCHER, query, startServer, type TestServer } from './server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+function cli(...args: string[]): string {
+  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${server.databasePath}` };
+  return execFileSync(process.execPath, [LAUNCHER, ...args], {
+    env,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+function create(
+  secret: string,
+  id: number,
+): Promise<{ status: number; error?: number; challenge: string | undefined }> {
+  return post({ port: server.port, secret }, JSON.stringify({ id, name: 'x' })).then(({ status, body, headers }) => ({
+    status,
+    error: JSON.parse(body).error,
+    challenge: headers['www-authenticate'],
+  }));
+}
+
+test('token create prints the secret alone, and a running server takes it at once', async () => {
+  const printed = cli('token', 'create', '--name', 'shop');
+  assert.match(printed, /^pst_[0-9A-Za-z]{36}\n$/);
+  assert.equal((await create(printed.trim(), 1)).status, 200);
+});
+
+test('token list is JSON when piped: name, scopes and status, no secret and no hash', () => {
+  cli('token', 'create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
+  const rows = JSON.parse(cli('token', 'list'));
+  const { id, created, expires, ...row } = rows.find(({ name }: Token) => name === 'dash');
+  assert.match(id, /^tok_[0-9A-Za-z]{12}$/);
+  assert.deepEqual(row, { name: 'dash', scopes: ['plants:read', 'admin'], status: 'active' });
+  assert.equal(Date.parse(expires) - Date.parse(created), 90 * 86_400_000);
+});
+
+test('a token without the scope is refused with the scope in the challenge', async () => {
+  const secret = cli('token', 'create', '--name', 'reader', '--scopes', 'plants:read').trim();
+  assert.deepEqual(await create(secret, 2), {
+    status: 403,
+    error: 40301,
+    challenge: 'Bearer realm="plant-store", error="insufficient_scope", scope="plants:write"',
+  });
+  const admin = cli('token', 'create', '--name', 'admin', '--scopes', 'admin').trim();
+  assert.equal((await create(admin, 2)).error, 40301);
+  assert.deepEqual(query(server.databasePath, 'SELECT * FROM plants WHERE id = 2'), []);
+});
+
+test('a token ends when it expires, in the middle of its use', async () => {
+  const { secret } = await addToken(server.databasePath, { expiresMs: Date.now() + 1500 });
+  assert.equal((await create(secret, 3)).status, 200);
+  await setTimeout(1600);
+  assert.deepEqual(await create(secret, 4), {
+    status: 401,
+    error: 40102,
+    challenge: 'Bearer realm="plant-store", error="invalid_token"',
+  });
+});
+
+test('a running server refuses a revoked token within 1 s, in the middle of its use', async () => {
+  const { token, secret } = await addToken(server.databasePath, { name: 'revoked' });
+  const using = setInterval(() => void create(secret, 5), 20); // so that it is remembered when it is revoked
+  await setTimeout(200);
+  cli('token', 'revoke', token.id);
+  await setTimeout(1000);
+  clearInterval(using);
+  assert.equal((await create(secret, 6)).error, 40102);
+  assert.equal(JSON.parse(cli('token', 'list')).find(({ id }: Token) => id === token.id).status, 'revoked');
+  cli('token', 'revoke', token.id);
+});
+
+test('the change log names the token that made the change', async () => {
+  const { token, secret } = await addToken(server.databasePath, { name: 'logged' });
+  await create(secret, 7);
+  const [change] = query(server.databasePath, 'SELECT type, plant_id, token_id FROM changes WHERE plant_id = 7');
+  assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
+});
+
+const REFUSED: [args: string[], status: number, message: RegExp][] = [
+  [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes takes .* not "root"/],
+  [['create', '--name', 'x', '--scopes', ''], 2, /--scopes takes/],
+  [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires takes .* not "soon"/],
+  [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
+  [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
+  [['revoke', 'tok_nobody'], 1, /No token has the id "tok_nobody"/],
+];
+
+for (const [args, status, message] of REFUSED) {
+  test(`token ${args.join(' ')} is refused and changes nothing`, () => {
+    const before = query(server.databasePath, 'SELECT * FROM tokens');
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${server.databasePath}` };
+    const result = spawnSync(process.execPath, [LAUNCHER, 'token', ...args], { env, encoding: 'utf8' });
+    assert.equal(result.status, status);
+    assert.match(result.stderr, message);
+    assert.equal(result.stderr.trim().split('\n').length, 1);
+    assert.deepEqual(query(server.databasePath, 'SELECT * FROM tokens'), before);
+  });
+}
+
+test('no file of the store and no line of the log holds a secret', async () => {
+  await create(server.secret, 8);
+  const folder = dirname(server.databasePath);
+  for (const file of readdirSync(folder)) {
+    assert.equal(readFileSync(join(folder, file)).includes(server.secret.slice(4)), false, `${file} holds the secret`);
+  }
+  assert.equal(server.output().includes(server.secret.slice(4)), false);
+});
