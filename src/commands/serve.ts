@@ -35,7 +35,9 @@ export async function serve(config: Config): Promise<void> {
     onFailure: () => stop('the store failed', 1),
   });
   const app = createApp({ ...config, store, observe, isDraining: () => draining });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => stop(signal, 0));
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
+    process.on(signal, () => (draining ? process.exit(1) : stop(signal, 0))); // asked twice: at once
+  }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   const url = (await listen(app, config)) + config.basePath;
   const database = `sqlite:${config.databasePath}`;
@@ -43,7 +45,7 @@ export async function serve(config: Config): Promise<void> {
   await welcome(store, observe, { url, database });
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
-    if (draining) process.exit(1); // asked twice: at once
+    if (draining) return;
     draining = true;
     observe({ kind: 'stopping', reason });
     globalThis.setTimeout(() => app.server.closeAllConnections(), STOP_WITHIN_MS).unref();

@@ -1,0 +1,115 @@
+// The README's commands as a stranger runs them: a fresh copy of the project in an empty folder, with no more than
+// npm on the machine. (Its test command is what runs this.)
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { test } from 'node:test';
+import { makeFolder } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const BLOCKS = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(
+  ([, language = '', text = '']) => ({ language, text }),
+);
+
+test('from an empty folder to a stored plant with the README alone', { timeout: 150_000 }, async () => {
+  const folder = copyOfTrackedFiles();
+  const port = await freePort();
+  const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true' };
+  const sh = (command: string) =>
+    execFileSync('sh', ['-c', command.replaceAll(':3000', `:${port}`)], {
+      cwd: folder,
+      env,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+
+  const start = block('sh', 'npm start');
+  assert.equal(start, 'npm ci && npm start\n');
+  const started = spawn('sh', ['-c', start], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  const ended = once(started, 'exit');
+  try {
+    await printed(started.stdout, '"kind":"listening"');
+    assert.equal(`${sh(block('sh', 'curl'))}\n`, block('json', 'Monstera'));
+    assert.equal(`${sh(block('sh', 'curl'))}\n`, block('json', 'Monstera'), 'a second time it is a replay');
+
+    const [create = '', list = '', revoke = '', help = ''] = block('sh', 'token revoke').trim().split('\n');
+    assert.match(sh(create), /^pst_\w{36}\n$/);
+    const tokens = JSON.parse(sh(list));
+    const shop = tokens.find(({ name }: { name: string }) => name === 'shop');
+    assert.deepEqual(shop.scopes, ['plants:write']);
+    sh(revoke.replace('tok_XXXXXXXXXXXX', shop.id));
+    assert.match(sh(list), /"status": "revoked"/);
+    assert.match(sh(help), /^Usage: plant-store/);
+  } finally {
+    if (started.pid) process.kill(-started.pid, 'SIGTERM');
+    await ended;
+  }
+});
+
+test('the README names the test command that CI runs, and scripts that exist', () => {
+  const testCommand = block('sh', 'npm test');
+  assert.ok(readFileSync(join(ROOT, '.ci/run'), 'utf8').endsWith(`\n${testCommand}`));
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  for (const [, name = ''] of block('sh', 'npm run ok').matchAll(/npm run (\w+)/g)) assert.ok(scripts[name], name);
+});
+
+function block(language: string, part: string): string {
+  const found = BLOCKS.find((one) => one.language === language && one.text.includes(part));
+  assert.ok(found, `the README has no ${language} block with "${part}"`);
+  return found.text;
+}
+
+/** As they are now, not as they were committed: a change is tested before it is. */
+function copyOfTrackedFiles(): string {
+  const folder = makeFolder();
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  for (const file of files.split('\0').filter(Boolean)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    cpSync(join(ROOT, file), join(folder, file));
+  }
+  return folder;
+}
+
+/** The machine's own Node comes first again, and nothing of the npm that runs this test is left. */
+function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(
+    ([name]) => /^npm_config_(registry|userconfig|globalconfig|cache)$/i.test(name) || !/^(npm_|NODE_)/i.test(name),
+  );
+  const path = env.PATH?.split(':')
+    .filter((entry) => !entry.includes('node_modules'))
+    .join(':');
+  return { ...Object.fromEntries(kept), PATH: path };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  return port;
+}
+
+async function printed(stream: Readable, text: string): Promise<void> {
+  let all = '';
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    all += chunk;
+    if (all.includes(text)) {
+      stream.resume();
+      return;
+    }
+  }
+  assert.fail(`it ended without "${text}": ${all}`);
+}
