@@ -70,7 +70,7 @@ test('a second server on the same file is refused, and the first one goes on', a
 
 test('a database of a newer version is refused in one line', () => {
   const path = join(makeFolder(), 'plants.db');
-  run(['token', 'list'], { DATABASE_URL: `sqlite:${path}` });
+  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
   const db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 7');
   db.close();

@@ -2,13 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Token } from '../src/token.ts';
 import { post } from './request.ts';
-import { addToken, LAUNCHER, query, startServer, type TestServer } from './server.ts';
+import { addToken, LAUNCHER, makeFolder, query, startServer, type TestServer } from './server.ts';
 
 let server: TestServer;
 before(async () => {
@@ -113,6 +113,17 @@ for (const [args, status, message] of REFUSED) {
     assert.deepEqual(query(server.databasePath, 'SELECT * FROM tokens'), before);
   });
 }
+
+test('token list and revoke do not make a database that is not there', () => {
+  const path = join(makeFolder(), 'plants.db');
+  for (const args of [['list'], ['revoke', 'tok_x']]) {
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${path}` };
+    const result = spawnSync(process.execPath, [LAUNCHER, 'token', ...args], { env, encoding: 'utf8' });
+    assert.equal(result.status, 1);
+    assert.match(result.stderr, /^plant-store: There is no database at .*: set DATABASE_URL .*\n$/);
+  }
+  assert.equal(existsSync(path), false);
+});
 
 test('no file of the store and no line of the log holds a secret', async () => {
   await create(server.secret, 8);

@@ -1,5 +1,6 @@
 // The composition root: config → store → app → listen, and all of it backwards at the end.
 
+import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -60,7 +61,9 @@ export async function serve(config: Config): Promise<void> {
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    await app.listen({ host, port });
+    await app.ready();
+    app.server.listen(port, host); // not app.listen(): for "localhost" it would open a second server, without our guards
+    await once(app.server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new Refusal(`Port ${port} of ${host} is in use: set PORT to another one`);

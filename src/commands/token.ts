@@ -1,5 +1,6 @@
 // plant-store token create | list | revoke, straight on the database; a running server sees it within a second.
 
+import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
@@ -28,6 +29,7 @@ export async function createToken(
 }
 
 export async function listTokens(config: Config, options: { json?: boolean }): Promise<void> {
+  requireDatabase(config);
   await withStore(config, async (store) => {
     const rows = (await store.listTokens()).map((token) => toRow(token, Date.now()));
     process.stdout.write(options.json || !process.stdout.isTTY ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
@@ -35,8 +37,15 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
 }
 
 export async function revokeToken(config: Config, id: string): Promise<void> {
+  requireDatabase(config);
   await withStore(config, (store) => store.revokeToken(id, Date.now()));
   if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
+}
+
+/** Looking into a file that is not there must not make one. */
+function requireDatabase({ databasePath }: Config): void {
+  if (existsSync(databasePath)) return;
+  throw new Refusal(`There is no database at ${databasePath}: set DATABASE_URL to the one that the server uses`);
 }
 
 async function withStore(config: Config, work: (store: Store) => Promise<void>): Promise<void> {

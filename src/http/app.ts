@@ -65,11 +65,12 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 
   async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    reply.header('x-request-id', request.id);
-    if (isDraining()) reply.header('connection', 'close');
-    requireSoundHeaders(request.raw);
+    receive(request, reply);
     const { route } = request.routeOptions.config as { route?: Route };
-    if (!route) throw await whyNoRoute(request);
+    if (!route) {
+      await requireTokenBelow(request);
+      throw noRoute(request.url);
+    }
     if (route.access !== 'open') request.token = await authenticate(request.headers.authorization, route.access);
     if (route.body) {
       requireJson(request.headers);
@@ -77,22 +78,32 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
   }
 
-  /** Throws first if a stranger asks for a path below one that needs a token. */
-  async function whyNoRoute({ url, headers }: FastifyRequest): Promise<PlantStoreError> {
+  function receive(request: FastifyRequest, reply: FastifyReply): void {
+    reply.header('x-request-id', request.id);
+    if (isDraining()) reply.header('connection', 'close');
+    requireSoundHeaders(request.raw);
+  }
+
+  /** A stranger does not learn which paths there are below one that asks for a token. */
+  async function requireTokenBelow({ url, headers }: FastifyRequest): Promise<void> {
     if (paths.needsToken(url)) await authenticate(headers.authorization);
+  }
+
+  function noRoute(url: string): PlantStoreError {
     const allow = paths.methodsAt(url);
     if (!allow) return new PlantStoreError('no_such_path', 'No such path: see /openapi.json for those there are');
     return new PlantStoreError('no_such_method', `This path takes ${allow} only`, { detail: { allow } });
   }
 
   /** A path that the router cannot read does not come to `admit`. */
-  function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): void {
-    reply.header('x-request-id', request.id);
-    const admitted = paths.needsToken(request.url) ? authenticate(request.headers.authorization) : Promise.resolve();
-    admitted.then(
-      () => refuse(error, request, reply),
-      (earlier) => refuse(earlier, request, reply),
-    );
+  async function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    try {
+      receive(request, reply);
+      await requireTokenBelow(request);
+      refuse(error, request, reply);
+    } catch (earlier) {
+      refuse(earlier, request, reply);
+    }
   }
 
   function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -82,7 +82,7 @@ export function openConnection(path: string): DatabaseSync {
 }
 
 function makeDirectory(path: string): void {
-  const firstMade = mkdirSync(path, { recursive: true });
+  const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
 }

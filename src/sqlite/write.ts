@@ -1,6 +1,7 @@
 // Every write there is, as data that can cross to the writer's thread, and its SQL.
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { ChangeType } from '../change.ts';
 import type { ErrorCode } from '../error.ts';
 import type { Created, NewPlant } from '../plant.ts';
 import type { Token } from '../token.ts';
@@ -62,11 +63,15 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   function createPlant({ plant, tokenId, nowMs }: Extract<Write, { kind: 'create_plant' }>): WriteResult {
     const { id, name, tag = null } = plant;
     if (insertPlant.run(id, name, tag, nowMs, nowMs, seq + 1).changes === 1n) {
-      insertChange.run(++seq, 'plant.created', nowMs, id, name, tag, tokenId);
+      recordChange('plant.created', plant, tokenId, nowMs);
       return { done: { seq, replayed: false } };
     }
     const present = findPlant.get(id) as { name: string; tag: string | null; seq: number };
     if (present.name === name && present.tag === tag) return { done: { seq: present.seq, replayed: true } };
     return { refused: 'id_taken', message: `Id ${id} belongs to another plant` };
+  }
+
+  function recordChange(type: ChangeType, { id, name, tag }: NewPlant, tokenId: string, nowMs: number): void {
+    insertChange.run(++seq, type, nowMs, id, name, tag ?? null, tokenId);
   }
 }

@@ -23,7 +23,7 @@ const ADVICE: Partial<Record<Failure, string>> = {
 export interface Writer {
   /** Resolves after the commit. */
   write(write: Write): Promise<Created | null>;
-  /** Ends when everything handed in before is committed. */
+  /** Ends when everything handed in before is committed. Throws if the file could not be closed properly. */
   close(): Promise<void>;
 }
 
@@ -51,7 +51,9 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
   let scheduled = false;
   let failing = false;
   let failed = false;
-  let closed: { resolve(): void } | undefined;
+  let closing = false;
+  const ended = Promise.withResolvers<void>();
+  ended.promise.catch(() => {}); // told to `observe` already, whoever waits or not
 
   thread.on('message', (result: BatchResult) => {
     const batch = underWay;
@@ -60,12 +62,12 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
     if (!failed) commitNext();
   });
   thread.on('error', fail);
-  thread.on('exit', () => (closed ? closed.resolve() : fail(new Error('The writer ended by itself'))));
+  thread.on('exit', () => (closing ? ended.resolve() : fail(new Error('The writer ended by itself'))));
 
   return {
     write(write) {
       const chars = charsOf(write);
-      if (failed || closed) return Promise.reject(unavailable('The store is stopping: try again later'));
+      if (failed || closing) return Promise.reject(unavailable('The store is stopping: try again later'));
       if (waiting.length >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
         return Promise.reject(unavailable('Too many writes are waiting: try again later'));
       }
@@ -77,10 +79,9 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
     },
     async close() {
       if (failed) return;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      closed = { resolve };
-      if (underWay.length === 0 && waiting.length === 0) thread.postMessage('close');
-      await promise;
+      closing = true;
+      if (!scheduled) commitNext();
+      await ended.promise;
     },
   };
 
@@ -97,7 +98,7 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
   function commitNext(): void {
     if (underWay.length > 0) return;
     if (waiting.length === 0) {
-      if (closed) thread.postMessage('close');
+      if (closing) thread.postMessage('close');
       return;
     }
     underWay = waiting.slice(0, MAX_BATCH_WRITES);
@@ -137,7 +138,7 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
     for (const { reject } of waiting) reject(error);
     underWay = [];
     waiting = [];
-    closed?.resolve();
+    ended.reject(cause);
     void thread.terminate();
     observe({ kind: 'store_failed', error: cause });
     onFailure();
