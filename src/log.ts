@@ -4,11 +4,9 @@ import { pino } from 'pino';
 import type { LogLevel } from './config.ts';
 import type { Fact, Observe } from './observe.ts';
 
-export async function createLog(level: LogLevel): Promise<Observe> {
+export function createLog(level: LogLevel): Observe {
   const isTerminal = process.stdout.isTTY;
-  const stream = isTerminal
-    ? (await import('pino-pretty')).default({ hideObject: true, translateTime: 'HH:MM:ss', sync: true })
-    : pino.destination({ dest: 1, sync: true });
+  const stream = isTerminal ? { write: printReadable } : pino.destination({ dest: 1, sync: true });
   const logger = pino(
     {
       level,
@@ -42,6 +40,12 @@ export async function createLog(level: LogLevel): Promise<Observe> {
         return logger.fatal(withError(fact), 'The disk or the database file failed: ending, so that nothing is lost');
     }
   };
+}
+
+function printReadable(line: string): void {
+  const { time, level, msg, err } = JSON.parse(line);
+  const details = err ? `\n${err.stack}` : '';
+  process.stdout.write(`${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${msg}${details}\n`);
 }
 
 /** pino prints an Error with its stack and cause under this name. */

@@ -22,7 +22,7 @@ const STOP_WITHIN_MS = 8000;
 const ORPHAN_CHECK_MS = 500;
 
 export async function serve(config: Config): Promise<void> {
-  const observe = await createLog(config.logLevel);
+  const observe = createLog(config.logLevel);
   process.on('uncaughtException', (error) => {
     observe({ kind: 'bug', error });
     process.exit(1);
@@ -40,7 +40,11 @@ export async function serve(config: Config): Promise<void> {
     process.on(signal, () => (draining ? process.exit(1) : stop(signal, 0))); // asked twice: at once
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
-  const url = (await listen(app, config)) + config.basePath;
+  const address = await listen(app, config).catch(async (refusal) => {
+    await store.close();
+    throw refusal;
+  });
+  const url = address + config.basePath;
   const database = `sqlite:${config.databasePath}`;
   observe({ kind: 'listening', url, database });
   await welcome(store, observe, { url, database });
