@@ -51,6 +51,8 @@ const REFUSED: [variable: string, value: string][] = [
   ['DATABASE_URL', 'sqlite:'],
   ['DATABASE_URL', 'sqlite::memory:'],
   ['DATABASE_URL', 'sqlite:./data/'],
+  ['DATABASE_URL', 'sqlite:~/plants.db'],
+  ['DATABASE_URL', 'sqlite://tmp/plants.db'],
   ['BASE_PATH', 'store'],
   ['BASE_PATH', '/a//b'],
   ['BASE_PATH', '/a/../b'],

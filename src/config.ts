@@ -21,12 +21,12 @@ export interface Config {
 type Environment = Record<string, string | undefined>;
 
 /** Refused rather than ignored: who sets TLS_KEY must not be served in the clear. */
-const NOT_YET = ['CORS_ORIGINS', 'JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL', 'TLS_CERT', 'TLS_KEY', 'TRUST_PROXY'];
+const NOT_YET = /^(CORS_ORIGINS|JWT_(ISSUER|AUDIENCE|RATE)|JWKS_URL|TLS_(CERT|KEY)|TRUST_PROXY)$/;
 
 export function readConfig(environment: Environment = process.env): Config {
   const env: Environment = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  for (const name of NOT_YET) {
-    if (env[name] !== undefined) throw new Refusal(`${name} is not supported by this version: unset it`, 2);
+  for (const name of Object.keys(env)) {
+    if (NOT_YET.test(name)) throw new Refusal(`${name} is not supported by this version: unset it`, 2);
   }
   return Object.freeze({
     host: readHost(env.HOST ?? '127.0.0.1'),
@@ -54,7 +54,7 @@ function readDatabasePath(text: string): string {
     throw new Refusal('DATABASE_URL names PostgreSQL, which this version does not speak: use sqlite:PATH', 2);
   }
   const path = /^sqlite:(?:\/\/(?=\/))?([^?#\0]+)$/.exec(text)?.[1];
-  if (path === undefined || path.endsWith('/') || path.startsWith(':')) {
+  if (path === undefined || /^(:|~|\/\/)|\/$/.test(path)) {
     throw new Refusal('DATABASE_URL must be sqlite:PATH such as sqlite:./data/plants.db', 2); // a URL may hold a password
   }
   return path;

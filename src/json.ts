@@ -17,7 +17,7 @@ declare global {
 
 /** Integers beyond 2^53 come back as bigint, all others as number. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (isNestedTooDeep(text)) throw new SyntaxError(`Nested more than ${MAX_NESTING} levels deep`);
+  if (isNestedTooDeep(text)) throw new SyntaxError(`It is nested more than ${MAX_NESTING} levels deep`);
   return MAY_ROUND.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text);
 }
 

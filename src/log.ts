@@ -6,6 +6,7 @@ import type { Fact, Observe } from './observe.ts';
 
 export function createLog(level: LogLevel): Observe {
   const isTerminal = process.stdout.isTTY;
+  process.stdout.on('error', () => {}); // the terminal may be closed before we are
   const stream = isTerminal ? { write: printReadable } : pino.destination({ dest: 1, sync: true });
   const logger = pino(
     {
@@ -23,7 +24,10 @@ export function createLog(level: LogLevel): Observe {
         if (isTerminal) return; // the banner says it
         return logger.info(fact, `Listening on ${fact.url}`);
       case 'no_token':
-        return logger.warn(fact, 'There is no token yet: make one with "plant-store token create --name NAME"');
+        return logger.warn(
+          fact,
+          'There is no token yet: make one with "npm run --silent plant-store -- token create --name NAME"',
+        );
       case 'stopping':
         return logger.info(fact, `Stopping (${fact.reason}): answering what is under way`);
       case 'stopped':
@@ -45,7 +49,9 @@ export function createLog(level: LogLevel): Observe {
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
   const details = err ? `\n${err.stack}` : '';
-  process.stdout.write(`${time.slice(11, 19)} ${level.toUpperCase().padEnd(5)} ${msg}${details}\n`);
+  process.stdout.write(
+    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${msg}${details}\n`,
+  );
 }
 
 /** pino prints an Error with its stack and cause under this name. */

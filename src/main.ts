@@ -11,10 +11,19 @@ const program = new Command('plant-store')
   .description('A store of plant records behind one small, exact HTTP interface')
   .version(packageJson.version)
   .exitOverride()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'plant-store: ')) })
+  .showHelpAfterError('See "plant-store --help"')
   .addHelpText(
     'after',
     `
-Settings come from the environment: HOST, PORT, DATABASE_URL, BASE_PATH, LOG_LEVEL, ACCESS_LOG.
+Settings come from the environment:
+  HOST, PORT     where it listens (127.0.0.1, 3000)
+  DATABASE_URL   where the records are (sqlite:./data/plants.db)
+  BASE_PATH      stands before every path (none)
+  LOG_LEVEL      silent, error, warn, info or debug (info)
+  ACCESS_LOG     1 logs a line for each request (0)
+
+In a checkout "plant-store" is "npm run --silent plant-store --".
 
 Examples:
   plant-store serve
@@ -43,7 +52,7 @@ token
     `
 Examples:
   plant-store token create --name shop
-  plant-store token create --name dashboard --scopes plants:read --expires 90d
+  plant-store token create --name importer --scopes plants:write --expires 90d
   TOKEN=$(plant-store token create --name me)`,
   )
   .action(async (options) => {

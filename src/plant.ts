@@ -14,12 +14,17 @@ const Text = z
 
 /** As read by json.ts: a number when it is a safe integer, a bigint beyond. */
 export const PlantId = z
-  .custom<number | bigint>((id) => typeof id === 'bigint' || Number.isInteger(id), {
-    error: (issue) => (issue.input === undefined ? 'is missing' : 'must be an integer'),
-  })
+  .custom<number | bigint>(
+    (id) => typeof id === 'bigint' || Number.isInteger(id) || Math.abs(Number(id)) === Infinity,
+    {
+      error: (issue) => (issue.input === undefined ? 'is missing' : 'must be an integer'),
+    },
+  )
   .refine((id) => id >= MIN_ID && id <= MAX_ID, `must be between ${MIN_ID} and ${MAX_ID}`)
   .transform((id) => BigInt(id))
   .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
+
+const MUST_BE_OBJECT = { error: 'must be an object' };
 
 export const Plant = z
   .object(
@@ -27,12 +32,12 @@ export const Plant = z
       name: Text.meta({ description: 'Name of the plant' }),
       tag: Text.optional().meta({ description: 'Tag to specify the type' }),
     },
-    { error: 'must be an object' },
+    MUST_BE_OBJECT,
   )
   .meta({ id: 'Plant' });
 export type Plant = z.output<typeof Plant>;
 
-export const NewPlant = Plant.extend({ id: PlantId }).meta({ id: 'NewPlant' });
+export const NewPlant = z.object({ id: PlantId, ...Plant.shape }, MUST_BE_OBJECT).meta({ id: 'NewPlant' });
 export type NewPlant = z.output<typeof NewPlant>;
 
 export interface Created {

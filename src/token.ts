@@ -33,6 +33,13 @@ const CHECKSUM_CHARS = 6;
 const TOKEN_ID_CHARS = 12;
 const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
 
+const MAX_NAME_CHARS = 100;
+
+/** One line that can be shown on a terminal. */
+export function isTokenName(text: string): boolean {
+  return text.trim() !== '' && text.length <= MAX_NAME_CHARS && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text);
+}
+
 /** A random integer below `max`. */
 export type Random = (max: number) => number;
 

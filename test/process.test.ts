@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect, createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
@@ -77,6 +77,40 @@ test('a database of a newer version is refused in one line', () => {
   const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
   assert.equal(status, 1);
   assert.match(stderr, /^plant-store: .* was written by a newer version .*\n$/);
+});
+
+test('a file or folder of somebody else, and a folder instead of a file, are refused before it listens', {
+  skip: process.getuid?.() !== 0 && 'SKIPPED: only root can be two users',
+}, () => {
+  const folder = makeFolder();
+  const path = join(folder, 'plants.db');
+  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+  const asNobody = (databasePath: string) =>
+    spawnSync(process.execPath, [LAUNCHER, 'serve'], {
+      env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${databasePath}` },
+      encoding: 'utf8',
+      uid: 65534,
+      timeout: 20_000,
+    });
+  const message = /^plant-store: .* cannot be written by this user: run as its owner, or change its owner\n$/;
+  assert.match(asNobody(path).stderr, message);
+  chmodSync(folder, 0o777);
+  assert.match(asNobody(path).stderr, message);
+  assert.match(
+    run(['serve'], { DATABASE_URL: `sqlite:${folder}` }).stderr,
+    /is a folder: set DATABASE_URL to a file in it\n$/,
+  );
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a file that is moved away under a running server ends it: no 200 for what has no place', async () => {
+  const server = await startServer();
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  const exited = once(server.process, 'exit');
+  renameSync(server.databasePath, `${server.databasePath}.moved`);
+  assert.equal((await post(server, '{"id":2,"name":"x"}')).status, 503);
+  assert.equal((await exited)[0], 1);
+  assert.match(server.output(), /was moved, replaced or deleted/);
 });
 
 test('a place where no file can be is refused in one line', () => {
@@ -240,7 +274,7 @@ test('piped, a first start makes no token that nobody would see, and says how to
     printed += chunk;
     if (printed.includes('token create')) child.kill();
   }
-  assert.match(printed, /"kind":"no_token".*plant-store token create --name NAME/);
+  assert.match(printed, /"kind":"no_token".*plant-store -- token create --name NAME/);
   assert.doesNotMatch(printed, /pst_/);
 });
 
@@ -274,7 +308,28 @@ test('on a terminal the first start shows a token once, and a curl line that wor
   assert.match(first, /Stopped/);
   assert.equal(new Set(first.match(/pst_\w{36}/g)).size, 1);
 
-  const second = await onTerminal(() => {});
+  const second = await onTerminal((shown) => {
+    const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
+    const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
+    const answer = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
+    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a token of its own');
+  });
   assert.doesNotMatch(second, /pst_/);
-  assert.match(second, /token create --name/);
+});
+
+test('closing the terminal is a clean stop', {
+  skip: !hasScript && 'SKIPPED: needs the command script of util-linux',
+}, async () => {
+  const folder = makeFolder();
+  const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` };
+  const terminal = spawn('script', ['-qec', `"${process.execPath}" "${LAUNCHER}" serve`, '/dev/null'], { env });
+  let shown = '';
+  for await (const chunk of terminal.stdout.iterator({ destroyOnReturn: false })) {
+    shown += chunk;
+    if (shown.includes('Ctrl-C')) break;
+  }
+  assert.equal(existsSync(`${folder}/plants.db-wal`), true);
+  terminal.kill('SIGKILL');
+  for (let tries = 0; existsSync(`${folder}/plants.db-wal`) && tries < 50; tries++) await setTimeout(100);
+  assert.equal(existsSync(`${folder}/plants.db-wal`), false, 'the database was not closed');
 });

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { Token } from '../src/token.ts';
+import { mintSecret, type Token } from '../src/token.ts';
 import { post } from './request.ts';
 import { addToken, LAUNCHER, makeFolder, query, startServer, type TestServer } from './server.ts';
 
@@ -99,7 +99,11 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires takes .* not "soon"/],
   [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
   [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
+  [['create', '--name', ' '], 2, /--name takes 1 to 100 characters/],
+  [['create', '--name', '\x1b[31mred'], 2, /--name takes 1 to 100 characters/],
+  [['create', '--name', 'x'.repeat(101)], 2, /--name takes 1 to 100 characters/],
   [['revoke', 'tok_nobody'], 1, /No token has the id "tok_nobody"/],
+  [['revoke', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
 ];
 
 for (const [args, status, message] of REFUSED) {

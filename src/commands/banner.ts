@@ -9,20 +9,19 @@ export interface BannerFacts {
 }
 
 export function banner({ version, url, database, firstSecret }: BannerFacts): string {
-  const token = firstSecret ?? '$TOKEN';
   const tokenLine = firstSecret
-    ? `Token      ${firstSecret}\n             every scope; shown only now, so keep it`
-    : 'Token      as made before; another: npm run --silent plant-store -- token create --name NAME';
+    ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
+    : '';
+  const makeToken = firstSecret ? '' : '\n  TOKEN=$(npm run --silent plant-store -- token create --name me)';
   return `
   Plant Store ${version}
 
   Address    ${url}
-  Database   ${database}
-  ${tokenLine}
+  Database   ${database}${tokenLine}
 
   Store a plant:
-
-  curl ${url}/plants -H "Authorization: Bearer ${token}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
+${makeToken}
+  curl "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
 
   Ctrl-C stops it.
 

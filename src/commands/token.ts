@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { openSqliteStore } from '../sqlite/store.ts';
 import type { Store } from '../store.ts';
-import { isActive, issueToken, SCOPES, type Scope, type Token } from '../token.ts';
+import { isActive, issueToken, isTokenName, SCOPES, type Scope, type Token } from '../token.ts';
 
 const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
@@ -16,15 +16,18 @@ export async function createToken(
 ): Promise<void> {
   const nowMs = Date.now();
   const wanted = {
-    name: options.name,
+    name: readName(options.name),
     scopes: readScopes(options.scopes),
     expiresMs: options.expires === undefined ? null : nowMs + readDuration(options.expires),
   };
   await withStore(config, async (store) => {
     const { token, secret } = await issueToken(store, wanted, nowMs);
     process.stdout.write(`${secret}\n`);
-    if (process.stderr.isTTY)
-      process.stderr.write(`Token ${token.id} (${token.scopes.join(', ')}): shown only now, so keep it\n`);
+    if (process.stderr.isTTY) {
+      const expires = shortTime(toRow(token, nowMs).expires);
+      process.stderr.write(`${token.id}: ${token.scopes.join(', ')}; expires: ${expires}\n`);
+      process.stderr.write('The secret above is shown only now, so keep it\n');
+    }
   });
 }
 
@@ -37,6 +40,7 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
 }
 
 export async function revokeToken(config: Config, id: string): Promise<void> {
+  if (!/^tok_\w+$/.test(id)) throw new Refusal('An id begins with tok_: "token list" shows it', 2); // not echoed: it may be a secret
   requireDatabase(config);
   await withStore(config, (store) => store.revokeToken(id, Date.now()));
   if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
@@ -60,6 +64,11 @@ async function withStore(config: Config, work: (store: Store) => Promise<void>):
   } finally {
     await store.close();
   }
+}
+
+function readName(text: string): string {
+  if (isTokenName(text)) return text;
+  throw new Refusal('--name takes 1 to 100 characters, without control characters', 2);
 }
 
 function readScopes(text: string): Scope[] {
@@ -96,23 +105,21 @@ function toRow(token: Token, nowMs: number): Row {
 }
 
 function toTable(rows: Row[]): string {
-  const cells = rows.map((row) => [
-    row.id,
-    row.name,
-    row.scopes.join(','),
-    row.created,
-    row.expires ?? 'never',
-    row.status,
+  if (rows.length === 0) return 'No tokens yet: "token create --name NAME" makes one\n';
+  const cells = rows.map(({ id, name, scopes, created, expires, status }) => [
+    id,
+    name,
+    scopes.join(','),
+    shortTime(created),
+    shortTime(expires),
+    status,
   ]);
-  const lines = [['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'], ...cells];
-  const widths = lines[0]?.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0))) ?? [];
-  return lines
-    .map(
-      (line) =>
-        `${line
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('');
+  const headings = ['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'];
+  const widths = headings.map((heading, at) => Math.max(heading.length, ...cells.map((line) => line[at]?.length ?? 0)));
+  const print = (line: string[]) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ');
+  return [headings, ...cells].map((line) => `${print(line).trimEnd()}\n`).join('');
+}
+
+function shortTime(time: string | null): string {
+  return time === null ? 'never' : `${time.slice(0, 16).replace('T', ' ')}Z`;
 }

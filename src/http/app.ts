@@ -91,8 +91,8 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   function noRoute(url: string): PlantStoreError {
     const allow = paths.methodsAt(url);
-    if (!allow) return new PlantStoreError('no_such_path', 'No such path: see /openapi.json for those there are');
-    return new PlantStoreError('no_such_method', `This path takes ${allow} only`, { detail: { allow } });
+    if (!allow) return new PlantStoreError('no_such_path', `No such path: see ${basePath}/openapi.json`);
+    return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
   }
 
   /** A path that the router cannot read does not come to `admit`. */
@@ -127,7 +127,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       method,
       path,
       status: statusCode,
-      durationMs: elapsedTime,
+      durationMs: Math.round(elapsedTime * 1000) / 1000,
       tokenId: token?.id,
     });
   }

@@ -45,5 +45,5 @@ function secretIn(authorization: string | undefined): string {
 
 /** Does not say which: that would help only who guesses. */
 function badToken(): PlantStoreError {
-  return new PlantStoreError('bad_token', 'The token is malformed, unknown, expired or revoked');
+  return new PlantStoreError('bad_token', 'The token is malformed, unknown, expired or revoked: ask for a new one');
 }

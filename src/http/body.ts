@@ -53,7 +53,7 @@ function readJson(bytes: Buffer): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw notJson(`is not JSON: ${(error as SyntaxError).message}`);
+    throw notJson(`cannot be read as JSON: ${(error as SyntaxError).message}`);
   }
 }
 

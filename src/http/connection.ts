@@ -73,7 +73,10 @@ function responseUnderWay(socket: Socket): ServerResponse | undefined {
 function toPlantStoreError({ code, reason }: { code?: string; reason?: string }): PlantStoreError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new PlantStoreError('request_timeout', 'The request did not arrive in time');
+      return new PlantStoreError(
+        'request_timeout',
+        `The request did not arrive in time: ${HEADERS_TIMEOUT_MS / 1000} s for its headers, ${REQUEST_TIMEOUT_MS / 1000} s for all of it`,
+      );
     case 'HPE_HEADER_OVERFLOW':
       return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);
     default:

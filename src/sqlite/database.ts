@@ -2,7 +2,9 @@
 // make a commit durable, brought to this version's schema. Refuses what it cannot trust and leaves it untouched.
 
 import {
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -17,7 +19,7 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
-import { failureOf } from './failure.ts';
+import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
 
 const APPLICATION_ID = 0x504c4e54;
@@ -45,6 +47,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
   try {
     makeDirectory(dirname(resolve(givenPath)));
     const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
+    requireWritable(path);
     if (role === 'server')
       lock = requireLock(path, `Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
     if (!existsSync(path)) {
@@ -87,6 +90,22 @@ function makeDirectory(path: string): void {
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
+/** Before the lock is made beside it, and before a server listens that could not store anything. */
+function requireWritable(path: string): void {
+  requireAccess(dirname(path));
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory()) throw new Refusal(`${path} is a folder: set DATABASE_URL to a file in it`);
+  if (stat) requireAccess(path);
+}
+
+function requireAccess(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch {
+    throw new Refusal(`${path} cannot be written by this user: run as its owner, or change its owner`);
+  }
+}
+
 /** Without this a new name may be gone after a power cut, and the file with it. */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return; // cannot open a directory, and has no need to
@@ -110,6 +129,7 @@ function createDatabase(path: string): void {
   }
   const draft = `${path}.new`;
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
+  closeSync(openSync(draft, 'wx', 0o600)); // for its owner only; SQLite gives its other files the same mode
   const db = openConnection(draft);
   migrate(db);
   db.close();
@@ -124,7 +144,9 @@ function inspect(path: string, role: Role): number {
   const uncleanStop = hasLog(path);
   const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
   try {
-    if (pragma(db, 'application_id') !== APPLICATION_ID) throw new Refusal(`${path} is not a Plant Store database`);
+    if (pragma(db, 'application_id') !== APPLICATION_ID) {
+      throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
+    }
     const version = Number(pragma(db, 'user_version'));
     if (version > MIGRATIONS.length) {
       throw new Refusal(
@@ -137,7 +159,7 @@ function inspect(path: string, role: Role): number {
     }
     return version;
   } catch (error) {
-    if (failureOf(error) === 'fatal') throw damaged(path, (error as Error).message);
+    if (isDamage(error)) throw damaged(path, (error as Error).message);
     throw error;
   } finally {
     db.close();

@@ -10,6 +10,8 @@ export type Failure =
   /** Nothing we know: rolled back. */
   | 'bug';
 
+const CORRUPT = 11;
+const NOTADB = 26;
 const IOERR_SHMSIZE = 4874; // how a full disk shows while the WAL index grows
 const FAILURES: Record<number, Failure> = {
   5: 'busy', // BUSY
@@ -17,16 +19,22 @@ const FAILURES: Record<number, Failure> = {
   7: 'busy', // NOMEM
   8: 'fatal', // READONLY
   10: 'fatal', // IOERR
-  11: 'fatal', // CORRUPT
+  [CORRUPT]: 'fatal',
   13: 'full', // FULL
   14: 'fatal', // CANTOPEN
-  26: 'fatal', // NOTADB
+  [NOTADB]: 'fatal',
 };
 
 export function failureOf(error: unknown): Failure {
   const code = sqliteCode(error);
   if (code === IOERR_SHMSIZE) return 'full';
   return FAILURES[code & 0xff] ?? 'bug';
+}
+
+/** The bytes are wrong, as opposed to out of reach. */
+export function isDamage(error: unknown): boolean {
+  const primary = sqliteCode(error) & 0xff;
+  return primary === CORRUPT || primary === NOTADB;
 }
 
 /** SQLite's extended result code, 0 for any other error. */

@@ -68,7 +68,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     }
     const present = findPlant.get(id) as { name: string; tag: string | null; seq: number };
     if (present.name === name && present.tag === tag) return { done: { seq: present.seq, replayed: true } };
-    return { refused: 'id_taken', message: `Id ${id} belongs to another plant` };
+    return { refused: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
   }
 
   function recordChange(type: ChangeType, { id, name, tag }: NewPlant, tokenId: string, nowMs: number): void {

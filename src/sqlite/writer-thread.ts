@@ -1,6 +1,7 @@
 // Runs in the writer's thread and owns the only connection that writes: one transaction and one fsync for each
 // batch it is handed. Answers after the commit, never before.
 
+import { statSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './database.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -14,7 +15,9 @@ export type BatchResult = WriteResult[] | { failure: Failure; message: string };
 const port = parentPort;
 if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
 
-const db = openConnection((workerData as { path: string }).path);
+const { path } = workerData as { path: string };
+const db = openConnection(path);
+const { dev, ino } = statSync(path);
 db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
 const apply = prepareWrites(db);
 const walSize = db.prepare('PRAGMA wal_checkpoint(NOOP)');
@@ -32,6 +35,7 @@ port.on('message', (batch: Write[] | 'close') => {
 port.postMessage('ready');
 
 function commit(batch: Write[]): BatchResult {
+  if (!isInPlace()) return { failure: 'fatal', message: `${path} was moved, replaced or deleted` };
   try {
     db.exec('BEGIN IMMEDIATE');
     const results = apply(batch);
@@ -41,6 +45,12 @@ function commit(batch: Write[]): BatchResult {
     if (db.isTransaction) db.exec('ROLLBACK');
     return { failure: failureOf(error), message: String(error) };
   }
+}
+
+/** SQLite would go on writing to a file that no longer has a name. */
+function isInPlace(): boolean {
+  const now = statSync(path, { throwIfNoEntry: false });
+  return now?.ino === ino && now.dev === dev;
 }
 
 function checkpointWhenLong(): void {
