@@ -10,6 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
 const server = spawn(process.execPath, [join(import.meta.dirname, 'plant-store.js'), 'serve'], {
   env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` },
   stdio: ['ignore', 'pipe', 'ignore'],
+  timeout: 10_000,
 });
 server.stdout.once('data', () => server.kill());
 server.on('close', () => rmSync(folder, { recursive: true, force: true }));

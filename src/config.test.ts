@@ -52,6 +52,7 @@ const REFUSED: [variable: string, value: string][] = [
   ['DATABASE_URL', 'sqlite::memory:'],
   ['DATABASE_URL', 'sqlite:./data/'],
   ['DATABASE_URL', 'sqlite:~/plants.db'],
+  ['DATABASE_URL', 'sqlite:file:/tmp/plants.db'],
   ['DATABASE_URL', 'sqlite://tmp/plants.db'],
   ['BASE_PATH', 'store'],
   ['BASE_PATH', '/a//b'],

@@ -54,7 +54,7 @@ function readDatabasePath(text: string): string {
     throw new Refusal('DATABASE_URL names PostgreSQL, which this version does not speak: use sqlite:PATH', 2);
   }
   const path = /^sqlite:(?:\/\/(?=\/))?([^?#\0]+)$/.exec(text)?.[1];
-  if (path === undefined || /^(:|~|\/\/)|\/$/.test(path)) {
+  if (path === undefined || /^(:|~|\/\/|file:)|\/$/.test(path)) {
     throw new Refusal('DATABASE_URL must be sqlite:PATH such as sqlite:./data/plants.db', 2); // a URL may hold a password
   }
   return path;

@@ -6,8 +6,10 @@ import type { Fact, Observe } from './observe.ts';
 
 export function createLog(level: LogLevel): Observe {
   const isTerminal = process.stdout.isTTY;
-  process.stdout.on('error', () => {}); // the terminal may be closed before we are
-  const stream = isTerminal ? { write: printReadable } : pino.destination({ dest: 1, sync: true });
+  // A log that cannot be written, on a full disk or a closed terminal, must not stop the service.
+  process.stdout.on('error', () => {});
+  const lines = pino.destination({ dest: 1, sync: true }).on('error', () => {});
+  const stream = isTerminal ? { write: printReadable } : lines;
   const logger = pino(
     {
       level,

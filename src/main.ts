@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // argv → command. Every command is loaded when it is asked for, so that the others cost it nothing.
 
 import { Command, CommanderError } from 'commander';

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -66,6 +66,7 @@ test('a failed fsync: no 200 for that commit, exit status 1, a clean restart', n
   assert.equal((await exited)[0], 1);
   assert.match(server.output(), /"level":"fatal".*"kind":"store_failed"/);
   assert.ok(acknowledged.length > 0, 'it failed at once');
+  assert.ok(statSync(`${server.databasePath}-wal`).size > 0, 'it went on writing after the failure');
 
   const restarted = await startServer({ folder });
   const stored = new Set(query(restarted.databasePath, 'SELECT id FROM plants').map(({ id }) => Number(id)));

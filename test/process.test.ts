@@ -266,6 +266,28 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   assert.doesNotMatch(quiet.output(), /"kind":"request"/);
 });
 
+test('a log that cannot be written does not stop the service', {
+  skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
+}, async () => {
+  const server = await startServer();
+  await server.stop();
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(server.port),
+    ACCESS_LOG: '1',
+    DATABASE_URL: `sqlite:${server.databasePath}`,
+  };
+  const child = spawn('sh', ['-c', `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`], { env });
+  let answer = await post(server, '{"id":1,"name":"x"}').catch(() => undefined);
+  for (let tries = 0; !answer && tries < 50; tries++) {
+    await setTimeout(100);
+    answer = await post(server, '{"id":1,"name":"x"}').catch(() => undefined);
+  }
+  assert.equal(answer?.status, 200);
+  child.kill();
+  assert.equal((await once(child, 'exit'))[0], 0);
+});
+
 test('piped, a first start makes no token that nobody would see, and says how to make one', async () => {
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });

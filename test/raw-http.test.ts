@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { post, sendRaw } from './request.ts';
@@ -105,6 +106,71 @@ test('answers good requests before it refuses what follows them on the connectio
       [400, 40000],
     ],
   );
+});
+
+const CLOSED_ON: [name: string, bytes: string][] = [
+  ['two Hosts', 'GET /healthz HTTP/1.1\r\nHOST HOST \r\n'],
+  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+  ['two Authorizations', 'GET /healthz HTTP/1.1\r\nHOST AUTH AUTH \r\n'],
+  ['two Content-Types', `POST /plants HTTP/1.1\r\nHOST AUTH TYPE TYPE ${LENGTH}\r\n${BODY}`],
+  [
+    'a body that is too long',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 70000\r\n\r\n${'x'.repeat(70_000)}`,
+  ],
+  [
+    'a chunked body that is too long',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\n11170\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`,
+  ],
+  ['a chunked body of a stranger', 'POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n'],
+  [
+    '100-continue of a stranger',
+    'POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 21\r\n\r\n',
+  ],
+];
+
+for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
+  test(`after ${name} nothing else on the connection has an effect, at once or later`, async () => {
+    for (const [isLater, id] of [910 + at * 2, 911 + at * 2].entries()) {
+      const next = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`;
+      const socket = connect(server.port, '127.0.0.1');
+      const received = text(socket);
+      socket.on('error', () => {});
+      socket.write(fill(bytes));
+      if (isLater) await setTimeout(100);
+      socket.write(fill(next));
+      const [answer, ...more] = split(await received.catch(() => ''));
+      assert.deepEqual(more, []);
+      assert.ok((answer?.status ?? 0) >= 400);
+      assert.match(answer?.head ?? '', /^connection: close$/im);
+      assert.deepEqual(query(server.databasePath, `SELECT * FROM plants WHERE id = ${id}`), []);
+    }
+  });
+}
+
+test('a fault in the rest of a request that has its answer brings no second answer', async () => {
+  for (const [head, rest] of [
+    [`POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: 100\r\n\r\nabc`, ''],
+    [`GET /healthz HTTP/1.1\r\nHOST Content-Length: 100\r\n\r\nabc`, ''],
+    [`POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n'],
+  ] as const) {
+    const socket = connect(server.port, '127.0.0.1');
+    const received = text(socket);
+    socket.write(fill(head));
+    await setTimeout(200);
+    socket.end(rest);
+    assert.equal(split(await received).length, 1);
+  }
+});
+
+test('a client that ends its half of the connection still gets its answer', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  const received = text(socket);
+  socket.end(fill(`POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":904,"name":"x"}`));
+  assert.match(await received, /^HTTP\/1.1 200 .*\{"name":"x"\}$/s);
+  const half = connect(server.port, '127.0.0.1');
+  const refusal = text(half);
+  half.end(fill('POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":905'));
+  assert.match(await refusal, /^HTTP\/1.1 400 /);
 });
 
 test('asks for the body only if it will be read', async () => {

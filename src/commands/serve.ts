@@ -1,7 +1,7 @@
 // The composition root: config → store → app → listen, and all of it backwards at the end.
 
 import { once } from 'node:events';
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { Config } from '../config.ts';
@@ -17,8 +17,10 @@ import { banner } from './banner.ts';
 
 /** So long an idle connection may bring one more request: a client that is just sending sees no reset. */
 const LAST_REQUESTS_MS = 500;
-/** Then connections that are still open are cut. */
-const STOP_WITHIN_MS = 8000;
+/** Then connections that are still open are cut off. */
+const CUT_OFF_MS = 8000;
+/** Then the process ends, whatever the disk is waiting for. */
+const STOP_WITHIN_MS = 9500;
 const ORPHAN_CHECK_MS = 500;
 
 export async function serve(config: Config): Promise<void> {
@@ -35,7 +37,8 @@ export async function serve(config: Config): Promise<void> {
     observe,
     onFailure: () => stop('the store failed', 1),
   });
-  const app = createApp({ ...config, store, observe, isDraining: () => draining });
+  const { basePath, accessLog } = config;
+  const app = createApp({ store, basePath, accessLog, observe, isDraining: () => draining });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
     process.on(signal, () => (draining ? process.exit(1) : stop(signal, 0))); // asked twice: at once
   }
@@ -44,7 +47,7 @@ export async function serve(config: Config): Promise<void> {
     await store.close();
     throw refusal;
   });
-  const url = address + config.basePath;
+  const url = address + basePath;
   const database = `sqlite:${config.databasePath}`;
   observe({ kind: 'listening', url, database });
   await welcome(store, observe, { url, database });
@@ -53,9 +56,10 @@ export async function serve(config: Config): Promise<void> {
     if (draining) return;
     draining = true;
     observe({ kind: 'stopping', reason });
-    globalThis.setTimeout(() => app.server.closeAllConnections(), STOP_WITHIN_MS).unref();
+    setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
+    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
     stopListening(app.server);
-    if ((await openConnections(app)) > 0) await setTimeout(LAST_REQUESTS_MS);
+    if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
     await app.close();
     await store.close();
     observe({ kind: 'stopped' });

@@ -1,6 +1,7 @@
 // The way of a request, in order: headers → credentials → route → body → handler → answer.
-// Every request passes `admit`; a route that does not say who may call it cannot be written.
+// A route that does not say who may call it cannot be written.
 
+import type { IncomingMessage } from 'node:http';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
@@ -8,7 +9,7 @@ import type { Observe } from '../observe.ts';
 import type { Store } from '../store.ts';
 import type { Token } from '../token.ts';
 import { createAuthenticate } from './auth.ts';
-import { MAX_BODY_BYTES, readBody, requireJson } from './body.ts';
+import { hasLongBody, MAX_BODY_BYTES, readBody, requireJson } from './body.ts';
 import * as connection from './connection.ts';
 import { toPlantStoreError, toResponse } from './errors.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
@@ -74,13 +75,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (route.access !== 'open') request.token = await authenticate(request.headers.authorization, route.access);
     if (route.body) {
       requireJson(request.headers);
-      if (request.headers.expect?.toLowerCase() === '100-continue') reply.raw.writeContinue();
+      if (expectsContinue(request.raw)) reply.raw.writeContinue();
     }
   }
 
   function receive(request: FastifyRequest, reply: FastifyReply): void {
+    connection.noteRequest(request.raw);
     reply.header('x-request-id', request.id);
-    if (isDraining()) reply.header('connection', 'close');
     requireSoundHeaders(request.raw);
   }
 
@@ -93,6 +94,19 @@ export function createApp(options: AppOptions): FastifyInstance {
     const allow = paths.methodsAt(url);
     if (!allow) return new PlantStoreError('no_such_path', `No such path: see ${basePath}/openapi.json`);
     return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
+  }
+
+  function handlerOf({ body, handle }: Route) {
+    return async (request: AdmittedRequest, reply: FastifyReply): Promise<unknown> => {
+      if (connection.isClosing(request.raw.socket)) return void reply.hijack();
+      const answer = await handle({
+        body: body && readBody(body, request.body as Buffer),
+        token: request.token,
+        reply,
+      });
+      closeWhereDue(request, reply);
+      return answer;
+    };
   }
 
   /** A path that the router cannot read does not come to `admit`. */
@@ -110,22 +124,29 @@ export function createApp(options: AppOptions): FastifyInstance {
     const own = toPlantStoreError(error);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
-    // Who waits for 100 Continue may send the body all the same or leave it out: what comes next cannot be told.
-    if (request.headers.expect && !request.raw.complete) headers.connection = 'close';
-    if (headers.connection === 'close' && !request.raw.complete) connection.lingerAfterAnswer(request.raw.socket);
+    if (headers.connection === 'close') connection.closeAfterAnswer(request.raw.socket);
+    else closeWhereDue(request, reply);
     reply.code(status).headers(headers).send(body);
+  }
+
+  function closeWhereDue({ raw }: FastifyRequest, reply: FastifyReply): void {
+    if (isDraining()) reply.header('connection', 'close');
+    // A body that nobody will read, or that may or may not come: the next request could not be told from it.
+    if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
+      reply.header('connection', 'close');
+      connection.closeAfterAnswer(raw.socket);
+    }
   }
 
   function observeRequest(
     { id, method, url, token }: AdmittedRequest,
     { statusCode, elapsedTime }: FastifyReply,
   ): void {
-    const path = url.replace(/\?.*$/s, ''); // a query may hold what should not be logged
     observe({
       kind: 'request',
       requestId: id,
       method,
-      path,
+      path: loggable(url),
       status: statusCode,
       durationMs: Math.round(elapsedTime * 1000) / 1000,
       tokenId: token?.id,
@@ -133,7 +154,14 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 }
 
-function handlerOf({ body, handle }: Route): (request: AdmittedRequest, reply: FastifyReply) => unknown {
-  return (request, reply) =>
-    handle({ body: body && readBody(body, request.body as Buffer), token: request.token, reply });
+function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect?.toLowerCase() === '100-continue' && httpVersion === '1.1';
+}
+
+/** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
+function loggable(url: string): string {
+  return url
+    .replace(/^https?:\/\/[^/]*/i, '')
+    .replace(/\?.*$/s, '')
+    .replace(/pst_\w+/g, 'pst_…');
 }

@@ -26,6 +26,11 @@ export function requireJson(headers: IncomingHttpHeaders): void {
   }
 }
 
+/** Longer than what is worth reading only to throw it away, or of unknown length. */
+export function hasLongBody(headers: IncomingHttpHeaders): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > MAX_BODY_BYTES;
+}
+
 export function readBody<Body>(schema: z.ZodType<Body>, bytes: Buffer): Body {
   const parsed = schema.safeParse(readJson(bytes));
   if (parsed.success) return parsed.data;
@@ -53,7 +58,7 @@ function readJson(bytes: Buffer): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    throw notJson(`cannot be read as JSON: ${(error as SyntaxError).message}`);
+    throw notJson(`cannot be read as JSON: ${(error as SyntaxError).message.toWellFormed()}`);
   }
 }
 

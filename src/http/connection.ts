@@ -17,7 +17,14 @@ const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
 
+/** The newest request of a connection, answered or not. */
+const newest = new WeakMap<Socket, IncomingMessage>();
+/** Connections that were told `Connection: close`: nothing that still arrives on them may have an effect. */
+const closing = new WeakSet<Socket>();
+
 export function guardConnections(server: Server): void {
+  // Who says "no more from me" still gets the answer. (Node's own switch, which its types leave out.)
+  Object.assign(server, { httpAllowHalfOpen: true });
   let connections = 0;
   server.on('connection', (socket: Socket) => {
     connections++;
@@ -35,19 +42,27 @@ export function guardConnections(server: Server): void {
   }
 }
 
+export function noteRequest(request: IncomingMessage): void {
+  newest.set(request.socket, request);
+}
+
+export function isClosing(socket: Socket): boolean {
+  return closing.has(socket);
+}
+
 /** New connections are refused; those there are stay, where http.Server's own close would cut the idle ones off. */
 export function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);
 }
 
-/** Makes the close after the answer a gentle one. */
-export function lingerAfterAnswer(socket: Socket): void {
+/** For an answer that says `Connection: close` before the whole request was read. */
+export function closeAfterAnswer(socket: Socket): void {
+  closing.add(socket);
   socket.destroySoon = () => linger(socket);
 }
 
 function linger(socket: Socket): void {
   socket.end();
-  socket.pause();
   const timer = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.on('close', () => clearTimeout(timer));
 }
@@ -58,11 +73,16 @@ export function onClientError(error: NodeJS.ErrnoException & { reason?: string }
   if (answering?.req.complete) {
     // The fault is in what came after a good request: that one is answered first.
     answering.once('close', () => onClientError(error, socket));
-  } else if (!socket.writable || answering?.headersSent || error.code === 'ECONNRESET') {
+  } else if (!socket.writable || error.code === 'ECONNRESET' || isAnswered(socket, answering)) {
     socket.destroy(error);
   } else {
     refuse(socket, toPlantStoreError(error));
   }
+}
+
+/** The fault is in the rest of a request that has its answer: a second one would be taken for somebody else's. */
+function isAnswered(socket: Socket, answering: ServerResponse | undefined): boolean {
+  return answering ? answering.headersSent : newest.get(socket)?.complete === false;
 }
 
 function responseUnderWay(socket: Socket): ServerResponse | undefined {
@@ -85,6 +105,7 @@ function toPlantStoreError({ code, reason }: { code?: string; reason?: string })
 }
 
 function refuse(socket: Socket, error: PlantStoreError): void {
+  closing.add(socket);
   const { status, headers, body } = toResponse(error);
   const text = JSON.stringify(body);
   const lines = Object.entries({

@@ -31,7 +31,11 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
   not_found: { error: 40401, when: 'no such record' },
   no_such_method: { error: 40500, when: 'the path has no such method' },
   request_timeout: { error: 40800, when: 'the request did not arrive in time', headers: { connection: 'close' } },
-  body_too_large: { error: 41300, when: 'the body is over 64 KiB', headers: { connection: 'close' } },
+  body_too_large: {
+    error: 41300,
+    when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`,
+    headers: { connection: 'close' },
+  },
   media_type: { error: 41500, when: 'the body is not application/json in UTF-8, or it is compressed' },
   headers_too_large: { error: 43100, when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
   bug: { error: 50000, when: 'a bug in the service; nothing was stored unless a retry says so' },

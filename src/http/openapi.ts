@@ -106,7 +106,7 @@ function describeErrors(): unknown {
         nameOf(status),
         {
           description: kinds.map(({ error, when }) => `\`${error}\` ${when}`).join('\n\n'),
-          headers: describeHeaders(HEADERS_OF_STATUS[status]),
+          headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...HEADERS_OF_STATUS[status] }),
           content: jsonOf(ErrorBody),
         },
       ];

@@ -1,6 +1,6 @@
 // For those who run the service rather than use it: is it alive, can it write, what does it offer.
 
-import { setTimeout } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { PlantStoreError } from '../error.ts';
 import type { Store } from '../store.ts';
@@ -42,8 +42,8 @@ export function operationRoutes(store: Store, isDraining: () => boolean): Route[
   ];
 
   function probeOnce(): Promise<void> {
-    globalThis.setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
-    const late = setTimeout(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
+    const late = sleep(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
       throw new PlantStoreError('unavailable', 'The disk does not answer');
     });
     return Promise.race([store.probe(), late]);

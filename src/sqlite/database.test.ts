@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -78,6 +87,13 @@ test('prepareDatabase() refuses a second server, also through a link, and lets a
   prepareDatabase(path, 'command').release();
   first.release();
   prepareDatabase(path, 'server').release();
+});
+
+test('prepareDatabase() refuses a link whose file is not there, and keeps the link', () => {
+  const folder = makeFolder();
+  symlinkSync(join(folder, 'unmounted.db'), join(folder, 'link.db'));
+  assert.throws(() => prepareDatabase(join(folder, 'link.db'), 'command'), /is a link to a file that is not there/);
+  assert.ok(lstatSync(join(folder, 'link.db')).isSymbolicLink());
 });
 
 test('prepareDatabase() refuses a newer schema', () => {

@@ -7,6 +7,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -48,18 +49,23 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     makeDirectory(dirname(resolve(givenPath)));
     const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
     requireWritable(path);
-    if (role === 'server')
-      lock = requireLock(path, `Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
+    if (role === 'server') {
+      lock = takeLock(path);
+      if (!lock)
+        throw new Refusal(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
+    }
     if (!existsSync(path)) {
-      lock ??= requireLock(path, `A server is starting on ${givenPath}: try again`);
+      lock ??= takeLock(path); // or somebody else has just made the file
       if (!existsSync(path)) createDatabase(path);
     }
-    if (inspect(path, role) < MIGRATIONS.length) {
-      lock ??= requireLock(path, `A server of an older version is using ${givenPath}: stop it first`);
-      const db = openConnection(path);
+    const version = inspect(path, role);
+    const db = openConnection(path);
+    if (version < MIGRATIONS.length) {
+      lock ??= takeLock(path);
+      if (!lock) throw new Refusal(`A server of an older version is using ${givenPath}: stop it first`);
       migrate(db);
-      db.close();
     }
+    db.close();
     if (role === 'server') return { path, release: () => lock?.release() };
     lock?.release();
     return { path, release: () => {} };
@@ -68,6 +74,11 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     if (error instanceof Refusal) throw error;
     throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);
   }
+}
+
+/** A connection that can never write, not even when it is the last one to close. */
+export function openReader(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 }
 
 /** A connection whose commits survive a power cut. */
@@ -93,6 +104,9 @@ function makeDirectory(path: string): void {
 /** Before the lock is made beside it, and before a server listens that could not store anything. */
 function requireWritable(path: string): void {
   requireAccess(dirname(path));
+  if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false })) {
+    throw new Refusal(`${path} is a link to a file that is not there: is its disk mounted?`);
+  }
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat?.isDirectory()) throw new Refusal(`${path} is a folder: set DATABASE_URL to a file in it`);
   if (stat) requireAccess(path);
@@ -112,12 +126,6 @@ function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   fsyncSync(directory);
   closeSync(directory);
-}
-
-function requireLock(path: string, message: string): Lock {
-  const lock = takeLock(path);
-  if (!lock) throw new Refusal(message);
-  return lock;
 }
 
 /** Under another name first, so that a file at `path` is never half made. */
@@ -142,7 +150,7 @@ function inspect(path: string, role: Role): number {
   const { size } = statSync(path);
   if (size === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
   const uncleanStop = hasLog(path);
-  const db = new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  const db = openReader(path);
   try {
     if (pragma(db, 'application_id') !== APPLICATION_ID) {
       throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);

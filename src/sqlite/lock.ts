@@ -1,6 +1,7 @@
 // One server per database file. The lock is an exclusive transaction on an empty database beside it, so the
 // operating system lets go of it however the process ends, and other commands can still use the store.
 
+import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { failureOf } from './failure.ts';
 
@@ -13,7 +14,9 @@ export interface Lock {
 
 /** Undefined when somebody else has it. */
 export function takeLock(databasePath: string): Lock | undefined {
-  const lock = new DatabaseSync(`${databasePath}.lock`, { timeout: WAIT_MS });
+  const path = `${databasePath}.lock`;
+  closeSync(openSync(path, 'a', 0o600)); // throws if it cannot be written: SQLite would lock it for reading only
+  const lock = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return { release: () => lock.close() };

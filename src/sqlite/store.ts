@@ -1,9 +1,11 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
+import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { Store } from '../store.ts';
 import type { Scope, Token } from '../token.ts';
-import { openConnection, prepareDatabase, type Role } from './database.ts';
+import { openReader, prepareDatabase, type Role } from './database.ts';
+import { failureOf } from './failure.ts';
 import { startWriter } from './writer.ts';
 
 export interface SqliteOptions {
@@ -30,9 +32,16 @@ const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, role, observe, onFailure, clock = Date.now } = options;
   const database = prepareDatabase(path, role);
-  const writer = await startWriter({ path: database.path, observe, onFailure });
-  const db = openConnection(database.path);
-  db.exec('PRAGMA query_only = ON');
+  let failed = false;
+  const writer = await startWriter({
+    path: database.path,
+    observe,
+    onFailure() {
+      failed = true;
+      onFailure();
+    },
+  });
+  const db = openReader(database.path);
   const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);
   const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
 
@@ -46,11 +55,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await writer.write({ kind: 'add_token', token, secretHash });
     },
     async findToken(secretHash) {
-      const row = findToken.get(secretHash) as TokenRow | undefined;
+      const row = read(() => findToken.get(secretHash)) as TokenRow | undefined;
       return row && toToken(row);
     },
     async listTokens() {
-      return (listTokens.all() as unknown as TokenRow[]).map(toToken);
+      return read(() => listTokens.all() as unknown as TokenRow[]).map(toToken);
     },
     async revokeToken(id, nowMs) {
       await writer.write({ kind: 'revoke_token', id, nowMs });
@@ -59,11 +68,23 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await writer.write({ kind: 'probe' });
     },
     async close() {
+      if (failed) return; // to close a file is to write to it
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
       database.release();
     },
   };
+
+  function read<Rows>(query: () => Rows): Rows {
+    try {
+      return query();
+    } catch (error) {
+      const failure = failureOf(error);
+      if (failure === 'bug') throw error;
+      if (failure === 'fatal') writer.fail(error as Error);
+      throw new PlantStoreError('unavailable', 'The database cannot be read now: try again later', { cause: error });
+    }
+  }
 }
 
 function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {

@@ -23,6 +23,8 @@ const ADVICE: Partial<Record<Failure, string>> = {
 export interface Writer {
   /** Resolves after the commit. */
   write(write: Write): Promise<Created | null>;
+  /** Ends everything: what was read shows that the disk or the file can no longer be trusted. */
+  fail(cause: Error): void;
   /** Ends when everything handed in before is committed. Throws if the file could not be closed properly. */
   close(): Promise<void>;
 }
@@ -37,7 +39,7 @@ interface Waiting {
 export interface WriterOptions {
   path: string;
   observe: Observe;
-  /** Called once, when the disk or the file can no longer be trusted; nothing is written after that. */
+  /** Called once, when the disk or the file can no longer be trusted: the process must end, closing nothing. */
   onFailure(): void;
 }
 
@@ -77,6 +79,7 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
         scheduleCommit();
       });
     },
+    fail,
     async close() {
       if (failed) return;
       closing = true;
@@ -109,13 +112,13 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
 
   function settle(batch: Waiting[], result: BatchResult): void {
     if (Array.isArray(result)) {
-      if (failing) observe({ kind: 'writes_recovered' });
-      failing = false;
       for (const [at, { resolve, reject }] of batch.entries()) {
         const own = result[at];
         if (own && 'done' in own) resolve(own.done);
         else reject(own ? new PlantStoreError(own.refused, own.message) : new Error('The writer gave no result'));
       }
+      if (failing) observe({ kind: 'writes_recovered' });
+      failing = false;
       return;
     }
     const cause = new Error(result.message);
@@ -124,10 +127,10 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
       fail(cause);
       return;
     }
-    if (!failing) observe({ kind: 'writes_failing', reason: result.message });
-    failing = true;
     const advice = ADVICE[result.failure];
     for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
+    if (!failing) observe({ kind: 'writes_failing', reason: result.message });
+    failing = true;
   }
 
   function fail(cause: Error): void {
@@ -139,7 +142,6 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
     underWay = [];
     waiting = [];
     ended.reject(cause);
-    void thread.terminate();
     observe({ kind: 'store_failed', error: cause });
     onFailure();
   }
