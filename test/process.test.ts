@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { post, send, sendRaw } from './request.ts';
-import { LAUNCHER, makeFolder, query, startServer, type TestServer } from './server.ts';
+import { LAUNCHER, makeFolder, needsCurl, query, startServer, type TestServer } from './server.ts';
 
 function run(
   args: string[],
@@ -301,9 +301,11 @@ test('piped, a first start makes no token that nobody would see, and says how to
 });
 
 const hasScript = process.platform === 'linux' && spawnSync('script', ['--version']).status === 0;
+const needsTerminal = hasScript ? {} : { skip: 'SKIPPED: needs the command script of util-linux' };
 
 test('on a terminal the first start shows a token once, and a curl line that works as it is', {
-  skip: !hasScript && 'SKIPPED: needs the command script of util-linux',
+  ...needsTerminal,
+  ...needsCurl,
 }, async () => {
   const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
   const onTerminal = async (whileItRuns: (shown: string) => void): Promise<string> => {
@@ -339,9 +341,7 @@ test('on a terminal the first start shows a token once, and a curl line that wor
   assert.doesNotMatch(second, /pst_/);
 });
 
-test('closing the terminal is a clean stop', {
-  skip: !hasScript && 'SKIPPED: needs the command script of util-linux',
-}, async () => {
+test('closing the terminal is a clean stop', needsTerminal, async () => {
   const folder = makeFolder();
   const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` };
   const terminal = spawn('script', ['-qec', `"${process.execPath}" "${LAUNCHER}" serve`, '/dev/null'], { env });

@@ -4,20 +4,20 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
-import { makeFolder } from './server.ts';
+import { makeFolder, needsCurl } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BLOCKS = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(
   ([, language = '', text = '']) => ({ language, text }),
 );
 
-test('from an empty folder to a stored plant with the README alone', { timeout: 150_000 }, async () => {
-  const folder = copyOfTrackedFiles();
+test('from an empty folder to a stored plant with the README alone', { timeout: 150_000, ...needsCurl }, async () => {
+  const folder = copyOfProject();
   const port = await freePort();
   const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true' };
   const sh = (command: string) =>
@@ -69,17 +69,11 @@ function block(language: string, part: string): string {
   return found.text;
 }
 
-/** As they are now, not as they were committed: a change is tested before it is. */
-function copyOfTrackedFiles(): string {
+/** As a clone has it, without what install and use have added. */
+function copyOfProject(): string {
   const folder = makeFolder();
-  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  for (const file of files.split('\0').filter(Boolean)) {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    cpSync(join(ROOT, file), join(folder, file));
-  }
+  const added = ['.git', 'node_modules', 'data'].map((name) => join(ROOT, name));
+  cpSync(ROOT, folder, { recursive: true, filter: (source) => !added.includes(source) });
   return folder;
 }
 

@@ -1,6 +1,6 @@
 // Starts the real process on a real file and a free port, with a token to use it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,9 @@ import { openSqliteStore } from '../src/sqlite/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+/** For tests that paste what we tell people to paste. */
+export const needsCurl = spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'SKIPPED: curl is missing' };
 
 export interface TestServer {
   url: string;
