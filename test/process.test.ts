@@ -183,7 +183,7 @@ test('while it stops it is not ready but still answers, and a second signal ends
   hanging.write('POST /plants HTTP/1.1\r\n');
   await setTimeout(200);
   server.process.kill('SIGTERM');
-  await setTimeout(200);
+  while (!server.output().includes('"kind":"stopping"')) await setTimeout(5);
   for (const { finish } of waiting) finish();
   const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
   assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);

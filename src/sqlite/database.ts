@@ -1,27 +1,13 @@
 // The file itself: made whole or not at all, looked at before it is written to, opened with the settings that
 // make a commit durable, brought to this version's schema. Refuses what it cannot trust and leaves it untouched.
 
-import {
-  accessSync,
-  closeSync,
-  constants,
-  existsSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
 import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { preparePlace, syncDirectory } from './place.ts';
 
 const APPLICATION_ID = 0x504c4e54;
 const BUSY_TIMEOUT_MS = 5000;
@@ -46,17 +32,18 @@ export interface PreparedDatabase {
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
   let lock: Lock | undefined;
   try {
-    makeDirectory(dirname(resolve(givenPath)));
-    const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
-    requireWritable(path);
+    const path = preparePlace(givenPath);
     if (role === 'server') {
       lock = takeLock(path);
       if (!lock)
         throw new Refusal(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
     }
     if (!existsSync(path)) {
-      lock ??= takeLock(path); // or somebody else has just made the file
-      if (!existsSync(path)) createDatabase(path);
+      lock ??= takeLock(path);
+      if (!existsSync(path)) {
+        if (!lock) throw new Refusal(`A server is just making ${givenPath}: try again`);
+        createDatabase(path);
+      }
     }
     const version = inspect(path, role);
     const db = openConnection(path);
@@ -93,39 +80,6 @@ export function openConnection(path: string): DatabaseSync {
     throw new Refusal(`${path} is on a file system without write-ahead logging: use a local disk`);
   }
   return db;
-}
-
-function makeDirectory(path: string): void {
-  const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (firstMade === undefined) return;
-  for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
-}
-
-/** Before the lock is made beside it, and before a server listens that could not store anything. */
-function requireWritable(path: string): void {
-  requireAccess(dirname(path));
-  if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false })) {
-    throw new Refusal(`${path} is a link to a file that is not there: is its disk mounted?`);
-  }
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) throw new Refusal(`${path} is a folder: set DATABASE_URL to a file in it`);
-  if (stat) requireAccess(path);
-}
-
-function requireAccess(path: string): void {
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-  } catch {
-    throw new Refusal(`${path} cannot be written by this user: run as its owner, or change its owner`);
-  }
-}
-
-/** Without this a new name may be gone after a power cut, and the file with it. */
-function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return; // cannot open a directory, and has no need to
-  const directory = openSync(path, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }
 
 /** Under another name first, so that a file at `path` is never half made. */

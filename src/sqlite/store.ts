@@ -46,10 +46,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
 
   return {
-    async create(plant, tokenId) {
-      const created = await writer.write({ kind: 'create_plant', plant, tokenId, nowMs: clock() });
-      if (!created) throw new Error('The writer gave no result for a create');
-      return created;
+    create(plant, tokenId) {
+      return writer.write({ kind: 'create_plant', plant, tokenId, nowMs: clock() });
     },
     async addToken(token, secretHash) {
       await writer.write({ kind: 'add_token', token, secretHash });

@@ -13,6 +13,9 @@ export type Write =
   /** Changes nothing, yet takes a real commit. */
   | { kind: 'probe' };
 
+/** What a write gives when it is done. */
+export type Done<W extends Write> = W extends { kind: 'create_plant' } ? Created : null;
+
 /** A refused write has changed nothing; the others in its transaction are not touched by it. */
 export type WriteResult = { done: Created | null } | { refused: ErrorCode; message: string };
 

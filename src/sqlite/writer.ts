@@ -5,9 +5,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
-import type { Created } from '../plant.ts';
 import type { Failure } from './failure.ts';
-import type { Write } from './write.ts';
+import type { Done, Write } from './write.ts';
 import type { BatchResult } from './writer-thread.ts';
 
 const MAX_BATCH_WRITES = 1000;
@@ -22,7 +21,7 @@ const ADVICE: Partial<Record<Failure, string>> = {
 
 export interface Writer {
   /** Resolves after the commit. */
-  write(write: Write): Promise<Created | null>;
+  write<W extends Write>(write: W): Promise<Done<W>>;
   /** Ends everything: what was read shows that the disk or the file can no longer be trusted. */
   fail(cause: Error): void;
   /** Ends when everything handed in before is committed. Throws if the file could not be closed properly. */
@@ -32,7 +31,7 @@ export interface Writer {
 interface Waiting {
   write: Write;
   chars: number;
-  resolve(result: Created | null): void;
+  resolve(done: unknown): void;
   reject(error: Error): void;
 }
 
@@ -67,17 +66,17 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
   thread.on('exit', () => (closing ? ended.resolve() : fail(new Error('The writer ended by itself'))));
 
   return {
-    write(write) {
+    write<W extends Write>(write: W): Promise<Done<W>> {
       const chars = charsOf(write);
       if (failed || closing) return Promise.reject(unavailable('The store is stopping: try again later'));
       if (waiting.length >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
         return Promise.reject(unavailable('Too many writes are waiting: try again later'));
       }
-      return new Promise((resolve, reject) => {
-        waiting.push({ write, chars, resolve, reject });
-        waitingChars += chars;
-        scheduleCommit();
-      });
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      waiting.push({ write, chars, resolve, reject });
+      waitingChars += chars;
+      scheduleCommit();
+      return promise as Promise<Done<W>>;
     },
     fail,
     async close() {
