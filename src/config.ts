@@ -21,7 +21,7 @@ export interface Config {
 type Environment = Record<string, string | undefined>;
 
 /** Refused rather than ignored: who sets TLS_KEY must not be served in the clear. */
-const NOT_YET = /^(CORS_ORIGINS|JWT_(ISSUER|AUDIENCE|RATE)|JWKS_URL|TLS_(CERT|KEY)|TRUST_PROXY)$/;
+const NOT_YET = /^(CORS_ORIGINS|JWT_\w+|JWKS_URL|TLS_(CERT|KEY)|TRUST_PROXY)$/;
 
 export function readConfig(environment: Environment = process.env): Config {
   const env: Environment = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));

@@ -1,15 +1,15 @@
 // Facts → log lines: JSON when piped, readable on a terminal.
 
-import { pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 import type { Fact, Observe } from './observe.ts';
 
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+
 export function createLog(level: LogLevel): Observe {
   const isTerminal = process.stdout.isTTY;
-  // A log that cannot be written, on a full disk or a closed terminal, must not stop the service.
   process.stdout.on('error', () => {});
-  const lines = pino.destination({ dest: 1, sync: true }).on('error', () => {});
-  const stream = isTerminal ? { write: printReadable } : lines;
+  const stream = isTerminal ? { write: printReadable } : jsonLines();
   const logger = pino(
     {
       level,
@@ -46,6 +46,13 @@ export function createLog(level: LogLevel): Observe {
         return logger.fatal(withError(fact), 'The disk or the database file failed: ending, so that nothing is lost');
     }
   };
+}
+
+/** A log that cannot be written, on a full disk or because nobody reads it, drops lines and stops nothing. */
+function jsonLines(): DestinationStream {
+  return pino
+    .destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES, retryEAGAIN: () => false })
+    .on('error', () => {});
 }
 
 function printReadable(line: string): void {

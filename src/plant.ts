@@ -14,15 +14,17 @@ const Text = z
 
 /** As read by json.ts: a number when it is a safe integer, a bigint beyond. */
 export const PlantId = z
-  .custom<number | bigint>(
-    (id) => typeof id === 'bigint' || Number.isInteger(id) || Math.abs(Number(id)) === Infinity,
-    {
-      error: (issue) => (issue.input === undefined ? 'is missing' : 'must be an integer'),
-    },
-  )
+  .custom<number | bigint>(isIntegral, {
+    error: (issue) => (issue.input === undefined ? 'is missing' : 'must be an integer'),
+  })
   .refine((id) => id >= MIN_ID && id <= MAX_ID, `must be between ${MIN_ID} and ${MAX_ID}`)
   .transform((id) => BigInt(id))
   .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
+
+/** A double that overflowed was an integer, if one far out of range. */
+function isIntegral(id: unknown): boolean {
+  return typeof id === 'bigint' || (typeof id === 'number' && (Number.isInteger(id) || Math.abs(id) === Infinity));
+}
 
 const MUST_BE_OBJECT = { error: 'must be an object' };
 

@@ -69,7 +69,7 @@ const idMember = fc.oneof(
   {
     weight: 1,
     arbitrary: fc
-      .constantFrom('null', '"5"', 'true', '[1]', '1e400', '1e-400')
+      .constantFrom('null', '"5"', '"Infinity"', 'true', '[1]', '{"toString":1}', '[{"valueOf":1}]', '1e400', '1e-400')
       .map((json) => ({ json, value: undefined })),
   },
 );

@@ -165,6 +165,8 @@ const JSON_IN_THE_CORNER: Scenario[] = [
   refused('id "5"', '{"id":"5","name":"x"}', 40002, '"id" must be an integer'),
   refused('id true', '{"id":true,"name":"x"}', 40002, '"id" must be an integer'),
   refused('id null', '{"id":null,"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id an object with a toString', '{"id":{"toString":1},"name":"x"}', 40002, '"id" must be an integer'),
+  refused('id "Infinity"', '{"id":"Infinity","name":"x"}', 40002, '"id" must be an integer'),
   refused('no id', '{"name":"x"}', 40002, '"id" is missing'),
   refused('tag null', '{"id":5,"name":"x","tag":null}', 40002, '"tag" must be a string'),
   refused('name 5', '{"id":5,"name":5}', 40002, '"name" must be a string'),

@@ -39,8 +39,8 @@ export async function serve(config: Config): Promise<void> {
   });
   const { basePath, accessLog } = config;
   const app = createApp({ store, basePath, accessLog, observe, isDraining: () => draining });
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) {
-    process.on(signal, () => (draining ? process.exit(1) : stop(signal, 0))); // asked twice: at once
+  for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
+    process.on(signal, () => (draining ? endAtOnce() : stop(signal, 0)));
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   const address = await listen(app, config).catch(async (refusal) => {
@@ -57,8 +57,8 @@ export async function serve(config: Config): Promise<void> {
     draining = true;
     observe({ kind: 'stopping', reason });
     setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
-    setTimeout(() => process.exit(1), STOP_WITHIN_MS).unref();
-    stopListening(app.server);
+    setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
+    setImmediate(() => stopListening(app.server)); // after those that have just connected were taken in
     if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
     await app.close();
     await store.close();
@@ -83,10 +83,20 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   return `http://${name}:${actualPort}`;
 }
 
+/** process.exit() would wait for the writer, and the writer for the disk. Every commit survives it. */
+function endAtOnce(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+/** Under nohup there is none, and SIGHUP means nothing. */
+function onTerminal(): NodeJS.WriteStream | undefined {
+  return [process.stdout, process.stderr].find((stream) => stream.isTTY);
+}
+
 /** A secret goes to a terminal only: what is piped ends up in a file. */
 async function welcome(store: Store, observe: Observe, facts: { url: string; database: string }): Promise<void> {
   const isFirstStart = (await store.listTokens()).length === 0;
-  const terminal = [process.stdout, process.stderr].find((stream) => stream.isTTY);
+  const terminal = onTerminal();
   if (!terminal) {
     if (isFirstStart) observe({ kind: 'no_token' });
     return;

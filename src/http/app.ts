@@ -42,6 +42,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: connection.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
+    connectionTimeout: connection.STALLED_MS,
     http: {
       maxHeaderSize: connection.MAX_HEADER_BYTES,
       headersTimeout: connection.HEADERS_TIMEOUT_MS,
@@ -130,7 +131,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 
   function closeWhereDue({ raw }: FastifyRequest, reply: FastifyReply): void {
-    if (isDraining()) reply.header('connection', 'close');
+    if (isDraining() && connection.isNewest(raw)) reply.header('connection', 'close');
     // A body that nobody will read, or that may or may not come: the next request could not be told from it.
     if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
       reply.header('connection', 'close');

@@ -13,6 +13,8 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the two time-outs above are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
+/** So long a client may leave an answer unread. */
+export const STALLED_MS = 10_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
@@ -21,6 +23,8 @@ const LINGER_MS = 1_000;
 const newest = new WeakMap<Socket, IncomingMessage>();
 /** Connections that were told `Connection: close`: nothing that still arrives on them may have an effect. */
 const closing = new WeakSet<Socket>();
+/** Connections whose refusal waits for earlier answers; the parser reports its fault again with every chunk. */
+const faulty = new WeakSet<Socket>();
 
 export function guardConnections(server: Server): void {
   // Who says "no more from me" still gets the answer. (Node's own switch, which its types leave out.)
@@ -33,8 +37,12 @@ export function guardConnections(server: Server): void {
       refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
     }
   });
+  server.on('timeout', (socket: Socket) => {
+    const isIdle = !responseUnderWay(socket) && newest.get(socket)?.complete;
+    if (isIdle || socket.writableLength > 0) socket.destroy();
+  });
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-    refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy'));
+    inTurn(socket, () => refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy')));
   });
   // 100 Continue is sent when the body is wanted. Another expectation may be ignored (RFC 9110); Node's 417 has no body.
   for (const event of ['checkContinue', 'checkExpectation']) {
@@ -44,6 +52,11 @@ export function guardConnections(server: Server): void {
 
 export function noteRequest(request: IncomingMessage): void {
   newest.set(request.socket, request);
+}
+
+/** False if the client has sent another one behind it already. */
+export function isNewest(request: IncomingMessage): boolean {
+  return newest.get(request.socket) === request;
 }
 
 export function isClosing(socket: Socket): boolean {
@@ -69,15 +82,21 @@ function linger(socket: Socket): void {
 
 /** For the event 'clientError'. */
 export function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
+  if (faulty.has(socket)) return;
+  faulty.add(socket);
+  inTurn(socket, () => {
+    const answering = responseUnderWay(socket);
+    const isGone = !socket.writable || error.code === 'ECONNRESET';
+    if (isGone || isAnswered(socket, answering)) socket.destroy(error);
+    else refuse(socket, toPlantStoreError(error));
+  });
+}
+
+/** Good requests that came before are answered first. */
+function inTurn(socket: Socket, work: () => void): void {
   const answering = responseUnderWay(socket);
-  if (answering?.req.complete) {
-    // The fault is in what came after a good request: that one is answered first.
-    answering.once('close', () => onClientError(error, socket));
-  } else if (!socket.writable || error.code === 'ECONNRESET' || isAnswered(socket, answering)) {
-    socket.destroy(error);
-  } else {
-    refuse(socket, toPlantStoreError(error));
-  }
+  if (answering?.req.complete) answering.once('close', () => inTurn(socket, work));
+  else work();
 }
 
 /** The fault is in the rest of a request that has its answer: a second one would be taken for somebody else's. */

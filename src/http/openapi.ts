@@ -31,8 +31,8 @@ const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
 
 /** The route that serves the description of all others and of itself. */
 export function openapiRoute(others: Route[], basePath: string): Route {
-  let document: unknown;
-  const self = route({
+  let printed: Buffer | undefined;
+  const self: Route = route({
     method: 'GET',
     path: '/openapi.json',
     access: 'open',
@@ -42,9 +42,10 @@ export function openapiRoute(others: Route[], basePath: string): Route {
       description: 'The description',
       schema: z.looseObject({ openapi: z.string() }).meta({ id: 'Description' }),
     },
-    handle: () => {
-      document ??= describe([...others, self], basePath);
-      return document;
+    handle({ reply }) {
+      printed ??= Buffer.from(JSON.stringify(describe([...others, self], basePath)));
+      reply.type('application/json; charset=utf-8');
+      return printed; // the same bytes for everybody: who asks a thousand times and never reads takes no memory for it
     },
   });
   return self;

@@ -90,11 +90,15 @@ function createDatabase(path: string): void {
     );
   }
   const draft = `${path}.new`;
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
+  for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
   closeSync(openSync(draft, 'wx', 0o600)); // for its owner only; SQLite gives its other files the same mode
-  const db = openConnection(draft);
-  migrate(db);
-  db.close();
+  const db = new DatabaseSync(draft); // without a WAL: what COMMIT has not put into this one file, it says
+  try {
+    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    migrate(db);
+  } finally {
+    db.close();
+  }
   renameSync(draft, path);
   syncDirectory(dirname(path));
 }

@@ -1,7 +1,7 @@
 // One server per database file. The lock is an exclusive transaction on an empty database beside it, so the
 // operating system lets go of it however the process ends, and other commands can still use the store.
 
-import { closeSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { failureOf } from './failure.ts';
 
@@ -15,7 +15,8 @@ export interface Lock {
 /** Undefined when somebody else has it. */
 export function takeLock(databasePath: string): Lock | undefined {
   const path = `${databasePath}.lock`;
-  closeSync(openSync(path, 'a', 0o600)); // throws if it cannot be written: SQLite would lock it for reading only
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+  accessSync(path, constants.W_OK); // SQLite would lock it for reading only, and say nothing
   const lock = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

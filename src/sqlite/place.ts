@@ -43,8 +43,9 @@ function requireWritable(path: string): void {
 function requireAccess(path: string): void {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-  } catch {
-    throw new Refusal(`${path} cannot be written by this user: run as its owner, or change its owner`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Refusal(`${path} cannot be written by this user (${code}): run as its owner, or change its owner`);
   }
 }
 

@@ -24,6 +24,7 @@ const walSize = db.prepare('PRAGMA wal_checkpoint(NOOP)');
 
 port.on('message', (batch: Write[] | 'close') => {
   if (batch === 'close') {
+    checkpoint('TRUNCATE'); // close() would do it too, and not say if it failed
     db.close();
     port.close();
     return;
@@ -54,9 +55,13 @@ function isInPlace(): boolean {
 }
 
 function checkpointWhenLong(): void {
+  const { log, checkpointed } = walSize.get() as { log: number; checkpointed: number };
+  if (log - checkpointed >= CHECKPOINT_PAGES) checkpoint('PASSIVE');
+}
+
+function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
   try {
-    const { log, checkpointed } = walSize.get() as { log: number; checkpointed: number };
-    if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    db.exec(`PRAGMA wal_checkpoint(${mode})`);
   } catch (error) {
     // Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process.
     if (failureOf(error) !== 'full' && failureOf(error) !== 'busy') throw error;
