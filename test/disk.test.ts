@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { post, send } from './request.ts';
-import { makeFolder, query, startServer } from './server.ts';
+import { LAUNCHER, makeFolder, query, startServer } from './server.ts';
 
 const canTrace = spawnSync('strace', ['-f', 'true']).status === 0;
 const needsStrace = canTrace ? {} : { skip: 'SKIPPED: strace is missing or not allowed' };
@@ -77,6 +77,37 @@ test('a failed fsync: no 200 for that commit, exit status 1, a clean restart', n
   assert.equal((await post(restarted, '{"id":2,"name":"after"}')).status, 200);
   assert.equal(await restarted.stop(), 0);
   assert.deepEqual(query(restarted.databasePath, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+});
+
+test('a failed fsync while the file is made leaves nothing that stands in the way', needsStrace, () => {
+  for (let when = 1; when <= 9; when++) {
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
+    const create = (wrapper: string[]) => {
+      const [command = '', ...args] = [...wrapper, process.execPath, LAUNCHER, 'token', 'create', '--name', 'x'];
+      return spawnSync(command, args, { env, encoding: 'utf8', timeout: 20_000 });
+    };
+    const first = create(withSyncs(`error=EIO:when=${when}`));
+    const second = create([]);
+    assert.equal(second.status, 0, `fsync ${when} failed, and then: ${second.stderr}`);
+    const printed = [first, second].filter(({ status }) => status === 0).length;
+    assert.equal(query(env.DATABASE_URL.slice(7), 'SELECT * FROM tokens').length, printed, `fsync ${when}`);
+  }
+});
+
+test('a disk that is full while the file is made leaves nothing that stands in the way', needsMount, (t) => {
+  for (const sizeKib of [16, 36, 48, 60, 68, 76, 84, 92]) {
+    const folder = makeFolder();
+    assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKib}k`, 'tmpfs', folder]).status, 0);
+    t.after(() => spawnSync('umount', ['-l', folder]));
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/plants.db` };
+    const create = () =>
+      spawnSync(process.execPath, [LAUNCHER, 'token', 'create', '--name', 'x'], { env, encoding: 'utf8' });
+    const first = create();
+    if (first.status !== 0) assert.match(first.stderr, /^plant-store: .*\n$/);
+    spawnSync('mount', ['-o', 'remount,size=2m', folder]);
+    const second = create();
+    assert.equal(second.status, 0, `${sizeKib} KiB: ${first.stderr} ${second.stderr}`);
+  }
 });
 
 test('a slow disk: reads and /healthz go on', needsStrace, async () => {

@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { post, send, sendRaw } from './request.ts';
-import { LAUNCHER, makeFolder, needsCurl, query, startServer, type TestServer } from './server.ts';
+import { LAUNCHER, makeFolder, needsCurl, query, startServer } from './server.ts';
 
 function run(
   args: string[],
@@ -154,7 +154,11 @@ test('SIGTERM under load: every request is answered, no reset, exit status 0, ev
   );
 });
 
-function create({ port, secret }: TestServer, agent: Agent, id: number): Promise<number | string> {
+function create(
+  { port, secret }: { port: number; secret: string },
+  agent: Agent,
+  id: number,
+): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
     const sent = request(
@@ -167,6 +171,24 @@ function create({ port, secret }: TestServer, agent: Agent, id: number): Promise
     sent.end(JSON.stringify({ id, name: 'x' }));
   });
 }
+
+test('SIGTERM answers everything that clients have sent behind each other', async () => {
+  const server = await startServer();
+  const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
+  const received = Array.from({ length: 8 }, (_, client) => {
+    const socket = connect(server.port, '127.0.0.1');
+    const bodies = Array.from({ length: 20 }, (_, n) => `{"id":${100 + client * 20 + n},"name":"x"}`);
+    const requests = bodies.map(
+      (body) => `POST /plants HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.write(requests.join(''));
+    return text(socket);
+  });
+  while (query(server.databasePath, 'SELECT * FROM plants').length === 0) await setTimeout(1);
+  assert.equal(await server.stop(), 0);
+  const answered = (await Promise.all(received)).join('').match(/HTTP\/1.1 200/g)?.length;
+  assert.equal(answered, query(server.databasePath, 'SELECT * FROM plants').length);
+});
 
 test('while it stops it is not ready but still answers, and a second signal ends it at once', async () => {
   const server = await startServer();
@@ -265,6 +287,23 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   await post(quiet, '{"id":1,"name":"x"}');
   await quiet.stop();
   assert.doesNotMatch(quiet.output(), /"kind":"request"/);
+});
+
+test('a log that nobody reads does not stop the service', async () => {
+  const folder = makeFolder();
+  const first = await startServer({ folder });
+  await first.stop();
+  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: `sqlite:${first.databasePath}` };
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
+  const [line] = await once(child.stdout, 'data');
+  child.stdout.pause();
+  const port = Number(/:(\d+)"/.exec(String(line))?.[1]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let id = 0; id < 1500; id++) assert.equal(await create({ port, secret: first.secret }, agent, id), 200);
+  agent.destroy();
+  const exited = once(child, 'exit');
+  child.kill();
+  assert.equal((await exited)[0], 0);
 });
 
 test('a log that cannot be written does not stop the service', {

@@ -184,6 +184,34 @@ test('asks for the body only if it will be read', async () => {
   assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
 });
 
+test('answers a create before it refuses the tunnel that follows it', async () => {
+  const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":906,"name":"x"}`;
+  const answers = split(await sendRaw(server.port, fill(`${create}CONNECT a:1 HTTP/1.1\r\nHOST \r\n`)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 404],
+  );
+});
+
+test('cuts off a client that asks and never reads, and takes no memory for it', { timeout: 60_000 }, async () => {
+  const before = residentKib();
+  const cut = Array.from({ length: 20 }, async () => {
+    const socket = connect(server.port, '127.0.0.1');
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write('GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(5000));
+    await setTimeout(14_000);
+    socket.resume();
+    const startMs = performance.now();
+    await new Promise((resolve) => socket.on('close', resolve));
+    return performance.now() - startMs;
+  });
+  await setTimeout(2000);
+  assert.ok(residentKib() - before < 256 * 1024, `it took ${(residentKib() - before) / 1024} MiB`);
+  for (const afterMs of await Promise.all(cut)) assert.ok(afterMs < 2000, 'it was not cut off before');
+  assert.equal((await post(server, '{"id":907,"name":"x"}')).status, 200);
+});
+
 test('takes headers with the names of JavaScript properties', async () => {
   const [answer] = split(
     await sendRaw(

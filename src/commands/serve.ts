@@ -30,6 +30,7 @@ export async function serve(config: Config): Promise<void> {
     process.exit(1);
   });
 
+  let stopping = false;
   let draining = false;
   const store = await openSqliteStore({
     path: config.databasePath,
@@ -40,7 +41,7 @@ export async function serve(config: Config): Promise<void> {
   const { basePath, accessLog } = config;
   const app = createApp({ store, basePath, accessLog, observe, isDraining: () => draining });
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => (draining ? endAtOnce() : stop(signal, 0)));
+    process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   const address = await listen(app, config).catch(async (refusal) => {
@@ -53,12 +54,13 @@ export async function serve(config: Config): Promise<void> {
   await welcome(store, observe, { url, database });
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
-    if (draining) return;
-    draining = true;
+    if (stopping) return;
+    stopping = true;
     observe({ kind: 'stopping', reason });
     setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
-    setImmediate(() => stopListening(app.server)); // after those that have just connected were taken in
+    await stopListening(app.server);
+    draining = true;
     if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
     await app.close();
     await store.close();

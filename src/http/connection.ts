@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PlantStoreError } from '../error.ts';
 import { toResponse } from './errors.ts';
 
@@ -18,6 +19,10 @@ export const STALLED_MS = 10_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
+/** Turns of the event loop without a new connection; the first may end before it has looked for one. */
+const QUIET_TURNS = 3;
+/** Under a storm of new connections there is always one more. */
+const TAKE_IN_MS = 500;
 
 /** The newest request of a connection, answered or not. */
 const newest = new WeakMap<Socket, IncomingMessage>();
@@ -63,8 +68,20 @@ export function isClosing(socket: Socket): boolean {
   return closing.has(socket);
 }
 
-/** New connections are refused; those there are stay, where http.Server's own close would cut the idle ones off. */
-export function stopListening(server: Server): void {
+/**
+ * New connections are refused from now on. Those that have reached us are taken in first, or they would be reset;
+ * those there are stay, where http.Server's own close would cut the idle ones off.
+ */
+export async function stopListening(server: Server): Promise<void> {
+  let quietTurns = 0;
+  server.on('connection', () => {
+    quietTurns = 0;
+  });
+  const untilMs = performance.now() + TAKE_IN_MS;
+  while (quietTurns < QUIET_TURNS && performance.now() < untilMs) {
+    await nextTurn();
+    quietTurns++;
+  }
   NetServer.prototype.close.call(server);
 }
 

@@ -2,6 +2,7 @@
 
 import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
+import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 import type { Scope, Token } from '../token.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
@@ -40,6 +41,9 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       failed = true;
       onFailure();
     },
+  }).catch((error: Error) => {
+    database.release();
+    throw new Refusal(`Cannot use ${path}: ${error.message}`);
   });
   const db = openReader(database.path);
   const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);

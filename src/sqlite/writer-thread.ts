@@ -24,13 +24,13 @@ const walSize = db.prepare('PRAGMA wal_checkpoint(NOOP)');
 
 port.on('message', (batch: Write[] | 'close') => {
   if (batch === 'close') {
-    checkpoint('TRUNCATE'); // close() would do it too, and not say if it failed
+    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do it, and not say if it failed
     db.close();
     port.close();
     return;
   }
   port.postMessage(commit(batch));
-  checkpointWhenLong();
+  tolerantly(checkpointWhenLong);
 });
 
 port.postMessage('ready');
@@ -56,14 +56,14 @@ function isInPlace(): boolean {
 
 function checkpointWhenLong(): void {
   const { log, checkpointed } = walSize.get() as { log: number; checkpointed: number };
-  if (log - checkpointed >= CHECKPOINT_PAGES) checkpoint('PASSIVE');
+  if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
-function checkpoint(mode: 'PASSIVE' | 'TRUNCATE'): void {
+/** Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process. */
+function tolerantly(checkpoint: () => void): void {
   try {
-    db.exec(`PRAGMA wal_checkpoint(${mode})`);
+    checkpoint();
   } catch (error) {
-    // Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process.
     if (failureOf(error) !== 'full' && failureOf(error) !== 'busy') throw error;
   }
 }
