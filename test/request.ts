@@ -61,3 +61,12 @@ export function sendRaw(port: number, bytes: string | Uint8Array, timeoutMs = 20
     socket.setTimeout(timeoutMs, () => socket.destroy(new Error(`The server kept the connection open: ${received}`)));
   });
 }
+
+/** HOST, AUTH and TYPE stand for good headers. */
+export function fillIn(secret: string, bytes: string): Uint8Array {
+  const filled = bytes
+    .replaceAll('HOST ', 'Host: x\r\n')
+    .replaceAll('AUTH ', `Authorization: Bearer ${secret}\r\n`)
+    .replaceAll('TYPE ', 'Content-Type: application/json\r\n');
+  return Buffer.from(filled, 'latin1');
+}
