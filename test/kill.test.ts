@@ -2,10 +2,11 @@
 // record has its change. (A kill does not test fsync, the page cache survives it: disk.test.ts does.)
 
 import assert from 'node:assert/strict';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { makeFolder, query, startServer, type TestServer } from './server.ts';
+import { createOver } from './request.ts';
+import { makeFolder, query, startServer } from './server.ts';
 
 const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20);
 const CONNECTIONS = 64;
@@ -25,7 +26,7 @@ test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUN
         for (;;) {
           const id = nextId++;
           const name = `Plant ${id} of round ${round}`;
-          if (!(await create(server, agent, id, name))) return;
+          if ((await createOver(agent, server, { id, name })) !== 200) return;
           acknowledged.set(id, name);
         }
       }),
@@ -55,15 +56,3 @@ test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUN
 const UNMATCHED = `
   SELECT p.id, c.seq FROM plants p FULL JOIN changes c ON c.plant_id = p.id AND c.seq = p.seq AND c.name = p.name
   WHERE p.id IS NULL OR c.seq IS NULL`;
-
-function create({ port, secret }: TestServer, agent: Agent, id: bigint, name: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
-    const sent = request({ port, host: '127.0.0.1', path: '/plants', method: 'POST', headers, agent }, (answer) => {
-      answer.on('error', () => resolve(false));
-      answer.resume().on('end', () => resolve(answer.statusCode === 200));
-    });
-    sent.on('error', () => resolve(false));
-    sent.end(`{"id":${id},"name":"${name}"}`);
-  });
-}

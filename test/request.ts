@@ -1,6 +1,6 @@
 // Requests as a client sends them, and as no client should.
 
-import { type IncomingHttpHeaders, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 
 export interface Sent {
@@ -45,6 +45,23 @@ export function post(
     path: '/plants',
     headers: { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json', ...headers },
     body,
+  });
+}
+
+/** A create over the agent's connections: the status, or the code of what happened to the connection. */
+export function createOver(
+  agent: Agent,
+  { port, secret }: { port: number; secret: string },
+  plant: { id: bigint | number; name: string },
+): Promise<number | string> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+    const sent = request({ host: '127.0.0.1', port, method: 'POST', path: '/plants', headers, agent }, (response) => {
+      response.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+      response.resume().on('end', () => resolve(response.statusCode ?? 0));
+    });
+    sent.on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sent.end(`{"id":${plant.id},"name":${JSON.stringify(plant.name)}}`);
   });
 }
 

@@ -16,6 +16,12 @@ export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 /** For tests that paste what we tell people to paste. */
 export const needsCurl = spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'SKIPPED: curl is missing' };
 
+/** For tests on a terminal, which `script` makes. */
+export const needsTerminal =
+  process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+    ? {}
+    : { skip: 'SKIPPED: needs the command script of util-linux' };
+
 export interface TestServer {
   url: string;
   port: number;

@@ -1,0 +1,138 @@
+// What a start takes and refuses, and how it says so.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { post, send } from './request.ts';
+import { LAUNCHER, makeFolder, startServer } from './server.ts';
+
+function run(
+  args: string[],
+  env: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [LAUNCHER, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+}
+
+test('a bad setting is one line on standard error and exit status 2, before anything is opened', () => {
+  const folder = makeFolder();
+  const { status, stdout, stderr } = run(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` });
+  assert.deepEqual(
+    { status, stdout, stderr },
+    {
+      status: 2,
+      stdout: '',
+      stderr: 'plant-store: PORT must be a number from 0 (any free port) to 65535, not "x"\n',
+    },
+  );
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('an unknown command or option is exit status 2, help and version are 0', () => {
+  assert.equal(run(['grow']).status, 2);
+  assert.equal(run(['serve', '--fast']).status, 2);
+  assert.equal(run(['token', 'create']).status, 2);
+  const help = run(['token', 'create', '--help']);
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /Examples:/);
+  assert.match(run(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('a port that is in use is refused clearly', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { status, stderr } = run(['serve'], { PORT: String(port), DATABASE_URL: `sqlite:${makeFolder()}/plants.db` });
+  other.close();
+  assert.equal(status, 1);
+  assert.equal(stderr, `plant-store: Port ${port} of 127.0.0.1 is in use: set PORT to another one\n`);
+});
+
+test('a second server on the same file is refused, and the first one goes on', async () => {
+  const server = await startServer();
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${server.databasePath}` });
+  assert.equal(status, 1);
+  assert.match(stderr, /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/);
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  assert.equal(await server.stop(), 0);
+});
+
+test('a database of a newer version is refused in one line', () => {
+  const path = join(makeFolder(), 'plants.db');
+  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 7');
+  db.close();
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
+  assert.equal(status, 1);
+  assert.match(stderr, /^plant-store: .* was written by a newer version .*\n$/);
+});
+
+test('a file or folder of somebody else, and a folder instead of a file, are refused before it listens', {
+  skip: process.getuid?.() !== 0 && 'SKIPPED: only root can be two users',
+}, () => {
+  const folder = makeFolder();
+  const path = join(folder, 'plants.db');
+  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+  const asNobody = (databasePath: string) =>
+    spawnSync(process.execPath, [LAUNCHER, 'serve'], {
+      env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${databasePath}` },
+      encoding: 'utf8',
+      uid: 65534,
+      timeout: 20_000,
+    });
+  const message =
+    /^plant-store: .* cannot be written by this user \(EACCES\): run as its owner, or change its owner\n$/;
+  assert.match(asNobody(path).stderr, message);
+  chmodSync(folder, 0o777);
+  assert.match(asNobody(path).stderr, message);
+  assert.match(
+    run(['serve'], { DATABASE_URL: `sqlite:${folder}` }).stderr,
+    /is a folder: set DATABASE_URL to a file in it\n$/,
+  );
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a file that is moved away under a running server ends it: no 200 for what has no place', async () => {
+  const server = await startServer();
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  const exited = once(server.process, 'exit');
+  renameSync(server.databasePath, `${server.databasePath}.moved`);
+  assert.equal((await post(server, '{"id":2,"name":"x"}')).status, 503);
+  assert.equal((await exited)[0], 1);
+  assert.match(server.output(), /was moved, replaced or deleted/);
+});
+
+test('a place where no file can be is refused in one line', () => {
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${LAUNCHER}/plants.db` });
+  assert.equal(status, 1);
+  assert.match(stderr, /^plant-store: Cannot use .*plants.db: .*\n$/);
+});
+
+test('BASE_PATH stands before every path and in Location', async () => {
+  const server = await startServer({ env: { BASE_PATH: '/store/v1/' } });
+  assert.match(server.url, /\/store\/v1$/);
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
+  const created = await send(server.port, {
+    method: 'POST',
+    path: '/store/v1/plants',
+    headers,
+    body: '{"id":-7,"name":"x"}',
+  });
+  assert.equal(created.status, 200);
+  assert.equal(created.headers.location, '/store/v1/plants/-7');
+  assert.equal((await send(server.port, { path: '/store/v1/healthz' })).status, 200);
+  assert.equal((await send(server.port, { path: '/healthz' })).status, 404);
+  assert.equal((await send(server.port, { path: '/store/v1/plants' })).status, 401);
+  const { servers } = JSON.parse((await send(server.port, { path: '/store/v1/openapi.json' })).body);
+  assert.deepEqual(servers, [{ url: '/store/v1' }]);
+  await server.stop();
+});
