@@ -14,8 +14,8 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the two time-outs above are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
-/** So long a client may leave an answer unread. */
-export const STALLED_MS = 10_000;
+/** An answer that has not moved in one to two of these, since nobody reads it, is given up. */
+export const STALLED_MS = 5_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
