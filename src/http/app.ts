@@ -125,7 +125,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     const own = toPlantStoreError(error);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
-    if (headers.connection === 'close') connection.closeAfterAnswer(request.raw.socket);
+    if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);
     else closeWhereDue(request, reply);
     reply.code(status).headers(headers).send(body);
   }
@@ -135,7 +135,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     // A body that nobody will read, or that may or may not come: the next request could not be told from it.
     if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
       reply.header('connection', 'close');
-      connection.closeAfterAnswer(raw.socket);
+      connection.closeAfterAnswer(raw);
     }
   }
 

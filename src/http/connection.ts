@@ -86,7 +86,9 @@ export async function stopListening(server: Server): Promise<void> {
 }
 
 /** For an answer that says `Connection: close` before the whole request was read. */
-export function closeAfterAnswer(socket: Socket): void {
+export function closeAfterAnswer(request: IncomingMessage): void {
+  const { socket } = request;
+  request.pause(); // what else is sent stays with the sender
   closing.add(socket);
   socket.destroySoon = () => linger(socket);
 }
