@@ -50,17 +50,20 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     sh(revoke.replace('tok_XXXXXXXXXXXX', shop.id));
     assert.match(sh(list), /"status": "revoked"/);
     assert.match(sh(help), /^Usage: plant-store/);
+
+    const [ok, format = '', bench = ''] = block('sh', 'npm run ok').trim().split('\n');
+    assert.equal(ok, 'npm run ok', 'which is what runs this test');
+    sh(format);
+    if (process.platform === 'linux') assert.match(sh(bench), /^processor time +\d+ ms/m);
   } finally {
     if (started.pid) process.kill(-started.pid, 'SIGTERM');
     await ended;
   }
 });
 
-test('the README names the test command that CI runs, and scripts that exist', () => {
+test('the README names the test command that CI runs', () => {
   const testCommand = block('sh', 'npm test');
   assert.ok(readFileSync(join(ROOT, '.ci/run'), 'utf8').endsWith(`\n${testCommand}`));
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-  for (const [, name = ''] of block('sh', 'npm run ok').matchAll(/npm run (\w+)/g)) assert.ok(scripts[name], name);
 });
 
 function block(language: string, part: string): string {
