@@ -8,7 +8,7 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
 export function createLog(level: LogLevel): Observe {
   const isTerminal = process.stdout.isTTY;
-  process.stdout.on('error', () => {});
+  process.stdout.on('error', () => {}); // the terminal may be closed before we are
   const stream = isTerminal ? { write: printReadable } : jsonLines();
   const logger = pino(
     {

@@ -15,7 +15,7 @@ import { toPlantStoreError, toResponse } from './errors.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
 import { openapiRoute } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
-import { createPaths } from './paths.ts';
+import { createPaths, pathOf } from './paths.ts';
 import { plantRoutes } from './plants.ts';
 import type { Route } from './route.ts';
 
@@ -161,8 +161,5 @@ function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 function loggable(url: string): string {
-  return url
-    .replace(/^https?:\/\/[^/]*/i, '')
-    .replace(/\?.*$/s, '')
-    .replace(/pst_\w+/g, 'pst_…');
+  return pathOf(url).replace(/pst_\w+/g, 'pst_…');
 }

@@ -17,13 +17,17 @@ export function requireJson(headers: IncomingHttpHeaders): void {
     });
   }
   if (Number(headers['content-length']) > MAX_BODY_BYTES) {
-    throw new PlantStoreError('body_too_large', `The body is over ${MAX_BODY_BYTES} bytes`);
+    throw bodyTooLarge();
   }
   if (!isJsonType(headers['content-type'] ?? '')) {
     throw new PlantStoreError('media_type', 'Content-Type must be application/json, in UTF-8', {
       detail: { accept: 'application/json' },
     });
   }
+}
+
+export function bodyTooLarge(): PlantStoreError {
+  return new PlantStoreError('body_too_large', `The body is over ${MAX_BODY_BYTES} bytes`);
 }
 
 /** Longer than what is worth reading only to throw it away, or of unknown length. */

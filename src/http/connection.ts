@@ -107,7 +107,7 @@ export function onClientError(error: NodeJS.ErrnoException & { reason?: string }
     const answering = responseUnderWay(socket);
     const isGone = !socket.writable || error.code === 'ECONNRESET';
     if (isGone || isAnswered(socket, answering)) socket.destroy(error);
-    else refuse(socket, toPlantStoreError(error));
+    else refuse(socket, parserRefusal(error));
   });
 }
 
@@ -128,7 +128,7 @@ function responseUnderWay(socket: Socket): ServerResponse | undefined {
   return (socket as Socket & { _httpMessage?: ServerResponse })._httpMessage ?? undefined;
 }
 
-function toPlantStoreError({ code, reason }: { code?: string; reason?: string }): PlantStoreError {
+function parserRefusal({ code, reason }: { code?: string; reason?: string }): PlantStoreError {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new PlantStoreError(

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ErrorCode, PlantStoreError } from '../error.ts';
-import { MAX_BODY_BYTES } from './body.ts';
+import { bodyTooLarge, MAX_BODY_BYTES } from './body.ts';
 
 interface ErrorKind {
   /** HTTP status × 100 + n. Append-only: a number once given keeps its meaning. */
@@ -80,7 +80,7 @@ export function toPlantStoreError(error: unknown): PlantStoreError {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new PlantStoreError('body_too_large', `The body is over ${MAX_BODY_BYTES} bytes`);
+      return bodyTooLarge();
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'ECONNRESET':
       return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');

@@ -99,19 +99,16 @@ function describeOperation({ operationId, summary, description, access, body, an
 
 /** One response for each status, which lists the numbers that can come with it. */
 function describeErrors(): unknown {
-  const statuses = new Set(Object.values(ERROR_KINDS).map(({ error }) => Math.floor(error / 100)));
+  const codesByStatus = Map.groupBy(Object.keys(ERROR_KINDS) as ErrorCode[], statusOf);
   return Object.fromEntries(
-    [...statuses].map((status) => {
-      const kinds = Object.values(ERROR_KINDS).filter(({ error }) => Math.floor(error / 100) === status);
-      return [
-        nameOf(status),
-        {
-          description: kinds.map(({ error, when }) => `\`${error}\` ${when}`).join('\n\n'),
-          headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...HEADERS_OF_STATUS[status] }),
-          content: jsonOf(ErrorBody),
-        },
-      ];
-    }),
+    [...codesByStatus].map(([status, codes]) => [
+      nameOf(status),
+      {
+        description: codes.map((code) => `\`${ERROR_KINDS[code].error}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
+        headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...HEADERS_OF_STATUS[status] }),
+        content: jsonOf(ErrorBody),
+      },
+    ]),
   );
 }
 

@@ -1,4 +1,4 @@
-// For those who run the service rather than use it: is it alive, can it write, what does it offer.
+// For those who run the service rather than use it: is it alive, can it write.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';

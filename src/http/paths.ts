@@ -34,9 +34,12 @@ function isMatch(pattern: string[], segments: string[]): boolean {
 }
 
 /** Of a path, a path with a query, or a whole URL as a proxy sends it. */
+export function pathOf(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+}
+
 function segmentsOf(url: string): string[] {
-  const path = url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
-  return path.split('/').slice(1).map(decode);
+  return pathOf(url).split('/').slice(1).map(decode);
 }
 
 function decode(segment: string): string {
