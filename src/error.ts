@@ -1,24 +1,29 @@
-// The one error that the interface speaks of. Its code is a word; which number and HTTP status
-// a word becomes is decided in http/errors.ts alone.
+// The one error that the interface speaks of: a word for us, a number for the wire. The number is the HTTP status
+// × 100 + n. The list is append-only: a number once given keeps its meaning.
 
-export type ErrorCode =
-  | 'malformed_request'
-  | 'not_json'
-  | 'not_valid'
-  | 'bad_parameter'
-  | 'id_taken'
-  | 'no_credentials'
-  | 'bad_token'
-  | 'scope_missing'
-  | 'no_such_path'
-  | 'not_found'
-  | 'no_such_method'
-  | 'request_timeout'
-  | 'body_too_large'
-  | 'media_type'
-  | 'headers_too_large'
-  | 'bug'
-  | 'unavailable';
+export const ERROR_NUMBERS = {
+  malformed_request: 40000,
+  not_json: 40001,
+  not_valid: 40002,
+  bad_parameter: 40003,
+  id_taken: 40009,
+  no_credentials: 40101,
+  bad_token: 40102,
+  scope_missing: 40301,
+  no_such_path: 40400,
+  not_found: 40401,
+  no_such_method: 40500,
+  request_timeout: 40800,
+  changes_pruned: 41000,
+  condition_failed: 41200,
+  body_too_large: 41300,
+  media_type: 41500,
+  headers_too_large: 43100,
+  bug: 50000,
+  unavailable: 50300,
+} as const;
+
+export type ErrorCode = keyof typeof ERROR_NUMBERS;
 
 /** What the client needs besides the message to do better next time. */
 export interface ErrorDetail {
@@ -29,6 +34,8 @@ export interface ErrorDetail {
   acceptEncoding?: string;
   /** Scope that the token lacks. */
   scope?: string;
+  /** Number of the change that made the record as it is now. */
+  seq?: number;
 }
 
 export class PlantStoreError extends Error {

@@ -2,9 +2,12 @@
 // Every NewPlant that these schemas allow is stored verbatim.
 
 import { z } from 'zod';
+import type { Condition } from './condition.ts';
+import type { Filter } from './cursor.ts';
+import type { PlantStoreError } from './error.ts';
 
-const MIN_ID = -(2n ** 63n);
-const MAX_ID = 2n ** 63n - 1n;
+export const MIN_ID = -(2n ** 63n);
+export const MAX_ID = 2n ** 63n - 1n;
 
 /** Text that a UTF-8 database can hold. */
 const Text = z
@@ -42,17 +45,102 @@ export type Plant = z.output<typeof Plant>;
 export const NewPlant = z.object({ id: PlantId, ...Plant.shape }, MUST_BE_OBJECT).meta({ id: 'NewPlant' });
 export type NewPlant = z.output<typeof NewPlant>;
 
+export const Time = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
+
+/** A record as read back: a NewPlant with two more members, so it is also a valid Plant of the published list. */
+export const PlantRecord = z
+  .object({
+    ...NewPlant.shape,
+    created: Time.meta({ description: 'When it was stored first' }),
+    updated: Time.meta({ description: 'When it was changed last' }),
+  })
+  .meta({ id: 'PlantRecord' });
+export type PlantRecord = z.output<typeof PlantRecord>;
+
+/** A merge patch (RFC 7396). */
+export const PlantPatch = z
+  .object(
+    {
+      id: PlantId.optional().meta({ description: 'May be there, but may not differ' }),
+      name: Text.optional().meta({ description: 'New name' }),
+      tag: Text.nullable().optional().meta({ description: 'New tag; null removes it' }),
+    },
+    MUST_BE_OBJECT,
+  )
+  .meta({ id: 'PlantPatch' });
+export type PlantPatch = z.output<typeof PlantPatch>;
+
 export interface Created {
-  /** Number of the change that made this version of the record. */
+  /** Number of the change that made this version of the record: its ETag. */
   seq: number;
   /** The same plant was there already: nothing was stored. */
   replayed: boolean;
 }
 
+export interface Versioned {
+  record: PlantRecord;
+  seq: number;
+}
+
+export interface ListQuery extends Filter {
+  /** From 1 to 1,000; 100 by default. */
+  limit?: number | undefined;
+  /** From the page before, under the same filter. */
+  cursor?: string | undefined;
+}
+
+export interface Page {
+  /** By ascending id. */
+  records: PlantRecord[];
+  /** Cursor of the next page, if there is one. */
+  next?: string | undefined;
+}
+
+export interface Author {
+  /** Goes into the change log. */
+  tokenId: string;
+}
+
+export interface ImportResult {
+  created: number;
+  /** Those that were there already, the same. */
+  replayed: number;
+  failed: number;
+  errors: ImportError[];
+}
+
+export interface ImportError {
+  /** Counted from 1. */
+  line: number;
+  error: PlantStoreError;
+}
+
+/** All plants at one moment, by ascending id. Whoever does not read it to the end breaks off or closes it. */
+export interface Snapshot {
+  /** Number of the last change that it holds: with those after it, a copy stays up to date. */
+  seq: number;
+  plants: AsyncIterable<NewPlant>;
+  close(): void;
+}
+
+/**
+ * A write resolves when it is safe on disk, and throws `unavailable` when it cannot be done now.
+ * One that would change nothing changes nothing: no new version, no change in the log.
+ */
 export interface PlantStore {
-  /**
-   * Resolves when the plant is safe on disk. `tokenId` goes into the change log.
-   * Throws `id_taken` when the id belongs to a different plant, `unavailable` when it cannot be stored now.
-   */
-  create(plant: NewPlant, tokenId: string): Promise<Created>;
+  /** Throws `id_taken` when the id belongs to a different plant. */
+  create(plant: NewPlant, by: Author): Promise<Created>;
+  /** Throws `not_found`. */
+  get(id: bigint): Promise<Versioned>;
+  /** Throws `bad_parameter` when the cursor is not one of this filter. */
+  list(query?: ListQuery): Promise<Page>;
+  /** Replaces or creates. This and the next two throw `condition_failed` when their condition does not hold. */
+  put(id: bigint, plant: Plant, by: Author & Condition): Promise<Versioned>;
+  /** Throws `not_found`, and `not_valid` when the patch has another id. */
+  patch(id: bigint, patch: PlantPatch, by: Author & Condition): Promise<Versioned>;
+  /** Throws `not_found`. */
+  delete(id: bigint, by: Author & Condition): Promise<void>;
+  /** Creates each as `create` would; the n-th plant is line n. One that is refused does not stop the others. */
+  import(plants: NewPlant[], by: Author): Promise<ImportResult>;
+  export(): Promise<Snapshot>;
 }

@@ -1,9 +1,10 @@
 // All that a database has to offer to the service.
 
+import type { ChangeStore } from './change.ts';
 import type { PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
 
-export interface Store extends PlantStore, TokenStore {
+export interface Store extends PlantStore, ChangeStore, TokenStore {
   /** Proves with a commit of its own that records can be stored now. Throws what a create would throw. */
   probe(): Promise<void>;
   /** Ends when every write handed in before is committed. */

@@ -31,7 +31,7 @@ export async function serve(config: Config): Promise<void> {
   });
 
   let stopping = false;
-  let draining = false;
+  const draining = new AbortController();
   const store = await openSqliteStore({
     path: config.databasePath,
     role: 'server',
@@ -39,7 +39,7 @@ export async function serve(config: Config): Promise<void> {
     onFailure: () => stop('the store failed', 1),
   });
   const { basePath, accessLog } = config;
-  const app = createApp({ store, basePath, accessLog, observe, isDraining: () => draining });
+  const app = createApp({ store, basePath, accessLog, observe, stopping: draining.signal });
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
   }
@@ -60,7 +60,7 @@ export async function serve(config: Config): Promise<void> {
     setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
     await stopListening(app.server);
-    draining = true;
+    draining.abort();
     if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
     await app.close();
     await store.close();

@@ -2,6 +2,7 @@
 // A route that does not say who may call it cannot be written.
 
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
@@ -9,38 +10,46 @@ import type { Observe } from '../observe.ts';
 import type { Store } from '../store.ts';
 import type { Token } from '../token.ts';
 import { createAuthenticate } from './auth.ts';
-import { hasLongBody, MAX_BODY_BYTES, readBody, requireJson } from './body.ts';
+import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
 import { toPlantStoreError, toResponse } from './errors.ts';
+import { eventRoutes } from './events.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
 import { openapiRoute } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
+import { readParameters } from './parameters.ts';
 import { createPaths, pathOf } from './paths.ts';
 import { plantRoutes } from './plants.ts';
 import type { Route } from './route.ts';
+import { transferRoutes } from './transfer.ts';
 
 export interface AppOptions {
   store: Store;
   basePath: string;
   accessLog: boolean;
   observe: Observe;
-  isDraining(): boolean;
+  /** When it aborts: streams end, and connections are closed with their last answer. */
+  stopping: AbortSignal;
   clock?: () => number;
 }
 
 type AdmittedRequest = FastifyRequest & { token?: Token };
 
 export function createApp(options: AppOptions): FastifyInstance {
-  const { store, basePath, accessLog, observe, isDraining, clock = Date.now } = options;
+  const { store, basePath, accessLog, observe, stopping, clock = Date.now } = options;
   const authenticate = createAuthenticate(store, clock);
-  const routes = [...plantRoutes(store, basePath), ...operationRoutes(store, isDraining)];
+  const routes = [
+    ...plantRoutes(store, basePath),
+    ...transferRoutes(store, stopping),
+    ...eventRoutes(store, stopping),
+    ...operationRoutes(store, stopping),
+  ];
   routes.push(openapiRoute(routes, basePath));
   const paths = createPaths(routes, basePath);
 
   const app = fastify({
     genReqId: requestIdOf,
     bodyLimit: MAX_BODY_BYTES,
-    requestTimeout: connection.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
     connectionTimeout: connection.STALLED_MS,
     http: {
@@ -61,10 +70,18 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   app.setReplySerializer(printJson);
   app.setErrorHandler(refuse);
-  for (const route of routes) {
-    app.route({ method: route.method, url: basePath + route.path, config: { route }, handler: handlerOf(route) });
-  }
+  const [streaming, others] = [routes.filter(takesStream), routes.filter((route) => !takesStream(route))];
+  for (const route of others) mount(app, route);
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', (_request, _stream, done) => done(null));
+    for (const route of streaming) mount(scope, route);
+  });
   return app;
+
+  function mount(scope: FastifyInstance, route: Route): void {
+    scope.route({ method: route.method, url: basePath + route.path, config: { route }, handler: handlerOf(route) });
+  }
 
   async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
     receive(request, reply);
@@ -75,7 +92,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     if (route.access !== 'open') request.token = await authenticate(request.headers.authorization, route.access);
     if (route.body) {
-      requireJson(request.headers);
+      requireWanted(request.headers, route.body);
       if (expectsContinue(request.raw)) reply.raw.writeContinue();
     }
   }
@@ -97,16 +114,19 @@ export function createApp(options: AppOptions): FastifyInstance {
     return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
   }
 
-  function handlerOf({ body, handle }: Route) {
+  function handlerOf({ parameters, body, answer, handle }: Route) {
     return async (request: AdmittedRequest, reply: FastifyReply): Promise<unknown> => {
       if (connection.isClosing(request.raw.socket)) return void reply.hijack();
-      const answer = await handle({
-        body: body && readBody(body, request.body as Buffer),
+      if (answer.status) reply.code(answer.status);
+      const given = await handle({
+        parameters: parameters ? readParameters(parameters, request) : {},
+        body: body?.schema && readBody(body.schema, request.body as Buffer),
         token: request.token,
+        request,
         reply,
       });
       closeWhereDue(request, reply);
-      return answer;
+      return given instanceof Readable && request.method === 'HEAD' ? given.destroy() : given;
     };
   }
 
@@ -131,7 +151,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 
   function closeWhereDue({ raw }: FastifyRequest, reply: FastifyReply): void {
-    if (isDraining() && connection.isNewest(raw)) reply.header('connection', 'close');
+    if (stopping.aborted && connection.isNewest(raw)) reply.header('connection', 'close');
     // A body that nobody will read, or that may or may not come: the next request could not be told from it.
     if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
       reply.header('connection', 'close');
@@ -153,6 +173,11 @@ export function createApp(options: AppOptions): FastifyInstance {
       tokenId: token?.id,
     });
   }
+}
+
+/** Its handler reads the body as it comes. */
+function takesStream({ body }: Route): boolean {
+  return body !== undefined && body.schema === undefined;
 }
 
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {

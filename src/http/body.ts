@@ -4,24 +4,25 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { z } from 'zod';
+import { check, readJson } from '../check.ts';
 import { PlantStoreError } from '../error.ts';
-import { parseJson } from '../json.ts';
+import type { RequestBody } from './route.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 
 /** Looks at the headers alone, so that a body nobody will read is refused before it is sent. */
-export function requireJson(headers: IncomingHttpHeaders): void {
+export function requireWanted(headers: IncomingHttpHeaders, { types, schema }: RequestBody<unknown>): void {
   if (headers['content-encoding'] !== undefined) {
     throw new PlantStoreError('media_type', 'The body must not be compressed: leave Content-Encoding out', {
       detail: { acceptEncoding: 'identity' },
     });
   }
-  if (Number(headers['content-length']) > MAX_BODY_BYTES) {
+  if (schema && Number(headers['content-length']) > MAX_BODY_BYTES) {
     throw bodyTooLarge();
   }
-  if (!isJsonType(headers['content-type'] ?? '')) {
-    throw new PlantStoreError('media_type', 'Content-Type must be application/json, in UTF-8', {
-      detail: { accept: 'application/json' },
+  if (!types.includes(essenceOf(headers))) {
+    throw new PlantStoreError('media_type', `Content-Type must be ${types.join(' or ')}, in UTF-8`, {
+      detail: { accept: types.join(', ') },
     });
   }
 }
@@ -36,36 +37,18 @@ export function hasLongBody(headers: IncomingHttpHeaders): boolean {
 }
 
 export function readBody<Body>(schema: z.ZodType<Body>, bytes: Buffer): Body {
-  const parsed = schema.safeParse(readJson(bytes));
-  if (parsed.success) return parsed.data;
-  const findings = parsed.error.issues.map(
-    ({ path, message }) => `${path.length ? `"${path.join('.')}"` : 'The body'} ${message}`,
-  );
-  throw new PlantStoreError('not_valid', findings.join('; '));
+  if (bytes.length === 0) throw new PlantStoreError('not_json', 'The body is empty');
+  if (!isUtf8(bytes)) throw new PlantStoreError('not_json', 'The body is not UTF-8');
+  return check(schema, readJson(bytes.toString('utf8'), 'The body'), 'The body');
 }
 
-function isJsonType(text: string): boolean {
-  if (text === 'application/json') return true; // as nearly everybody sends it
+/** The media type of the body without its parameters; empty if it cannot be read, or is in another charset. */
+export function essenceOf({ 'content-type': text = '' }: IncomingHttpHeaders): string {
+  if (text === 'application/json') return text; // as nearly everybody sends it
   try {
     const { essence, params } = new MIMEType(text);
-    return essence === 'application/json' && (params.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8';
+    return (params.get('charset') ?? 'utf-8').toLowerCase() === 'utf-8' ? essence : '';
   } catch {
-    return false;
+    return '';
   }
-}
-
-function readJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw notJson('is empty');
-  if (!isUtf8(bytes)) throw notJson('is not UTF-8');
-  const text = bytes.toString('utf8');
-  if (text.startsWith('\uFEFF')) throw notJson('begins with a byte order mark');
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw notJson(`cannot be read as JSON: ${(error as SyntaxError).message.toWellFormed()}`);
-  }
-}
-
-function notJson(finding: string): PlantStoreError {
-  return new PlantStoreError('not_json', `The body ${finding}`);
 }

@@ -12,7 +12,7 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
 export const REQUEST_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** How often the two time-outs above are looked at. */
+/** How often the time-outs are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
 /** An answer that has not moved in one to two of these, since nobody reads it, is given up. */
 export const STALLED_MS = 5_000;
@@ -26,6 +26,8 @@ const TAKE_IN_MS = 500;
 
 /** The newest request of a connection, answered or not. */
 const newest = new WeakMap<Socket, IncomingMessage>();
+/** Those whose body is still to come, and since when. */
+const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
 /** Connections that were told `Connection: close`: nothing that still arrives on them may have an effect. */
 const closing = new WeakSet<Socket>();
 /** Connections whose refusal waits for earlier answers; the parser reports its fault again with every chunk. */
@@ -42,6 +44,8 @@ export function guardConnections(server: Server): void {
       refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
     }
   });
+  const timer = setInterval(refuseLateBodies, TIMEOUT_CHECK_MS).unref();
+  server.on('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => {
     const isIdle = !responseUnderWay(socket) && newest.get(socket)?.complete;
     if (isIdle || socket.writableLength > 0) socket.destroy();
@@ -56,7 +60,57 @@ export function guardConnections(server: Server): void {
 }
 
 export function noteRequest(request: IncomingMessage): void {
-  newest.set(request.socket, request);
+  const { socket, headers } = request;
+  newest.set(socket, request);
+  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
+    arriving.set(socket, { request, sinceMs: performance.now() });
+  }
+}
+
+/** Node's own limit would hold for imports, too. */
+function refuseLateBodies(): void {
+  for (const [socket, { request, sinceMs }] of arriving) {
+    if (request.complete || socket.destroyed) arriving.delete(socket);
+    else if (performance.now() - sinceMs > REQUEST_TIMEOUT_MS) {
+      arriving.delete(socket);
+      onClientError(requestTimeout(), socket);
+    }
+  }
+}
+
+/**
+ * A body of any length as it comes: it is read no faster than it is used. Throws `request_timeout` when nothing
+ * comes for long, `unavailable` when the service stops.
+ */
+export async function* readLongBody(request: IncomingMessage, stopping: AbortSignal): AsyncGenerator<Uint8Array> {
+  arriving.delete(request.socket);
+  const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  for (;;) {
+    const next = await orEnd(chunks.next(), stopping);
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+function orEnd<T>(promise: Promise<T>, stopping: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(parserRefusal(requestTimeout())), REQUEST_TIMEOUT_MS);
+    stopping.addEventListener('abort', stop);
+    if (stopping.aborted) stop();
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      stopping.removeEventListener('abort', stop);
+    });
+
+    function stop(): void {
+      clearTimeout(timer);
+      reject(new PlantStoreError('unavailable', 'The service is stopping: send the whole file again'));
+    }
+  });
+}
+
+function requestTimeout(): NodeJS.ErrnoException {
+  return Object.assign(new Error('The request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
 /** False if the client has sent another one behind it already. */
@@ -133,7 +187,7 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new PlantStoreError(
         'request_timeout',
-        `The request did not arrive in time: ${HEADERS_TIMEOUT_MS / 1000} s for its headers, ${REQUEST_TIMEOUT_MS / 1000} s for all of it`,
+        `The request did not arrive in time: ${HEADERS_TIMEOUT_MS / 1000} s for its headers, ${REQUEST_TIMEOUT_MS / 1000} s for its body`,
       );
     case 'HPE_HEADER_OVERFLOW':
       return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);

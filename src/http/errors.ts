@@ -1,12 +1,10 @@
-// The one table from an error's code to its number, and what else goes with it onto the wire.
+// The one table from an error's code to what goes onto the wire with its number.
 
 import { z } from 'zod';
-import { type ErrorCode, PlantStoreError } from '../error.ts';
+import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
 import { bodyTooLarge, MAX_BODY_BYTES } from './body.ts';
 
 interface ErrorKind {
-  /** HTTP status × 100 + n. Append-only: a number once given keeps its meaning. */
-  error: number;
   /** As the OpenAPI description tells it. */
   when: string;
   headers?: Record<string, string>;
@@ -15,32 +13,28 @@ interface ErrorKind {
 const CHALLENGE = 'Bearer realm="plant-store"';
 
 export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
-  malformed_request: { error: 40000, when: 'not well-formed HTTP', headers: { connection: 'close' } },
-  not_json: { error: 40001, when: 'the body is empty, not UTF-8, has a BOM, or is not JSON' },
-  not_valid: { error: 40002, when: 'the JSON does not fit the schema' },
-  bad_parameter: { error: 40003, when: 'a query parameter or a part of the path is malformed' },
-  id_taken: { error: 40009, when: 'the id belongs to another plant' },
-  no_credentials: { error: 40101, when: 'no credentials', headers: { 'www-authenticate': CHALLENGE } },
+  malformed_request: { when: 'not well-formed HTTP', headers: { connection: 'close' } },
+  not_json: { when: 'the body is empty, not UTF-8, has a BOM, or is not JSON' },
+  not_valid: { when: 'the JSON does not fit the schema' },
+  bad_parameter: { when: 'a query parameter, a part of the path, a condition or a cursor is malformed' },
+  id_taken: { when: 'the id belongs to another plant' },
+  no_credentials: { when: 'no credentials', headers: { 'www-authenticate': CHALLENGE } },
   bad_token: {
-    error: 40102,
     when: 'the token is malformed, unknown, expired or revoked',
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   },
-  scope_missing: { error: 40301, when: 'the token lacks the scope' },
-  no_such_path: { error: 40400, when: 'no such path' },
-  not_found: { error: 40401, when: 'no such record' },
-  no_such_method: { error: 40500, when: 'the path has no such method' },
-  request_timeout: { error: 40800, when: 'the request did not arrive in time', headers: { connection: 'close' } },
-  body_too_large: {
-    error: 41300,
-    when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`,
-    headers: { connection: 'close' },
-  },
-  media_type: { error: 41500, when: 'the body is not application/json in UTF-8, or it is compressed' },
-  headers_too_large: { error: 43100, when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
-  bug: { error: 50000, when: 'a bug in the service; nothing was stored unless a retry says so' },
+  scope_missing: { when: 'the token lacks the scope' },
+  no_such_path: { when: 'no such path' },
+  not_found: { when: 'no such record' },
+  no_such_method: { when: 'the path has no such method' },
+  request_timeout: { when: 'the request did not arrive in time', headers: { connection: 'close' } },
+  changes_pruned: { when: 'some of the changes after this number are no longer there: take a new export' },
+  condition_failed: { when: '`If-Match` or `If-None-Match` does not hold' },
+  body_too_large: { when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`, headers: { connection: 'close' } },
+  media_type: { when: 'the body is not of a media type that is taken, not in UTF-8, or compressed' },
+  headers_too_large: { when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
+  bug: { when: 'a bug in the service; nothing was stored unless a retry says so' },
   unavailable: {
-    error: 50300,
     when: 'overloaded, stopping, out of disk, or it is not known if the record was stored: send the same record again',
     headers: { 'retry-after': '1' },
   },
@@ -60,7 +54,7 @@ export interface ErrorResponse {
 }
 
 export function statusOf(code: ErrorCode): number {
-  return Math.floor(ERROR_KINDS[code].error / 100);
+  return Math.floor(ERROR_NUMBERS[code] / 100);
 }
 
 export function toResponse({ code, message, detail }: PlantStoreError): ErrorResponse {
@@ -68,10 +62,11 @@ export function toResponse({ code, message, detail }: PlantStoreError): ErrorRes
   if (detail.allow) headers.allow = detail.allow;
   if (detail.accept) headers.accept = detail.accept;
   if (detail.acceptEncoding) headers['accept-encoding'] = detail.acceptEncoding;
+  if (detail.seq !== undefined) headers.etag = `"${detail.seq}"`;
   if (detail.scope) {
     headers['www-authenticate'] = `${CHALLENGE}, error="insufficient_scope", scope="${detail.scope}"`;
   }
-  return { status: statusOf(code), headers, body: { error: ERROR_KINDS[code].error, message } };
+  return { status: statusOf(code), headers, body: { error: ERROR_NUMBERS[code], message } };
 }
 
 /** Ours as it is; Fastify's and Node's own refusals as ours; anything else is a bug. */

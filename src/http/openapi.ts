@@ -2,9 +2,10 @@
 
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
-import type { ErrorCode } from '../error.ts';
+import { ERROR_NUMBERS, type ErrorCode } from '../error.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
-import { type Route, route } from './route.ts';
+import type { Parameter } from './parameters.ts';
+import { type Answer, type Route, route } from './route.ts';
 
 const DESCRIPTION = `A store of plant records.
 
@@ -20,12 +21,13 @@ const ALWAYS: ErrorCode[] = [
   'unavailable',
 ];
 const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'scope_missing'];
-const WITH_BODY: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large', 'media_type'];
+const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
 const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
   403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scope that is missing' },
   405: { Allow: 'The methods that the path has' },
-  415: { Accept: 'The media type that is taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
+  412: { ETag: 'Of the record as it is now, where there is one' },
+  415: { Accept: 'The media types that are taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
   503: { 'Retry-After': 'Seconds to wait' },
 };
 
@@ -76,25 +78,44 @@ function describe(routes: Route[], basePath: string): unknown {
   };
 }
 
-function describeOperation({ operationId, summary, description, access, body, answer, errors = [] }: Route): unknown {
-  const codes = [...ALWAYS, ...(access === 'open' ? [] : WITH_TOKEN), ...(body ? WITH_BODY : []), ...errors];
+function describeOperation(entry: Route): unknown {
+  const { operationId, summary, description, access, parameters, body, answer, errors = [] } = entry;
+  const codes = [
+    ...ALWAYS,
+    ...(access === 'open' ? [] : WITH_TOKEN),
+    ...(body?.schema ? WITH_JSON : []),
+    ...(body ? (['media_type'] as const) : []),
+    ...errors,
+  ];
   return {
     operationId,
     summary,
     ...(description && { description }),
     ...(access === 'open' && { security: [] }),
-    ...(body && { requestBody: { required: true, content: jsonOf(body) } }),
+    ...(parameters && { parameters: Object.values(parameters).map(describeParameter) }),
+    ...(body && { requestBody: { required: true, content: contentOf(body.types, body.schema) } }),
     responses: {
-      200: {
+      [answer.status ?? 200]: {
         description: answer.description,
         headers: describeHeaders(answer.headers),
-        content: jsonOf(answer.schema),
+        ...((answer.schema || answer.streams) && { content: describeContent(answer) }),
       },
+      ...(answer.notModified && {
+        304: { description: 'It is as the client knows it', headers: describeHeaders(answer.headers) },
+      }),
       ...Object.fromEntries(
         codes.map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
       ),
     },
   };
+}
+
+function describeParameter({ in: place, name, description, schema }: Parameter<unknown>): unknown {
+  return { in: place, name, description, ...(place === 'path' && { required: true }), schema };
+}
+
+function describeContent({ schema, streams = [] }: Answer): unknown {
+  return { ...(schema && contentOf(['application/json'], schema)), ...contentOf(streams) };
 }
 
 /** One response for each status, which lists the numbers that can come with it. */
@@ -104,9 +125,9 @@ function describeErrors(): unknown {
     [...codesByStatus].map(([status, codes]) => [
       nameOf(status),
       {
-        description: codes.map((code) => `\`${ERROR_KINDS[code].error}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
+        description: codes.map((code) => `\`${ERROR_NUMBERS[code]}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
         headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...HEADERS_OF_STATUS[status] }),
-        content: jsonOf(ErrorBody),
+        content: contentOf(['application/json'], ErrorBody),
       },
     ]),
   );
@@ -120,9 +141,9 @@ function describeHeaders(headers: Record<string, string> = {}): unknown {
 }
 
 function describeSchemas(routes: Route[]): unknown {
-  const used = [ErrorBody, ...routes.flatMap(({ body, answer }) => (body ? [body, answer.schema] : [answer.schema]))];
+  const used = [ErrorBody, ...routes.flatMap(({ body, answer }) => [body?.schema, answer.schema])];
   const schemas = z.registry<{ id: string }>();
-  for (const schema of used) schemas.add(schema, { id: idOf(schema) });
+  for (const schema of used) if (schema) schemas.add(elementOf(schema), { id: idOf(elementOf(schema)) });
   const { schemas: described } = z.toJSONSchema(schemas, {
     io: 'input',
     unrepresentable: 'any',
@@ -131,8 +152,19 @@ function describeSchemas(routes: Route[]): unknown {
   return Object.fromEntries(Object.entries(described).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
 }
 
-function jsonOf(schema: z.ZodType): unknown {
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${idOf(schema)}` } } };
+/** Without a schema it is text. */
+function contentOf(types: string[], schema?: z.ZodType): Record<string, unknown> {
+  const described = schema ? referenceTo(schema) : { type: 'string' };
+  return Object.fromEntries(types.map((type) => [type, { schema: described }]));
+}
+
+function referenceTo(schema: z.ZodType): unknown {
+  const reference = { $ref: `#/components/schemas/${idOf(elementOf(schema))}` };
+  return schema instanceof z.ZodArray ? { type: 'array', items: reference } : reference;
+}
+
+function elementOf(schema: z.ZodType): z.ZodType {
+  return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : schema;
 }
 
 function idOf(schema: z.ZodType): string {

@@ -12,7 +12,7 @@ const PROBE_TIMEOUT_MS = 5000;
 
 const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
 
-export function operationRoutes(store: Store, isDraining: () => boolean): Route[] {
+export function operationRoutes(store: Store, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;
 
   return [
@@ -33,7 +33,7 @@ export function operationRoutes(store: Store, isDraining: () => boolean): Route[
       summary: 'Tell if plants can be stored now',
       answer: { description: 'They can', schema: Status },
       async handle() {
-        if (isDraining()) throw new PlantStoreError('unavailable', 'The service is stopping');
+        if (stopping.aborted) throw new PlantStoreError('unavailable', 'The service is stopping');
         probe ??= probeOnce();
         await probe;
         return { status: 'ready' };

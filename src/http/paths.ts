@@ -29,7 +29,8 @@ export function createPaths(routes: Route[], basePath: string): Paths {
 
 function isMatch(pattern: string[], segments: string[]): boolean {
   return (
-    pattern.length === segments.length && pattern.every((part, at) => part.startsWith(':') || part === segments[at])
+    pattern.length === segments.length &&
+    pattern.every((part, at) => part === segments[at] || (part.startsWith(':') && segments[at] !== ''))
   );
 }
 

@@ -1,38 +1,79 @@
 // What a route is: one entry says its path, who may call it, what it takes and gives, and what it does.
 // Admission, validation, OpenAPI, 404 and 405 all read the same entry.
 
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { ErrorCode } from '../error.ts';
 import type { Scope, Token } from '../token.ts';
+import type { Parameter } from './parameters.ts';
 
 export type Access = Scope | 'open';
 
-export interface Call<Body, A extends Access> {
+// biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types
+type Parameters = Record<string, Parameter<any>>;
+
+/** What is not in the path may be missing. */
+type Values<P extends Parameters> = {
+  [Name in keyof P]: P[Name] extends Parameter<infer T> & { in: 'path' }
+    ? T
+    : P[Name] extends Parameter<infer T>
+      ? T | undefined
+      : never;
+};
+
+export interface Call<Body, P extends Parameters, A extends Access> {
   body: Body;
+  parameters: Values<P>;
   token: A extends 'open' ? undefined : Token;
+  request: FastifyRequest;
   reply: FastifyReply;
 }
 
-export interface Definition<Body, A extends Access> {
-  method: 'GET' | 'POST';
+export interface RequestBody<Body> {
+  /** Media types that are taken. */
+  types: string[];
+  /** Of a JSON body; without it the handler reads the body from the socket as it comes, of any length. */
+  schema?: z.ZodType<Body>;
+}
+
+export interface Answer {
+  status?: 200 | 204;
+  description: string;
+  /** Of a JSON answer. */
+  schema?: z.ZodType;
+  /** Other media types, by what the client accepts. */
+  streams?: string[];
+  headers?: Record<string, string>;
+  /** A 304 is possible. */
+  notModified?: boolean;
+}
+
+export interface Definition<Body, P extends Parameters, A extends Access> {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   access: A;
   operationId: string;
   summary: string;
   description?: string;
-  /** Of the JSON body; without it the operation takes none. */
-  body?: z.ZodType<Body>;
-  answer: { description: string; schema: z.ZodType; headers?: Record<string, string> };
-  /** Those that not every operation with the same access and body can give. */
+  parameters?: P;
+  /** Without it the operation takes none. */
+  body?: RequestBody<Body>;
+  answer: Answer;
+  /** Those that not every operation with the same access, parameters and body can give. */
   errors?: ErrorCode[];
-  /** What it returns is the JSON of a 200. */
-  handle(call: Call<Body, A>): unknown;
+  /** What it returns is the JSON of the answer, or the stream that is sent. */
+  handle(call: Call<Body, P, A>): unknown;
 }
 
-export type Route = Definition<unknown, Access>;
+export type Route = Definition<unknown, Parameters, Access>;
 
-/** Lets the types of body and token flow into the handler. */
-export function route<Body, A extends Access>(definition: Definition<Body, A>): Route {
+/** Lets the types of body, parameters and token flow into the handler. */
+export function route<Body, A extends Access, P extends Parameters = Record<never, never>>(
+  definition: Definition<Body, P, A>,
+): Route {
   return definition as unknown as Route;
+}
+
+export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[]): RequestBody<Body> {
+  return { types: ['application/json', ...otherTypes], schema };
 }

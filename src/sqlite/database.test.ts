@@ -16,6 +16,7 @@ import { test } from 'node:test';
 import { makeFolder } from '../../test/server.ts';
 import { Refusal } from '../refusal.ts';
 import { openConnection, prepareDatabase } from './database.ts';
+import { prepareLastSeq } from './numbering.ts';
 
 function makeDatabase(): string {
   const path = join(makeFolder(), 'plants.db');
@@ -47,8 +48,8 @@ function refusesUntouched(path: string, message: RegExp): void {
 test('openConnection() commits durably: WAL and synchronous=FULL', () => {
   const db = openConnection(makeDatabase());
   assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
-  assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, 2);
-  assert.equal(db.prepare('PRAGMA busy_timeout').get()?.timeout, 5000);
+  assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, 2n);
+  assert.equal(db.prepare('PRAGMA busy_timeout').get()?.timeout, 5000n);
   db.close();
 });
 
@@ -60,13 +61,52 @@ test('prepareDatabase() makes folders and a whole file, and leaves nothing else'
   assert.deepEqual(readdirSync(folder).sort(), ['plants.db', 'plants.db.lock']);
   const db = new DatabaseSync(join(folder, 'plants.db'));
   const tables = db
-    .prepare(`SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%'`)
+    .prepare(
+      `SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'words%'`,
+    )
     .all();
   assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
     ['changes', 1],
+    ['numbering', 1],
     ['plants', 1],
     ['tokens', 1],
   ]);
+  db.close();
+});
+
+test('prepareDatabase() brings a store of the first version along: its records are found, its numbers go on', () => {
+  const path = join(makeFolder(), 'plants.db');
+  const old = new DatabaseSync(path);
+  old.exec(readFileSync(join(import.meta.dirname, 'migrations/0001_plants_changes_tokens.sql'), 'utf8'));
+  old.exec(`
+    PRAGMA user_version = 1;
+    INSERT INTO plants VALUES (9223372036854775807, 'Été', 'Tree', 1, 1, 2), (-5, 'Acer', NULL, 1, 1, 3);
+    INSERT INTO changes VALUES (2, 'plant.created', 1, 9223372036854775807, 'Été', 'Tree', 'tok_1');
+    INSERT INTO changes VALUES (3, 'plant.created', 1, -5, 'Acer', NULL, 'tok_1');`);
+  old.close();
+  prepareDatabase(path, 'command').release();
+  const db = new DatabaseSync(path, { readBigInts: true });
+  const find = (words: string) => db.prepare('SELECT rowid FROM words WHERE words MATCH ?').all(words);
+  assert.deepEqual(
+    find('"et"*').map(({ rowid }) => rowid),
+    [9223372036854775807n],
+  );
+  assert.deepEqual(
+    find('"acer"').map(({ rowid }) => rowid),
+    [-5n],
+  );
+  assert.deepEqual(
+    db
+      .prepare('SELECT seq, plant_id FROM changes')
+      .all()
+      .map(({ seq, plant_id }) => [seq, plant_id]),
+    [
+      [2n, 9223372036854775807n],
+      [3n, -5n],
+    ],
+  );
+  assert.equal(prepareLastSeq(db)(), 3);
+  assert.equal(db.prepare('SELECT pruned_to FROM numbering').get()?.pruned_to, 1n);
   db.close();
 });
 

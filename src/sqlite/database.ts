@@ -8,6 +8,7 @@ import { Refusal } from '../refusal.ts';
 import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { preparePlace, syncDirectory } from './place.ts';
+import { indexText } from './search.ts';
 
 const APPLICATION_ID = 0x504c4e54;
 const BUSY_TIMEOUT_MS = 5000;
@@ -68,14 +69,17 @@ export function openReader(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 }
 
-/** A connection whose commits survive a power cut. */
+/**
+ * A connection whose commits survive a power cut. Integers come as bigint: with a large id as the last rowid, any
+ * statement at all would throw.
+ */
 export function openConnection(path: string): DatabaseSync {
-  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+  const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readBigInts: true });
   const journal = pragma(db, 'journal_mode = WAL');
   db.exec(
     'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON; PRAGMA trusted_schema = OFF',
   );
-  if (journal !== 'wal' || pragma(db, 'synchronous') !== SYNCHRONOUS_FULL) {
+  if (journal !== 'wal' || Number(pragma(db, 'synchronous')) !== SYNCHRONOUS_FULL) {
     db.close();
     throw new Refusal(`${path} is on a file system without write-ahead logging: use a local disk`);
   }
@@ -143,6 +147,7 @@ function damaged(path: string, finding: string): Refusal {
 }
 
 function migrate(db: DatabaseSync): void {
+  db.function('index_text', { deterministic: true }, (name, tag) => indexText(name as string, tag as string | null));
   db.exec('BEGIN IMMEDIATE');
   for (const sql of MIGRATIONS.slice(Number(pragma(db, 'user_version')))) db.exec(sql);
   db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

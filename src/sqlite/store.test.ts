@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder, query } from '../../test/server.ts';
 import { PlantStoreError } from '../error.ts';
@@ -24,7 +23,7 @@ async function open(path = join(makeFolder(), 'plants.db')): Promise<{ store: St
 test('create() stores the plant and its change in one transaction, with the token and the time', async () => {
   const { store, path } = await open();
   clockMs = 1_700_000_000_123;
-  const created = await store.create({ id: 9223372036854775807n, name: 'Été', tag: 'tree' }, 'tok_1');
+  const created = await store.create({ id: 9223372036854775807n, name: 'Été', tag: 'tree' }, { tokenId: 'tok_1' });
   await store.close();
   assert.deepEqual(created, { seq: 1, replayed: false });
   assert.deepEqual(query(path, 'SELECT * FROM plants'), [
@@ -52,9 +51,9 @@ test('create() stores the plant and its change in one transaction, with the toke
 
 test('create() of the same plant is a replay: no second record, no second change, the same seq', async () => {
   const { store, path } = await open();
-  const first = await store.create({ id: 1n, name: 'x' }, 'tok_1');
-  await store.create({ id: 2n, name: 'y' }, 'tok_1');
-  assert.deepEqual(await store.create({ id: 1n, name: 'x' }, 'tok_2'), { seq: first.seq, replayed: true });
+  const first = await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
+  await store.create({ id: 2n, name: 'y' }, { tokenId: 'tok_1' });
+  assert.deepEqual(await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_2' }), { seq: first.seq, replayed: true });
   await store.close();
   assert.deepEqual(query(path, 'SELECT seq, token_id FROM changes'), [
     { seq: 1n, token_id: 'tok_1' },
@@ -64,12 +63,15 @@ test('create() of the same plant is a replay: no second record, no second change
 
 test('create() refuses a different plant under a taken id', async () => {
   const { store, path } = await open();
-  await store.create({ id: 1n, name: 'x' }, 'tok_1');
+  await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
   for (const other of [
     { id: 1n, name: 'y' },
     { id: 1n, name: 'x', tag: '' },
   ]) {
-    await assert.rejects(store.create(other, 'tok_1'), (error: PlantStoreError) => error.code === 'id_taken');
+    await assert.rejects(
+      store.create(other, { tokenId: 'tok_1' }),
+      (error: PlantStoreError) => error.code === 'id_taken',
+    );
   }
   await store.close();
   assert.deepEqual(query(path, 'SELECT name, tag FROM plants'), [{ name: 'x', tag: null }]);
@@ -79,7 +81,9 @@ test('create() refuses a different plant under a taken id', async () => {
 test('create() called by many at once for one id has exactly one winner', async () => {
   const { store, path } = await open();
   const races = Array.from({ length: 200 }, (_, id) =>
-    Promise.allSettled(Array.from({ length: 8 }, (_, n) => store.create({ id: BigInt(id), name: `by ${n}` }, 'tok_1'))),
+    Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => store.create({ id: BigInt(id), name: `by ${n}` }, { tokenId: 'tok_1' })),
+    ),
   );
   for (const race of await Promise.all(races)) {
     const won = race.filter((result) => result.status === 'fulfilled');
@@ -93,23 +97,23 @@ test('create() called by many at once for one id has exactly one winner', async 
 
 test('create() numbers changes without a gap, and never again, also when old changes are gone', async () => {
   const { store, path } = await open();
-  await Promise.all(Array.from({ length: 50 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, 'tok_1')));
-  await store.close();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
+  );
   assert.deepEqual(query(path, 'SELECT min(seq) AS min, max(seq) AS max, count(*) AS n FROM changes'), [
     { min: 1n, max: 50n, n: 50n },
   ]);
-  const db = new DatabaseSync(path);
-  db.exec('DELETE FROM changes');
-  db.close();
+  assert.equal(await store.pruneChanges(clockMs + 1), 50);
+  await store.close();
   const again = await open(path);
-  assert.equal((await again.store.create({ id: 1000n, name: 'x' }, 'tok_1')).seq, 51);
+  assert.equal((await again.store.create({ id: 1000n, name: 'x' }, { tokenId: 'tok_1' })).seq, 51);
   await again.store.close();
 });
 
 test('create() turns away what it cannot hold while it waits: 503, nothing stored, and it recovers', async () => {
   const { store, path } = await open();
   const results = await Promise.allSettled(
-    Array.from({ length: 12_000 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, 'tok_1')),
+    Array.from({ length: 12_000 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
   );
   const stored = results.filter((result) => result.status === 'fulfilled').length;
   const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
@@ -118,20 +122,22 @@ test('create() turns away what it cannot hold while it waits: 503, nothing store
 
   const name = 'x'.repeat(60_000);
   const large = await Promise.allSettled(
-    Array.from({ length: 400 }, (_, id) => store.create({ id: BigInt(-1 - id), name }, 'tok_1')),
+    Array.from({ length: 400 }, (_, id) => store.create({ id: BigInt(-1 - id), name }, { tokenId: 'tok_1' })),
   );
   assert.equal(large.filter((result) => result.status === 'fulfilled').length, Math.floor((16 * 1024 * 1024) / 60_000));
-  assert.equal((await store.create({ id: 20_000n, name: 'x' }, 'tok_1')).replayed, false);
+  assert.equal((await store.create({ id: 20_000n, name: 'x' }, { tokenId: 'tok_1' })).replayed, false);
   await store.close();
   assert.equal(query(path, 'SELECT * FROM plants WHERE id >= 0').length, 10_001);
 });
 
 test('close() commits what was handed in before, refuses what comes after, and leaves no WAL behind', async () => {
   const { store, path } = await open();
-  const under = Array.from({ length: 3000 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, 'tok_1'));
+  const under = Array.from({ length: 3000 }, (_, id) =>
+    store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' }),
+  );
   const closed = store.close();
   await assert.rejects(
-    store.create({ id: 9999n, name: 'x' }, 'tok_1'),
+    store.create({ id: 9999n, name: 'x' }, { tokenId: 'tok_1' }),
     (error: PlantStoreError) => error.code === 'unavailable',
   );
   await closed;
@@ -144,7 +150,7 @@ test('probe() makes a real commit and changes nothing', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 1n }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 2n }]);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {

@@ -2,12 +2,20 @@
 
 import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
+import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import type { Scope, Token } from '../token.ts';
+import { createPackPlants, type PackPlants } from './batch.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
+import { createFollow } from './follow.ts';
+import { prepareReads } from './read.ts';
+import { openSnapshot } from './snapshot.ts';
+import { idTaken } from './write.ts';
 import { startWriter } from './writer.ts';
+
+/** Each keeps a connection open, and the WAL from being emptied. */
+const MAX_SNAPSHOTS = 16;
 
 export interface SqliteOptions {
   path: string;
@@ -18,17 +26,6 @@ export interface SqliteOptions {
   clock?: () => number;
 }
 
-interface TokenRow {
-  id: string;
-  name: string;
-  scopes: string;
-  created: number;
-  expires: number | null;
-  revoked: number | null;
-}
-
-const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
-
 /** Throws Refusal when the file cannot be used. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, role, observe, onFailure, clock = Date.now } = options;
@@ -37,6 +34,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const writer = await startWriter({
     path: database.path,
     observe,
+    onCommit: () => onCommit(),
     onFailure() {
       failed = true;
       onFailure();
@@ -46,22 +44,73 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     throw new Refusal(`Cannot use ${path}: ${error.message}`);
   });
   const db = openReader(database.path);
-  const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);
-  const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
+  const reads = prepareReads(db);
+  const { follow, onCommit } = createFollow((query) => read(() => reads.changes(query)));
+  let packPlants: PackPlants | undefined;
+  let snapshots = 0;
 
   return {
-    create(plant, tokenId) {
-      return writer.write({ kind: 'create_plant', plant, tokenId, nowMs: clock() });
+    create(plant, by) {
+      return writer.write({ kind: 'create_plant', plant, ...authorship(by) });
+    },
+    async get(id) {
+      return read(() => reads.get(id));
+    },
+    list(query = {}) {
+      return readAsync(() => reads.list(query));
+    },
+    put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
+      return writer.write({ kind: 'put_plant', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async patch(id, patch, { ifMatch, ifNoneMatch, ...by }) {
+      if (patch.id !== undefined && patch.id !== id) {
+        throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
+      }
+      return writer.write({ kind: 'patch_plant', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async delete(id, { ifMatch, ifNoneMatch, ...by }) {
+      await writer.write({ kind: 'delete_plant', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async import(plants, by) {
+      if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
+      packPlants ??= createPackPlants();
+      const { created, replayed, taken } = await writer.write({
+        kind: 'create_plants',
+        image: packPlants(plants),
+        count: plants.length,
+        ...authorship(by),
+      });
+      const errors = taken.map(({ line, id }) => ({ line, error: new PlantStoreError('id_taken', idTaken(id)) }));
+      return { created, replayed, failed: errors.length, errors };
+    },
+    async export() {
+      if (snapshots >= MAX_SNAPSHOTS) {
+        throw new PlantStoreError('unavailable', 'Too many exports are under way: try again later');
+      }
+      const snapshot = openSnapshot(database.path, read, () => snapshots--);
+      snapshots++;
+      return snapshot;
+    },
+    async changes(query = {}) {
+      return read(() => reads.changes(query));
+    },
+    follow: (options = {}) => follow(options),
+    async pruneChanges(beforeMs) {
+      let total = 0;
+      for (;;) {
+        const { pruned, more } = await writer.write({ kind: 'prune_changes', beforeMs });
+        total += pruned;
+        if (!more) return total;
+      }
     },
     async addToken(token, secretHash) {
       await writer.write({ kind: 'add_token', token, secretHash });
     },
     async findToken(secretHash) {
-      const row = read(() => findToken.get(secretHash)) as TokenRow | undefined;
-      return row && toToken(row);
+      return read(() => reads.findToken(secretHash));
     },
     async listTokens() {
-      return read(() => listTokens.all() as unknown as TokenRow[]).map(toToken);
+      return read(() => reads.listTokens());
     },
     async revokeToken(id, nowMs) {
       await writer.write({ kind: 'revoke_token', id, nowMs });
@@ -77,18 +126,28 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
   };
 
+  function authorship({ tokenId }: Author): { tokenId: string; nowMs: number } {
+    return { tokenId, nowMs: clock() };
+  }
+
   function read<Rows>(query: () => Rows): Rows {
     try {
       return query();
     } catch (error) {
-      const failure = failureOf(error);
-      if (failure === 'bug') throw error;
-      if (failure === 'fatal') writer.fail(error as Error);
-      throw new PlantStoreError('unavailable', 'The database cannot be read now: try again later', { cause: error });
+      throw toReadError(error);
     }
   }
-}
 
-function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
-  return { id, name, scopes: scopes.split(' ') as Scope[], createdMs: created, expiresMs: expires, revokedMs: revoked };
+  async function readAsync<Rows>(query: () => Promise<Rows>): Promise<Rows> {
+    return query().catch((error) => {
+      throw toReadError(error);
+    });
+  }
+
+  function toReadError(error: unknown): unknown {
+    const failure = failureOf(error);
+    if (failure === 'bug') return error; // also what is ours already
+    if (failure === 'fatal') writer.fail(error as Error);
+    return new PlantStoreError('unavailable', 'The database cannot be read now: try again later', { cause: error });
+  }
 }

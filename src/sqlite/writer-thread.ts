@@ -2,6 +2,7 @@
 // batch it is handed. Answers after the commit, never before.
 
 import { statSync } from 'node:fs';
+import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './database.ts';
 import { type Failure, failureOf } from './failure.ts';
@@ -9,6 +10,9 @@ import { prepareWrites, type Write, type WriteResult } from './write.ts';
 
 /** A WAL this long is copied back into the database file. */
 const CHECKPOINT_PAGES = 1000;
+
+/** Holds what a batch of an import touches. */
+const CACHE_KIB = 8 * 1024;
 
 export type BatchResult = WriteResult[] | { failure: Failure; message: string };
 
@@ -18,9 +22,11 @@ if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
 const { path } = workerData as { path: string };
 const db = openConnection(path);
 const { dev, ino } = statSync(path);
+db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
-const apply = prepareWrites(db);
-const walSize = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+db.exec(`ATTACH ':memory:' AS batch`);
+let apply = prepareWrites(db);
+let walSize = prepareWalSize();
 
 port.on('message', (batch: Write[] | 'close') => {
   if (batch === 'close') {
@@ -38,6 +44,11 @@ port.postMessage('ready');
 function commit(batch: Write[]): BatchResult {
   if (!isInPlace()) return { failure: 'fatal', message: `${path} was moved, replaced or deleted` };
   try {
+    if (batch[0]?.kind === 'create_plants') {
+      db.deserialize(batch[0].image, { dbName: 'batch' });
+      apply = prepareWrites(db); // the line above ends all statements
+      walSize = prepareWalSize();
+    }
     db.exec('BEGIN IMMEDIATE');
     const results = apply(batch);
     db.exec('COMMIT');
@@ -54,8 +65,12 @@ function isInPlace(): boolean {
   return now?.ino === ino && now.dev === dev;
 }
 
+function prepareWalSize(): StatementSync {
+  return db.prepare('PRAGMA wal_checkpoint(NOOP)');
+}
+
 function checkpointWhenLong(): void {
-  const { log, checkpointed } = walSize.get() as { log: number; checkpointed: number };
+  const { log, checkpointed } = walSize.get() as { log: bigint; checkpointed: bigint };
   if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 

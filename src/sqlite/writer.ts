@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { Failure } from './failure.ts';
-import type { Done, Write } from './write.ts';
+import type { Done, Refused, Write } from './write.ts';
 import type { BatchResult } from './writer-thread.ts';
 
 const MAX_BATCH_WRITES = 1000;
@@ -38,11 +38,12 @@ interface Waiting {
 export interface WriterOptions {
   path: string;
   observe: Observe;
+  onCommit(): void;
   /** Called once, when the disk or the file can no longer be trusted: the process must end, closing nothing. */
   onFailure(): void;
 }
 
-export async function startWriter({ path, observe, onFailure }: WriterOptions): Promise<Writer> {
+export async function startWriter({ path, observe, onCommit, onFailure }: WriterOptions): Promise<Writer> {
   const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } });
   await once(thread, 'message'); // it has opened the database; throws if it could not
 
@@ -103,10 +104,22 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
       if (closing) thread.postMessage('close');
       return;
     }
-    underWay = waiting.slice(0, MAX_BATCH_WRITES);
-    waiting = waiting.slice(MAX_BATCH_WRITES);
+    const end = endOfBatch();
+    underWay = waiting.slice(0, end);
+    waiting = waiting.slice(end);
     for (const { chars } of underWay) waitingChars -= chars;
-    thread.postMessage(underWay.map(({ write }) => write));
+    const writes = underWay.map(({ write }) => write);
+    thread.postMessage(
+      writes,
+      writes.flatMap((write) => (write.kind === 'create_plants' ? [write.image.buffer] : [])),
+    );
+  }
+
+  /** An import's many plants are a transaction of their own. */
+  function endOfBatch(): number {
+    const next = waiting.findIndex(({ write }) => write.kind === 'create_plants');
+    if (next === 0) return 1;
+    return next === -1 ? MAX_BATCH_WRITES : Math.min(next, MAX_BATCH_WRITES);
   }
 
   function settle(batch: Waiting[], result: BatchResult): void {
@@ -114,8 +127,9 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
       for (const [at, { resolve, reject }] of batch.entries()) {
         const own = result[at];
         if (own && 'done' in own) resolve(own.done);
-        else reject(own ? new PlantStoreError(own.refused, own.message) : new Error('The writer gave no result'));
+        else reject(own ? refusal(own) : new Error('The writer gave no result'));
       }
+      onCommit();
       if (failing) observe({ kind: 'writes_recovered' });
       failing = false;
       return;
@@ -147,7 +161,21 @@ export async function startWriter({ path, observe, onFailure }: WriterOptions): 
 }
 
 function charsOf(write: Write): number {
-  return write.kind === 'create_plant' ? write.plant.name.length + (write.plant.tag?.length ?? 0) : 0;
+  switch (write.kind) {
+    case 'create_plant':
+    case 'put_plant':
+      return write.plant.name.length + (write.plant.tag?.length ?? 0);
+    case 'patch_plant':
+      return (write.patch.name?.length ?? 0) + (write.patch.tag?.length ?? 0);
+    case 'create_plants':
+      return write.image.length;
+    default:
+      return 0;
+  }
+}
+
+function refusal({ refused, message, detail }: Refused): PlantStoreError {
+  return new PlantStoreError(refused, message, detail ? { detail } : {});
 }
 
 function unavailable(message: string, cause?: Error): PlantStoreError {

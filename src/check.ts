@@ -1,0 +1,25 @@
+// A value that came from outside → one that fits the schema, or an error that names every member that does not.
+
+import type { z } from 'zod';
+import { PlantStoreError } from './error.ts';
+import { parseJson } from './json.ts';
+
+/** `what` is the subject of the message where the value itself is wrong: "The body". */
+export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+  const checked = schema.safeParse(value);
+  if (checked.success) return checked.data;
+  const findings = checked.error.issues.map(
+    ({ path, message }) => `${path.length ? `"${path.join('.')}"` : what} ${message}`,
+  );
+  throw new PlantStoreError('not_valid', findings.join('; '));
+}
+
+export function readJson(text: string, what: string, parse = parseJson): unknown {
+  if (text.startsWith('\uFEFF')) throw new PlantStoreError('not_json', `${what} begins with a byte order mark`);
+  try {
+    return parse(text);
+  } catch (error) {
+    const reason = (error as SyntaxError).message.toWellFormed();
+    throw new PlantStoreError('not_json', `${what} cannot be read as JSON: ${reason}`);
+  }
+}

@@ -1,0 +1,145 @@
+// What a request says besides its body: parts of the path, of the query and of the headers → values, or a refusal
+// that names the parameter. What nobody asked for is ignored.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Versions } from '../condition.ts';
+import { PlantStoreError } from '../error.ts';
+import { MAX_ID, MIN_ID } from '../plant.ts';
+
+export interface Parameter<T> {
+  in: 'path' | 'query' | 'header';
+  name: string;
+  description: string;
+  /** For the OpenAPI description. */
+  schema: Record<string, unknown>;
+  read(text: string): T;
+}
+
+const MAX_LIMIT = 1000;
+const INT64 = { type: 'integer', format: 'int64' };
+
+export const id = {
+  in: 'path',
+  name: 'id',
+  description: 'Identification number of the plant',
+  schema: INT64,
+  read(text: string): bigint {
+    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
+    const value = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
+    if (value !== undefined && value >= MIN_ID && value <= MAX_ID) return value;
+    throw malformed('The id in the path', `an integer between ${MIN_ID} and ${MAX_ID}`);
+  },
+} as const;
+
+export const limit = {
+  in: 'query',
+  name: 'limit',
+  description: `How many at most; over ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
+  schema: { type: 'integer', format: 'int32', minimum: 1, default: 100 },
+  read(text: string): number {
+    if (/^0*[1-9]\d*$/.test(text)) return Math.min(Number(text), MAX_LIMIT);
+    throw malformed('"limit"', `a number from 1 to ${MAX_LIMIT}`);
+  },
+} as const;
+
+export const cursor = textParameter('cursor', 'Where the page begins: from the `Link` of the page before');
+export const tag = textParameter('tag', 'Only plants with exactly this tag');
+export const q = textParameter(
+  'q',
+  'Words, each of which must begin a word of the name, whatever its case and accents: `mon del` finds *Monstera deliciosa*',
+);
+
+export const after = {
+  in: 'query',
+  name: 'after',
+  description: 'Number of the last change that is known; without it the oldest there is comes first',
+  schema: { ...INT64, minimum: 0 },
+  read: (text: string): number => readSeq('"after"', text),
+} as const;
+
+export const lastEventId = {
+  in: 'header',
+  name: 'Last-Event-ID',
+  description: 'For an event stream: the last `id` that was received. Counts before `after`',
+  schema: { type: 'string' },
+  read: (text: string): number => readSeq('Last-Event-ID', text),
+} as const;
+
+export const ifMatch = {
+  in: 'header',
+  name: 'If-Match',
+  description: 'Only if the record has one of these ETags; `*` is any',
+  schema: { type: 'string' },
+  read: (text: string): Versions => readVersions('If-Match', text, false),
+} as const;
+
+export const ifNoneMatch = {
+  in: 'header',
+  name: 'If-None-Match',
+  description: 'Only if the record has none of these ETags; `*` is any',
+  schema: { type: 'string' },
+  read: (text: string): Versions => readVersions('If-None-Match', text, true),
+} as const;
+
+interface Sent {
+  url: string;
+  headers: IncomingHttpHeaders;
+  params: unknown;
+}
+
+export function readParameters(
+  wanted: Record<string, Parameter<unknown>>,
+  { url, headers, params }: Sent,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  const queryAt = url.indexOf('?');
+  const query = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
+  for (const [key, parameter] of Object.entries(wanted)) {
+    const text = find(parameter);
+    if (text !== undefined) values[key] = parameter.read(text);
+  }
+  return values;
+
+  function find({ in: place, name }: Parameter<unknown>): string | undefined {
+    if (place === 'path') return (params as Record<string, string>)[name];
+    if (place === 'header') return headers[name.toLowerCase()] as string | undefined;
+    const found = query.filter((pair) => pair.startsWith(`${name}=`) || pair === name);
+    if (found.length > 1) throw new PlantStoreError('bad_parameter', `"${name}" may be given once only`);
+    return found[0] === undefined ? undefined : decode(name, found[0].slice(name.length + 1));
+  }
+}
+
+function decode(name: string, text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw malformed(`"${name}"`, 'UTF-8 with percent signs');
+  }
+}
+
+function textParameter(name: string, description: string) {
+  return { in: 'query', name, description, schema: { type: 'string' }, read: (text: string) => text } as const;
+}
+
+function readSeq(what: string, text: string): number {
+  const seq = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(seq)) return seq;
+  throw malformed(what, 'the number of a change');
+}
+
+/** A weak tag is never strongly equal to another (RFC 9110 §8.8.3.2), nor is one that we have not made. */
+function readVersions(what: string, text: string, weakToo: boolean): Versions {
+  if (text.trim() === '*') return '*';
+  const tags = text.split(',').map((part) => /^\s*(W\/)?"([!\x23-\x7e\x80-\xff]*)"\s*$/.exec(part));
+  const versions: number[] = [];
+  for (const found of tags) {
+    if (!found) throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
+    const [, weak, opaque = ''] = found;
+    if (/^[1-9]\d{0,15}$/.test(opaque) && (weakToo || !weak)) versions.push(Number(opaque));
+  }
+  return versions;
+}
+
+function malformed(what: string, wanted: string): PlantStoreError {
+  return new PlantStoreError('bad_parameter', `${what} must be ${wanted}`);
+}

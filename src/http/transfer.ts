@@ -1,0 +1,83 @@
+// The whole store in and out, as a stream of any length: POST /plants/import and GET /plants/export.
+
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { ERROR_NUMBERS } from '../error.ts';
+import { type Format, printPlants, readPlants } from '../format.ts';
+import { importPlants } from '../import.ts';
+import type { PlantStore } from '../plant.ts';
+import { preferredType } from './accept.ts';
+import { essenceOf } from './body.ts';
+import { readLongBody } from './connection.ts';
+import { ErrorBody } from './errors.ts';
+import { etagOf } from './plants.ts';
+import { type Route, route } from './route.ts';
+
+const NDJSON = 'application/x-ndjson';
+const CSV = 'text/csv';
+const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
+const MAX_ERRORS_NAMED = 1000;
+
+const count = z.number().meta({ type: 'integer' });
+const ImportReport = z
+  .object({
+    created: count,
+    replayed: count.meta({ description: 'Stored before, the same' }),
+    failed: count,
+    errors: z
+      .array(z.object({ line: count.meta({ description: 'Counted from 1' }), ...ErrorBody.shape }))
+      .meta({ description: `The first ${MAX_ERRORS_NAMED} of them` }),
+  })
+  .meta({ id: 'ImportReport' });
+
+export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/plants/import',
+      access: 'plants:write',
+      operationId: 'importPlants',
+      summary: 'Create many plants from a file',
+      description:
+        'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a line may have 64 KiB. ' +
+        'A bad line is named and never stops the others. To send the whole file again is safe. ' +
+        'In CSV an empty cell is no tag, and `""` is an empty one.',
+      body: { types: [NDJSON, CSV] },
+      answer: { description: 'What became of the lines', schema: ImportReport },
+      errors: ['not_valid'],
+      async handle({ request, token }) {
+        const errors: z.output<typeof ImportReport>['errors'] = [];
+        const format = FORMAT_OF[essenceOf(request.headers)] as Format;
+        const counts = await importPlants(store, readPlants(format, readLongBody(request.raw, stopping)), {
+          by: { tokenId: token.id },
+          onError({ line, error }) {
+            if (errors.length >= MAX_ERRORS_NAMED) return;
+            errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
+          },
+        });
+        return { ...counts, errors: errors.sort((a, b) => a.line - b.line) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/plants/export',
+      access: 'plants:read',
+      operationId: 'exportPlants',
+      summary: 'Read the whole store at one moment',
+      description:
+        'Streamed by ascending id, as NDJSON or CSV by `Accept`; import of it into an empty store gives the same plants. ' +
+        'With `/events` after the number in its `ETag` a copy stays up to date.',
+      answer: {
+        description: 'All plants',
+        streams: [NDJSON, CSV],
+        headers: { ETag: 'Number of the last change that it holds, quoted' },
+      },
+      async handle({ request, reply }) {
+        const type = preferredType(request.headers, [NDJSON, CSV]);
+        const { seq, plants, close } = await store.export();
+        reply.header('etag', etagOf(seq)).header('vary', 'accept').type(`${type}; charset=utf-8`);
+        return Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', close);
+      },
+    }),
+  ];
+}

@@ -1,0 +1,55 @@
+// Rows as SQLite gives them → the words of the domain.
+
+import type { Change, ChangeType } from '../change.ts';
+import type { NewPlant, PlantRecord } from '../plant.ts';
+import type { Scope, Token } from '../token.ts';
+
+type Integer = number | bigint;
+
+export interface PlantRow {
+  name: string;
+  tag: string | null;
+  created: Integer;
+  updated: Integer;
+  seq: Integer;
+}
+
+export function toNewPlant(id: bigint, { name, tag }: { name: string; tag: string | null }): NewPlant {
+  return tag === null ? { id, name } : { id, name, tag };
+}
+
+export function toRecord(id: bigint, row: PlantRow): PlantRecord {
+  return { ...toNewPlant(id, row), created: toTime(row.created), updated: toTime(row.updated) };
+}
+
+export interface ChangeRow {
+  seq: bigint;
+  type: ChangeType;
+  time: bigint;
+  plant_id: bigint;
+  name: string;
+  tag: string | null;
+  token_id: string;
+}
+
+export function toChange(row: ChangeRow): Change {
+  const { seq, type, time, plant_id, token_id } = row;
+  return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
+}
+
+export interface TokenRow {
+  id: string;
+  name: string;
+  scopes: string;
+  created: number;
+  expires: number | null;
+  revoked: number | null;
+}
+
+export function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
+  return { id, name, scopes: scopes.split(' ') as Scope[], createdMs: created, expiresMs: expires, revokedMs: revoked };
+}
+
+function toTime(ms: Integer): string {
+  return new Date(Number(ms)).toISOString();
+}

@@ -1,0 +1,40 @@
+// All plants as they were at one moment, while others go on writing: a read transaction on a connection of its own.
+// As long as it is open the WAL keeps what came after it, so it is closed with the last plant, or when nobody reads on.
+
+import type { NewPlant, Snapshot } from '../plant.ts';
+import { openReader } from './database.ts';
+import { prepareLastSeq } from './numbering.ts';
+import { toNewPlant } from './rows.ts';
+
+/** `read` turns SQLite's errors into ours. */
+export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClose: () => void): Snapshot {
+  const db = openReader(path);
+  db.exec('BEGIN');
+  const seq = read(prepareLastSeq(db)); // from here on it sees nothing new
+  const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id');
+  select.setReadBigInts(true);
+  const rows = select.iterate() as Iterator<{ id: bigint; name: string; tag: string | null }>;
+  let open = true;
+
+  const iterator: AsyncIterator<NewPlant> = {
+    async next() {
+      if (!open) return { done: true, value: undefined };
+      const { done, value } = read(() => rows.next());
+      if (!done) return { done: false, value: toNewPlant(value.id, value) };
+      close();
+      return { done: true, value: undefined };
+    },
+    async return() {
+      close();
+      return { done: true, value: undefined };
+    },
+  };
+  return { seq, plants: { [Symbol.asyncIterator]: () => iterator }, close };
+
+  function close(): void {
+    if (!open) return;
+    open = false;
+    db.close();
+    onClose();
+  }
+}

@@ -1,0 +1,449 @@
+// The interface as a table, continued: records that are read, listed, searched, changed and deleted, files that go in
+// and out, and the change log.
+
+import { create, type Scenario } from './scenarios.ts';
+
+const MAX = 9223372036854775807n;
+const MIN = -9223372036854775808n;
+
+function put(id: bigint | number | string, body: string, headers: Record<string, string> = {}) {
+  return { method: 'PUT', path: `/plants/${id}`, headers: { 'content-type': 'application/json', ...headers }, body };
+}
+
+function patch(id: bigint | number | string, body: string, headers: Record<string, string> = {}) {
+  const type = { 'content-type': 'application/merge-patch+json' };
+  return { method: 'PATCH', path: `/plants/${id}`, headers: { ...type, ...headers }, body };
+}
+
+function record(id: bigint | number, name: string, tag?: string): string {
+  const printed = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
+  return `{"id":${id},"name":${JSON.stringify(name)}${printed},"created":"TIME","updated":"TIME"}`;
+}
+
+function badParameter(name: string, path: string, says = ''): Scenario {
+  return { name, send: { path }, status: 400, error: 40003, says };
+}
+
+const READ: Scenario[] = [
+  {
+    name: 'a create, to be read',
+    send: create('{"id":2000,"name":"Rosa canina","tag":"shrub"}'),
+    status: 200,
+    headers: { location: '/plants/2000' },
+  },
+  {
+    name: 'a record with its times and its ETag',
+    send: { path: '/plants/2000' },
+    status: 200,
+    body: record(2000, 'Rosa canina', 'shrub'),
+    headers: { etag: /^"\d+"$/, 'content-type': 'application/json; charset=utf-8' },
+  },
+  { name: 'the largest id', send: { path: `/plants/${MAX}` }, status: 200, body: record(MAX, 'max') },
+  { name: 'the smallest id', send: { path: `/plants/${MIN}` }, status: 200, body: record(MIN, 'min') },
+  {
+    name: 'an id with escapes',
+    send: { path: '/plants/%32000' },
+    status: 200,
+    body: record(2000, 'Rosa canina', 'shrub'),
+  },
+  {
+    name: 'a HEAD of a record',
+    send: { method: 'HEAD', path: '/plants/2000' },
+    status: 200,
+    headers: { etag: /^"\d+"$/ },
+  },
+  { name: 'no such plant', send: { path: '/plants/4040' }, status: 404, error: 40401, says: '4040', without: ['etag'] },
+  badParameter('an id that is no number', '/plants/abc', 'The id in the path must be an integer'),
+  badParameter('an id beyond int64', '/plants/9223372036854775808'),
+  badParameter('an id below int64', '/plants/-9223372036854775809'),
+  badParameter('an id with a fraction', '/plants/1.0'),
+  badParameter('an id with zeros before it', '/plants/02000'),
+  badParameter('an id with a plus', '/plants/+2000'),
+  badParameter('the id -0', '/plants/-0'),
+  badParameter('an id with a blank', '/plants/%202000'),
+  { name: 'an empty id', send: { path: '/plants/' }, status: 404, error: 40400 },
+  {
+    name: 'If-None-Match with another version',
+    send: { path: '/plants/2000', headers: { 'if-none-match': '"999999"' } },
+    status: 200,
+  },
+  {
+    name: 'If-None-Match: * of what is there',
+    send: { path: '/plants/2000', headers: { 'if-none-match': '*' } },
+    status: 304,
+    body: '',
+    headers: { etag: /^"\d+"$/ },
+  },
+  {
+    name: 'If-None-Match: * of what is not there',
+    send: { path: '/plants/4040', headers: { 'if-none-match': '*' } },
+    status: 404,
+    error: 40401,
+  },
+  {
+    name: 'If-Match that does not hold on a read',
+    send: { path: '/plants/2000', headers: { 'if-match': '"999999"' } },
+    status: 412,
+    error: 41200,
+    headers: { etag: /^"\d+"$/ },
+  },
+  ...['2000', '"1', '"a"b', 'W/5', '"1" "2"', '* , "1"'].map((value) => ({
+    name: `If-None-Match: ${value} is malformed`,
+    send: { path: '/plants/2000', headers: { 'if-none-match': value } },
+    status: 400,
+    error: 40003,
+    says: 'If-None-Match must be',
+  })),
+];
+
+const CHANGE: Scenario[] = [
+  {
+    name: 'PUT creates',
+    send: put(2100, '{"name":"Acer","tag":"tree"}'),
+    status: 200,
+    body: record(2100, 'Acer', 'tree'),
+    headers: { etag: /^"\d+"$/ },
+    stored: { id: 2100n, name: 'Acer', tag: 'tree' },
+  },
+  {
+    name: 'PUT replaces, and what is not in it is gone',
+    send: put(2100, '{"name":"Acer rubrum"}'),
+    status: 200,
+    body: record(2100, 'Acer rubrum'),
+    stored: { id: 2100n, name: 'Acer rubrum', tag: null },
+  },
+  { name: 'PUT ignores unknown members', send: put(2100, '{"id":5,"name":"Acer rubrum","x":1}'), status: 200 },
+  { name: 'PUT without a name', send: put(2100, '{"tag":"x"}'), status: 400, error: 40002, says: '"name" is missing' },
+  { name: 'PUT with tag null', send: put(2100, '{"name":"x","tag":null}'), status: 400, error: 40002 },
+  { name: 'PUT of what is not JSON', send: put(2100, '{'), status: 400, error: 40001 },
+  { name: 'PUT to a bad id', send: put('x', '{"name":"x"}'), status: 400, error: 40003 },
+  {
+    name: 'PUT of a merge patch',
+    send: put(2100, '{"name":"x"}', { 'content-type': 'application/merge-patch+json' }),
+    status: 415,
+    error: 41500,
+    headers: { accept: 'application/json' },
+  },
+  {
+    name: 'PUT with If-None-Match: * where there is a record',
+    send: put(2100, '{"name":"x"}', { 'if-none-match': '*' }),
+    status: 412,
+    error: 41200,
+    headers: { etag: /^"\d+"$/ },
+    stored: { id: 2100n, name: 'Acer rubrum', tag: null },
+  },
+  {
+    name: 'PUT with If-None-Match: * where there is none',
+    send: put(2101, '{"name":"Acer"}', { 'if-none-match': '*' }),
+    status: 200,
+  },
+  {
+    name: 'PUT with If-Match where there is none',
+    send: put(2102, '{"name":"x"}', { 'if-match': '*' }),
+    status: 412,
+    error: 41200,
+    without: ['etag'],
+    stored: { none: 2102n },
+  },
+  { name: 'PUT with If-Match: *', send: put(2101, '{"name":"Acer x"}', { 'if-match': '*' }), status: 200 },
+  {
+    name: 'PUT with a weak ETag in If-Match, which is never equal',
+    send: put(2101, '{"name":"y"}', { 'if-match': 'W/"1", "999999"' }),
+    status: 412,
+    error: 41200,
+  },
+  {
+    name: 'PUT with an If-Match that is not quoted',
+    send: put(2101, '{"name":"y"}', { 'if-match': '17' }),
+    status: 400,
+    error: 40003,
+    says: 'If-Match must be',
+  },
+  {
+    name: 'PATCH of the tag',
+    send: patch(2100, '{"tag":"tree"}'),
+    status: 200,
+    body: record(2100, 'Acer rubrum', 'tree'),
+  },
+  { name: 'PATCH of the name', send: patch(2100, '{"name":"Acer"}'), status: 200, body: record(2100, 'Acer', 'tree') },
+  {
+    name: 'PATCH as application/json, with the same id',
+    send: patch(2100, '{"id":2100,"tag":null}', { 'content-type': 'application/json' }),
+    status: 200,
+    body: record(2100, 'Acer'),
+    stored: { id: 2100n, name: 'Acer', tag: null },
+  },
+  { name: 'PATCH of nothing', send: patch(2100, '{"created":"x"}'), status: 200, body: record(2100, 'Acer') },
+  {
+    name: 'PATCH with another id',
+    send: patch(2100, '{"id":2101,"name":"x"}'),
+    status: 400,
+    error: 40002,
+    says: '"id" must be 2100',
+  },
+  { name: 'PATCH of the name to null', send: patch(2100, '{"name":null}'), status: 400, error: 40002, says: '"name"' },
+  { name: 'PATCH with an array', send: patch(2100, '[]'), status: 400, error: 40002, says: 'must be an object' },
+  { name: 'PATCH of what is not there', send: patch(4040, '{"name":"x"}'), status: 404, error: 40401 },
+  {
+    name: 'PATCH of what is not there, with If-Match',
+    send: patch(4040, '{"name":"x"}', { 'if-match': '"1"' }),
+    status: 404,
+    error: 40401,
+  },
+  {
+    name: 'PATCH with another version in If-Match',
+    send: patch(2100, '{"name":"x"}', { 'if-match': '"999999"' }),
+    status: 412,
+    error: 41200,
+    headers: { etag: /^"\d+"$/ },
+  },
+  {
+    name: 'PATCH as text',
+    send: patch(2100, '{}', { 'content-type': 'text/plain' }),
+    status: 415,
+    error: 41500,
+    headers: { accept: 'application/json, application/merge-patch+json' },
+  },
+  {
+    name: 'DELETE with another version in If-Match',
+    send: { method: 'DELETE', path: '/plants/2100', headers: { 'if-match': '"999999"' } },
+    status: 412,
+    error: 41200,
+  },
+  {
+    name: 'DELETE',
+    send: { method: 'DELETE', path: '/plants/2100' },
+    status: 204,
+    body: '',
+    without: ['content-type', 'content-length'],
+    stored: { none: 2100n },
+  },
+  { name: 'DELETE again', send: { method: 'DELETE', path: '/plants/2100' }, status: 404, error: 40401 },
+  { name: 'DELETE of a bad id', send: { method: 'DELETE', path: '/plants/x' }, status: 400, error: 40003 },
+  {
+    name: 'a deleted id is free again',
+    send: create('{"id":2100,"name":"Quercus"}'),
+    status: 200,
+    without: ['idempotent-replayed'],
+    stored: { id: 2100n, name: 'Quercus', tag: null },
+  },
+  {
+    name: 'POST to a record',
+    send: { method: 'POST', path: '/plants/2100' },
+    status: 405,
+    error: 40500,
+    headers: { allow: 'GET, HEAD, PUT, PATCH, DELETE' },
+  },
+];
+
+const LIST: Scenario[] = [
+  {
+    name: 'a page from the smallest id on',
+    send: { path: '/plants?limit=1' },
+    status: 200,
+    body: `[${record(MIN, 'min')}]`,
+    headers: { link: /^<\/plants\?limit=1&cursor=[\w-]+>; rel="next"$/ },
+  },
+  {
+    name: 'by words of the name, in any case and without accents',
+    send: { path: '/plants?q=MON+del' },
+    status: 200,
+    body: `[${record(1, 'Monstera deliciosa', 'tropical')}]`,
+    without: ['link'],
+  },
+  {
+    name: 'by words with accents, in both forms',
+    send: { path: `/plants?q=${encodeURIComponent('été')}` },
+    status: 200,
+    body: `[${record(15, '\u00c9t\u00e9')},${record(16, 'E\u0301te\u0301')}]`,
+  },
+  {
+    name: 'words that no name has together',
+    send: { path: '/plants?q=mon+acer' },
+    status: 200,
+    body: '[]',
+    without: ['link'],
+  },
+  {
+    name: 'by tag',
+    send: { path: '/plants?tag=tropical' },
+    status: 200,
+    body: `[${record(1, 'Monstera deliciosa', 'tropical')}]`,
+  },
+  { name: 'a tag in another case is another', send: { path: '/plants?tag=Tropical' }, status: 200, body: '[]' },
+  {
+    name: 'an empty tag is not the same as none',
+    send: { path: '/plants?tag=' },
+    status: 200,
+    body: `[${record(11, 'x', '')}]`,
+  },
+  { name: 'by tag and words', send: { path: '/plants?tag=tropical&q=x' }, status: 200, body: '[]' },
+  { name: 'a limit over 1000 counts as 1000', send: { path: '/plants?limit=5000&tag=tropical' }, status: 200 },
+  { name: 'a limit of very many digits', send: { path: `/plants?limit=${'9'.repeat(400)}&tag=tropical` }, status: 200 },
+  { name: 'unknown parameters are ignored', send: { path: '/plants?tag=tropical&colour=%zz&limi=0' }, status: 200 },
+  badParameter('limit 0', '/plants?limit=0', '"limit" must be a number from 1 to 1000'),
+  badParameter('limit -1', '/plants?limit=-1'),
+  badParameter('limit abc', '/plants?limit=abc'),
+  badParameter('limit 1.5', '/plants?limit=1.5'),
+  badParameter('limit 1e2', '/plants?limit=1e2'),
+  badParameter('an empty limit', '/plants?limit='),
+  badParameter('limit without a value', '/plants?limit'),
+  badParameter('limit twice', '/plants?limit=1&limit=2', '"limit" may be given once only'),
+  badParameter('a cursor of our own making', '/plants?cursor=abc', '"cursor"'),
+  badParameter('an empty cursor', '/plants?cursor=', '"cursor"'),
+  badParameter('a query that cannot be decoded', '/plants?q=%zz', '"q" must be UTF-8'),
+  badParameter('a query that is not UTF-8', '/plants?q=%ff', '"q" must be UTF-8'),
+];
+
+const ndjson = { 'content-type': 'application/x-ndjson' };
+const csv = { 'content-type': 'text/csv; charset=utf-8' };
+
+function load(body: string | Uint8Array, headers: Record<string, string> = ndjson) {
+  return { method: 'POST', path: '/plants/import', headers, body };
+}
+
+const TRANSFER: Scenario[] = [
+  {
+    name: 'NDJSON, with every bad line named',
+    send: load(
+      '{"id":3000,"name":"Ficus","tag":"tree"}\n\nnope\r\n{"id":1,"name":"other"}\n{"id":3000,"name":"Ficus","tag":"tree"}\n{"id":3001,"name":"=1+1"}',
+    ),
+    status: 200,
+    body:
+      '{"created":2,"replayed":1,"failed":2,"errors":[' +
+      '{"line":3,"error":40001,"message":"The line cannot be read as JSON: Unexpected token \'o\', \\"nope\\" is not valid JSON"},' +
+      '{"line":4,"error":40009,"message":"Id 1 belongs to another plant: take another id"}]}',
+    stored: { id: 3001n, name: '=1+1', tag: null },
+  },
+  {
+    name: 'CSV, with quotes, line feeds and an empty tag',
+    send: load('id,name,tag\r\n3010,"a ""b""\r\nc",\r\n3011,@x,""\r\n9223372036854775808,x,\r\nx\r\n', csv),
+    status: 200,
+    body:
+      '{"created":2,"replayed":0,"failed":2,"errors":[' +
+      '{"line":5,"error":40002,"message":"\\"id\\" must be between -9223372036854775808 and 9223372036854775807"},' +
+      '{"line":6,"error":40002,"message":"\\"id\\" must be an integer; \\"name\\" is missing"}]}',
+    stored: { id: 3011n, name: '@x', tag: '' },
+  },
+  {
+    name: 'the stored text has the line feed as it was sent',
+    send: { path: '/plants/3010' },
+    status: 200,
+    body: record(3010, 'a "b"\r\nc'),
+  },
+  {
+    name: 'CSV with other columns, in another order, and a byte order mark',
+    send: load('\ufeffname,colour,id\nFicus,green,3012\n', csv),
+    status: 200,
+    body: '{"created":1,"replayed":0,"failed":0,"errors":[]}',
+    stored: { id: 3012n, name: 'Ficus', tag: null },
+  },
+  {
+    name: 'CSV without a header row',
+    send: load('3013,Ficus,tree\n', csv),
+    status: 400,
+    error: 40002,
+    says: 'The first line must name the columns',
+    stored: { none: 3013n },
+  },
+  { name: 'an empty file', send: load(''), status: 200, body: '{"created":0,"replayed":0,"failed":0,"errors":[]}' },
+  {
+    name: 'an empty CSV file',
+    send: load('', csv),
+    status: 200,
+    body: '{"created":0,"replayed":0,"failed":0,"errors":[]}',
+  },
+  {
+    name: 'a line that is not UTF-8',
+    send: load(Buffer.from('{"id":3020,"name":"\xe9"}\n{"id":3021,"name":"x"}\n', 'latin1')),
+    status: 200,
+    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":40001,"message":"The line is not UTF-8"}]}',
+  },
+  {
+    name: 'a line over 64 KiB',
+    send: load(`{"id":3022,"name":"${'x'.repeat(70_000)}"}\n{"id":3023,"name":"x"}\n`),
+    status: 200,
+    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":41300,"message":"The line is over 65536 bytes"}]}',
+    stored: { none: 3022n },
+  },
+  {
+    name: 'an import as JSON',
+    send: load('[]', { 'content-type': 'application/json' }),
+    status: 415,
+    error: 41500,
+    headers: { accept: 'application/x-ndjson, text/csv' },
+  },
+  {
+    name: 'a compressed import',
+    send: load('x', { ...ndjson, 'content-encoding': 'gzip' }),
+    status: 415,
+    error: 41500,
+    headers: { 'accept-encoding': 'identity' },
+  },
+  { name: 'an import without credentials', send: load('x'), authorization: null, status: 401, error: 40101 },
+  {
+    name: 'an export',
+    send: { path: '/plants/export' },
+    status: 200,
+    headers: { 'content-type': 'application/x-ndjson; charset=utf-8', etag: /^"\d+"$/, vary: 'accept' },
+  },
+  {
+    name: 'an export as CSV',
+    send: { path: '/plants/export', headers: { accept: 'text/html, text/csv;q=0.9, */*;q=0.1' } },
+    status: 200,
+    headers: { 'content-type': 'text/csv; charset=utf-8' },
+  },
+  {
+    name: 'a HEAD of the export',
+    send: { method: 'HEAD', path: '/plants/export' },
+    status: 200,
+    headers: { etag: /^"\d+"$/ },
+    without: ['content-length'],
+  },
+  {
+    name: 'an export without credentials',
+    send: { path: '/plants/export' },
+    authorization: null,
+    status: 401,
+    error: 40101,
+  },
+];
+
+const EVENTS: Scenario[] = [
+  {
+    name: 'the first change',
+    send: { path: '/events?limit=1' },
+    status: 200,
+    body: /^\[{"seq":1,"type":"plant.created","time":"TIME","plant":{"id":1,"name":"Monstera deliciosa","tag":"tropical"},"token":"tok_\w{12}"}\]$/,
+    headers: { 'cache-control': 'no-store' },
+  },
+  { name: 'nothing after the last', send: { path: '/events?after=9007199254740991' }, status: 200, body: '[]' },
+  badParameter('after -1', '/events?after=-1', '"after" must be the number of a change'),
+  badParameter('after x', '/events?after=x'),
+  badParameter('after beyond what a change can be', '/events?after=9007199254740992'),
+  badParameter('limit 0 of changes', '/events?limit=0'),
+  {
+    name: 'a Last-Event-ID that is none',
+    send: { path: '/events', headers: { accept: 'text/event-stream', 'last-event-id': 'abc' } },
+    status: 400,
+    error: 40003,
+    says: 'Last-Event-ID',
+  },
+  { name: 'the log without credentials', send: { path: '/events' }, authorization: null, status: 401, error: 40101 },
+  { name: 'a path below the log', send: { path: '/events/1' }, status: 404, error: 40400 },
+  {
+    name: 'POST to the log',
+    send: { method: 'POST', path: '/events' },
+    status: 405,
+    error: 40500,
+    headers: { allow: 'GET, HEAD' },
+  },
+];
+
+export const RECORD_SCENARIOS: Record<string, Scenario[]> = {
+  'reading a record': READ,
+  'changing a record': CHANGE,
+  'listing and searching': LIST,
+  'files in and out': TRANSFER,
+  'the change log': EVENTS,
+};

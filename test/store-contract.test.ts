@@ -1,0 +1,34 @@
+// The same cases over every kind of store.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { openSqliteStore } from '../src/sqlite/store.ts';
+import { makeFolder } from './server.ts';
+import { clear, STORE_CASES, type Tested } from './store-cases.ts';
+
+runOver('the SQLite store', async () => {
+  const store = await openSqliteStore({
+    path: join(makeFolder(), 'plants.db'),
+    role: 'server',
+    observe: () => {},
+    onFailure: () => assert.fail('the store failed'),
+  });
+  return { store, by: { tokenId: 'tok_1' }, close: () => store.close() };
+});
+
+function runOver(name: string, open: () => Promise<Tested & { close(): Promise<unknown> }>): void {
+  suite(name, () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+    for (const [title, run] of Object.entries(STORE_CASES)) {
+      test(title, async () => {
+        await clear(opened.store, opened.by);
+        await run(opened);
+      });
+    }
+  });
+}
