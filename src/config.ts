@@ -15,6 +15,8 @@ export interface Config {
   basePath: string;
   logLevel: LogLevel;
   accessLog: boolean;
+  /** For a command that talks to a server. */
+  clientToken: string | undefined;
   startedByNpm: boolean;
 }
 
@@ -35,6 +37,7 @@ export function readConfig(environment: Environment = process.env): Config {
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
+    clientToken: env.PLANT_STORE_TOKEN,
     startedByNpm: env.npm_lifecycle_event !== undefined,
   });
 }

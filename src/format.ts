@@ -136,7 +136,7 @@ function readId(text: string): unknown {
 }
 
 function isBlank(text: string): boolean {
-  return text.length < 64 && text.trim() === '';
+  return !(text.charCodeAt(0) > 0x20) && text.trim() === '';
 }
 
 function printNdjson(plants: NewPlant[]): string {

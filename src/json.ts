@@ -25,7 +25,8 @@ export function parseJson(text: string, isExact = !MAY_ROUND.test(text)): unknow
 /** No number in it can lose a digit: as MAY_ROUND, for many texts at once. */
 export function isExactAnyway(bytes: Uint8Array): boolean {
   let digits = 0;
-  for (const byte of bytes) {
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] as number;
     if (byte >= 0x30 && byte <= 0x39) {
       if (++digits === MAY_ROUND_DIGITS) return false;
     } else {

@@ -22,12 +22,16 @@ Settings come from the environment:
   LOG_LEVEL      silent, error, warn, info or debug (info)
   ACCESS_LOG     1 logs a line for each request (0)
 
+  PLANT_STORE_TOKEN   the token that "import" and "export" send to a --url
+
 In a checkout "plant-store" is "npm run --silent plant-store --".
 
 Examples:
   plant-store serve
   PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve
-  plant-store token create --name shop --expires 90d`,
+  plant-store token create --name shop --expires 90d
+  plant-store import species.csv
+  plant-store backup plants-monday.db`,
   );
 
 program
@@ -75,6 +79,86 @@ token
   .action(async (id) => {
     const config = readConfig();
     await (await import('./commands/token.ts')).revokeToken(config, id);
+  });
+
+program
+  .command('import')
+  .description('create plants from a file; run it again to go on after an interruption')
+  .argument('<file>', 'NDJSON or CSV with the header row id,name,tag; - is standard input')
+  .option('--format <format>', 'ndjson or csv (default: as the name of the file ends; ndjson for -)')
+  .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: into the database)')
+  .addHelpText(
+    'after',
+    `
+Every line that fails is named on standard error, and the exit status is 1.
+
+Examples:
+  plant-store import species.csv
+  zcat plants.ndjson.gz | plant-store import -
+  PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com`,
+  )
+  .action(async (file, options) => {
+    const config = readConfig();
+    await (await import('./commands/import.ts')).importFile(config, file, options);
+  });
+
+program
+  .command('export')
+  .description('write all plants, as they are at one moment, into a file')
+  .argument('<file>', 'is there only when it is whole; - is standard output')
+  .option('--format <format>', 'ndjson or csv (default: as the name of the file ends; ndjson for -)')
+  .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  plant-store export plants.csv
+  plant-store export - | gzip > plants.ndjson.gz`,
+  )
+  .action(async (file, options) => {
+    const config = readConfig();
+    await (await import('./commands/export.ts')).exportFile(config, file, options);
+  });
+
+program
+  .command('backup')
+  .description('make a consistent copy of the store, also while a server runs on it')
+  .argument('<file>', 'a new file')
+  .addHelpText('after', '\nExamples:\n  plant-store backup "plants-$(date +%F).db"')
+  .action(async (file) => {
+    const config = readConfig();
+    await (await import('./commands/backup.ts')).backUp(config, file);
+  });
+
+program
+  .command('restore')
+  .description('put a backup where DATABASE_URL says; there must be no store yet')
+  .argument('<file>', 'a backup')
+  .addHelpText(
+    'after',
+    `
+Stop the server and move the old store away first. Whoever follows the change log
+has to begin anew with an export: the service tells them so.
+
+Examples:
+  mv data/plants.db data/plants-old.db
+  plant-store restore plants-monday.db`,
+  )
+  .action(async (file) => {
+    const config = readConfig();
+    await (await import('./commands/backup.ts')).restore(config, file);
+  });
+
+program
+  .command('changes')
+  .description('look after the change log')
+  .command('prune')
+  .description('remove old changes; the records stay, and numbers never come again')
+  .requiredOption('--older-than <time>', '30m, 12h, 90d or 4w')
+  .addHelpText('after', '\nExamples:\n  plant-store changes prune --older-than 90d')
+  .action(async (options) => {
+    const config = readConfig();
+    await (await import('./commands/changes.ts')).pruneChanges(config, options);
   });
 
 try {

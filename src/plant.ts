@@ -120,6 +120,8 @@ export interface Snapshot {
   /** Number of the last change that it holds: with those after it, a copy stays up to date. */
   seq: number;
   plants: AsyncIterable<NewPlant>;
+  /** How many they are, where that can be told. It takes a while. */
+  count?(): number;
   close(): void;
 }
 

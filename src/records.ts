@@ -46,8 +46,9 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     }
     while (at < bytes.length) {
       let end = quotes ? endOfQuoted(bytes, at) : bytes.indexOf(NEWLINE, at);
-      if (end === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
-      if (end === -1 || end - at > MAX_RECORD_BYTES) {
+      const isCut = end === -1 || (end === NOT_CSV && bytes.indexOf(NEWLINE, at) === -1);
+      if (isCut && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
+      if (end < 0 || end - at > MAX_RECORD_BYTES) {
         end = giveUp(block, bytes, at, end);
       } else if (allUtf8 || isUtf8(bytes.subarray(at, end))) {
         const text = bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
@@ -63,12 +64,15 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return block;
   }
 
-  /** Of a record without an end only the first line is given up: an open quotation mark must not take the others with it. */
+  /** Only the first line is given up: an open quotation mark must not take the others with it. */
   function giveUp(block: Block, bytes: Buffer, at: number, recordEnd: number): number {
     const end = bytes.indexOf(NEWLINE, at);
     const isOpen = end !== -1 && end !== recordEnd;
     const error = isOpen
-      ? new PlantStoreError('not_json', 'The line is not CSV: a quotation mark is not closed')
+      ? new PlantStoreError(
+          'not_json',
+          'The line is not CSV: a quotation mark is not closed, or not the last of its cell',
+        )
       : new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
     block.errors.push({ line, error });
     if (end === -1) {
@@ -80,7 +84,10 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
   }
 }
 
-/** A quotation mark counts at the beginning of a cell only; in a quoted cell two of them stand for one. */
+/** The quotation mark that closes a cell is not the last of it. */
+const NOT_CSV = -2;
+
+/** A quotation mark counts at the beginning of a cell only; in a quoted cell two of them stand for one. -1: not yet. */
 function endOfQuoted(bytes: Buffer, start: number): number {
   let end = bytes.indexOf(NEWLINE, start);
   let at = start;
@@ -93,7 +100,8 @@ function endOfQuoted(bytes: Buffer, start: number): number {
       continue;
     }
     const close = endOfCell(bytes, open + 1);
-    if (close === -1) return -1;
+    if (close === -1 || close + 1 === bytes.length) return -1;
+    if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
     at = close + 1;
     if (end < close) end = bytes.indexOf(NEWLINE, close);
   }

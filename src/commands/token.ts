@@ -1,14 +1,10 @@
 // plant-store token create | list | revoke, straight on the database; a running server sees it within a second.
 
-import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
+import { readDuration } from '../duration.ts';
 import { Refusal } from '../refusal.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
-import type { Store } from '../store.ts';
 import { isActive, issueToken, isTokenName, SCOPES, type Scope, type Token } from '../token.ts';
-
-const UNIT_MS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
+import { requireDatabase, withStore } from './open.ts';
 
 export async function createToken(
   config: Config,
@@ -18,7 +14,7 @@ export async function createToken(
   const wanted = {
     name: readName(options.name),
     scopes: readScopes(options.scopes),
-    expiresMs: options.expires === undefined ? null : nowMs + readDuration(options.expires),
+    expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
   };
   await withStore(config, async (store) => {
     const { token, secret } = await issueToken(store, wanted, nowMs);
@@ -46,26 +42,6 @@ export async function revokeToken(config: Config, id: string): Promise<void> {
   if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
 }
 
-/** Looking into a file that is not there must not make one. */
-function requireDatabase({ databasePath }: Config): void {
-  if (existsSync(databasePath)) return;
-  throw new Refusal(`There is no database at ${databasePath}: set DATABASE_URL to the one that the server uses`);
-}
-
-async function withStore(config: Config, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openSqliteStore({
-    path: config.databasePath,
-    role: 'command',
-    observe: () => {},
-    onFailure: () => {},
-  });
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
 function readName(text: string): string {
   if (isTokenName(text)) return text;
   throw new Refusal('--name takes 1 to 100 characters, without control characters', 2);
@@ -79,13 +55,6 @@ function readScopes(text: string): Scope[] {
     }
   }
   return SCOPES.filter((scope) => wanted.includes(scope));
-}
-
-function readDuration(text: string): number {
-  const [, count, unit] = /^([1-9]\d{0,8})([mhdw])$/.exec(text) ?? [];
-  const durationMs = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
-  if (durationMs <= MAX_EXPIRY_MS) return durationMs;
-  throw new Refusal(`--expires takes a number and a unit (30m, 12h, 90d, 4w), not "${text}"`, 2);
 }
 
 interface Row {

@@ -36,6 +36,10 @@ export function createPackPlants(): PackPlants {
   };
 }
 
+export function isAscending(plants: NewPlant[]): boolean {
+  return plants.every(({ id }, at) => at === 0 || id > (plants[at - 1] as NewPlant).id);
+}
+
 function fill(rows: SQLInputValue[], at: number, plant: NewPlant): void {
   rows[COLUMNS * at] = plant.id;
   rows[COLUMNS * at + 1] = plant.name;
@@ -52,6 +56,8 @@ export interface Imported {
 
 export interface StoredBatch {
   count: number;
+  /** By id: then the order of the file is the one that the index wants, and need not be made. */
+  ascending: boolean;
   firstSeq: number;
   tokenId: string;
   nowMs: number;
@@ -101,7 +107,8 @@ function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Omit
   return Number(insert.run(nowMs, firstSeq).changes);
 }
 
-function logAndIndex(db: DatabaseSync, table: string, { firstSeq, tokenId, nowMs }: Omit<StoredBatch, 'count'>): void {
+function logAndIndex(db: DatabaseSync, table: string, batch: Omit<StoredBatch, 'count'>): void {
+  const { ascending, firstSeq, tokenId, nowMs } = batch;
   db.prepare(`
     INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
     SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`).run(
@@ -111,7 +118,7 @@ function logAndIndex(db: DatabaseSync, table: string, { firstSeq, tokenId, nowMs
   );
   const insertWords = db.prepare(`
     INSERT INTO words (rowid, text)
-    SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY id`);
+    SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY ${ascending ? 'n' : 'id'}`);
   insertWords.run();
 }
 

@@ -107,6 +107,11 @@ function createDatabase(path: string): void {
   syncDirectory(dirname(path));
 }
 
+/** For a copy: refuses what is no store, or is damaged. */
+export function inspectDatabase(path: string): void {
+  inspect(path, 'server');
+}
+
 /** Reads only. Gives the version of the schema. */
 function inspect(path: string, role: Role): number {
   const { size } = statSync(path);

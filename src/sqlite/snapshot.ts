@@ -29,7 +29,12 @@ export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClo
       return { done: true, value: undefined };
     },
   };
-  return { seq, plants: { [Symbol.asyncIterator]: () => iterator }, close };
+  return {
+    seq,
+    plants: { [Symbol.asyncIterator]: () => iterator },
+    count: () => read(() => db.prepare('SELECT count(*) AS count FROM plants').get() as { count: number }).count,
+    close,
+  };
 
   function close(): void {
     if (!open) return;

@@ -5,7 +5,7 @@ import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { createPackPlants, type PackPlants } from './batch.ts';
+import { createPackPlants, isAscending, type PackPlants } from './batch.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { createFollow } from './follow.ts';
@@ -78,6 +78,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
         kind: 'create_plants',
         image: packPlants(plants),
         count: plants.length,
+        ascending: isAscending(plants),
         ...authorship(by),
       });
       const errors = taken.map(({ line, id }) => ({ line, error: new PlantStoreError('id_taken', idTaken(id)) }));

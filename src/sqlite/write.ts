@@ -25,7 +25,7 @@ export type Write =
   | ({ kind: 'patch_plant'; id: bigint; patch: PlantPatch; condition: Condition } & PlantWrite)
   | ({ kind: 'delete_plant'; id: bigint; condition: Condition } & PlantWrite)
   /** As batch.ts packed them. It is the only write in its transaction. */
-  | ({ kind: 'create_plants'; image: Uint8Array<ArrayBuffer>; count: number } & PlantWrite)
+  | ({ kind: 'create_plants'; image: Uint8Array<ArrayBuffer>; count: number; ascending: boolean } & PlantWrite)
   | { kind: 'prune_changes'; beforeMs: number }
   | { kind: 'add_token'; token: Token; secretHash: string }
   | { kind: 'revoke_token'; id: string; nowMs: number }

@@ -1,0 +1,30 @@
+// plant-store backup FILE and restore FILE, on SQLite.
+
+import { existsSync, statSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { Refusal } from '../refusal.ts';
+import { backUpDatabase, restoreDatabase } from '../sqlite/backup.ts';
+import { requireDatabase } from './open.ts';
+
+/** Also while a server runs. */
+export async function backUp(config: Config, file: string): Promise<void> {
+  requireDatabase(config);
+  if (existsSync(file)) throw new Refusal(`${file} is there already: a backup does not replace another file`);
+  await backUpDatabase(config.databasePath, file);
+  report('backed up to', file);
+}
+
+export async function restore(config: Config, file: string): Promise<void> {
+  if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
+  await restoreDatabase(file, config.databasePath);
+  report('restored to', config.databasePath);
+}
+
+function report(what: string, file: string): void {
+  const { size } = statSync(file);
+  process.stdout.write(
+    process.stdout.isTTY
+      ? `The store is ${what} ${file} (${(size / 1024 / 1024).toFixed(1)} MiB)\n`
+      : `${JSON.stringify({ file, bytes: size })}\n`,
+  );
+}

@@ -1,0 +1,14 @@
+// plant-store changes prune: the oldest part of the change log goes, the records stay.
+
+import type { Config } from '../config.ts';
+import { readDuration } from '../duration.ts';
+import { requireDatabase, withStore } from './open.ts';
+
+export async function pruneChanges(config: Config, options: { olderThan: string }): Promise<void> {
+  const beforeMs = Date.now() - readDuration('--older-than', options.olderThan);
+  requireDatabase(config);
+  const pruned = await withStore(config, (store) => store.pruneChanges(beforeMs));
+  process.stdout.write(
+    process.stdout.isTTY ? `${pruned.toLocaleString('en')} changes pruned\n` : `${JSON.stringify({ pruned })}\n`,
+  );
+}

@@ -1,0 +1,18 @@
+// In which format a file is: as --format says, or as its name ends.
+
+import { FORMATS, type Format } from '../format.ts';
+import { Refusal } from '../refusal.ts';
+
+const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
+
+export function chooseFormat(file: string, option: string | undefined): Format {
+  if (option !== undefined) {
+    const format = FORMATS.find((known) => known === option);
+    if (format) return format;
+    throw new Refusal(`--format takes ${FORMATS.join(' or ')}, not "${option}"`, 2);
+  }
+  if (file === '-') return 'ndjson';
+  const format = BY_ENDING[/\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? ''];
+  if (format) return format;
+  throw new Refusal(`${file} does not say in which format it is: add --format ndjson or --format csv`, 2);
+}

@@ -1,0 +1,78 @@
+// plant-store import FILE: plants from a file into the database, or to a server. A second run goes on where the first
+// one was stopped: what is there already is passed over.
+
+import { createReadStream, statSync } from 'node:fs';
+import type { Config } from '../config.ts';
+import { readPlants } from '../format.ts';
+import { importPlants } from '../import.ts';
+import { Refusal } from '../refusal.ts';
+import { chooseFormat } from './format-option.ts';
+import { CLI, withPlants } from './open.ts';
+import { startProgress } from './progress.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+export interface TransferOptions {
+  format?: string;
+  url?: string;
+}
+
+export async function importFile(config: Config, file: string, options: TransferOptions): Promise<void> {
+  const format = chooseFormat(file, options.format);
+  const input = openInput(file);
+  const stop = new AbortController();
+  process.once('SIGINT', () => stop.abort()); // a second one ends it at once, which loses nothing either
+  const progress = startProgress('Importing', input.bytes);
+  let doneBytes = 0;
+  const stopped = Symbol('stopped');
+
+  const counts = { created: 0, replayed: 0, failed: 0 };
+  const ended = await withPlants(config, options.url, (store) =>
+    importPlants(store, readPlants(format, counted(input.chunks)), {
+      by: CLI,
+      signal: stop.signal,
+      onError: ({ line, error }) => progress.say(`Line ${line}: ${error.message}`),
+      onStored(soFar) {
+        Object.assign(counts, soFar);
+        progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
+      },
+    }).catch((error) => {
+      if (stop.signal.aborted && error === stop.signal.reason) return stopped;
+      throw error;
+    }),
+  ).finally(() => progress.stop());
+  if (ended !== stopped) Object.assign(counts, ended);
+  report(counts);
+  if (ended === stopped) {
+    process.stderr.write('Stopped: what is counted here is stored; run it again to go on\n');
+    process.exitCode = 130;
+  } else if (counts.failed > 0) process.exitCode = 1;
+
+  async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      doneBytes += chunk.length;
+      yield chunk;
+    }
+  }
+}
+
+function openInput(file: string): { chunks: AsyncIterable<Uint8Array>; bytes: number | undefined } {
+  if (file === '-') return { chunks: process.stdin, bytes: undefined };
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (!stat) throw new Refusal(`There is no file ${file}`);
+  if (stat.isDirectory()) throw new Refusal(`${file} is a folder`);
+  return {
+    chunks: createReadStream(file, { highWaterMark: CHUNK_BYTES }),
+    bytes: stat.isFile() ? stat.size : undefined,
+  };
+}
+
+function report(counts: { created: number; replayed: number; failed: number }): void {
+  const { created, replayed, failed } = counts;
+  const [news, olds, bads] = [created, replayed, failed].map((count) => count.toLocaleString('en'));
+  process.stdout.write(
+    process.stdout.isTTY
+      ? `${news} plants imported, ${olds} were there already, ${bads} lines failed\n`
+      : `${JSON.stringify({ created, replayed, failed })}\n`,
+  );
+}

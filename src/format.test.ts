@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { FORMATS, type Format, printPlants, readPlants } from './format.ts';
+import type { ImportError, NewPlant } from './plant.ts';
+
+const MAX = 9223372036854775807n;
+const awkward = fc.constantFrom(
+  '=1+1',
+  '+x',
+  '-x',
+  '@x',
+  '"',
+  '""',
+  ',',
+  '\n',
+  '\r\n',
+  '\r',
+  ' x ',
+  '',
+  "'",
+  '\t',
+  '\ufeff',
+  '\u2028',
+  'é',
+  '🌵',
+  '\\',
+  '\\n',
+  'null',
+  '5.5',
+  '12345678901234567890',
+);
+const text = fc
+  .oneof(
+    awkward,
+    fc.string({ unit: 'binary' }),
+    fc.array(awkward).map((parts) => parts.join('')),
+  )
+  .filter((one) => one.isWellFormed() && !one.includes('\0'));
+const plant: fc.Arbitrary<NewPlant> = fc
+  .record({ id: fc.bigInt({ min: -(2n ** 63n), max: MAX }), name: text, tag: fc.option(text, { nil: undefined }) })
+  .map(({ id, name, tag }) => (tag === undefined ? { id, name } : { id, name, tag }));
+
+for (const format of FORMATS) {
+  test(`what is printed as ${format} is read back the same, however the bytes are cut`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(plant, { maxLength: 20 }), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
+        const bytes = Buffer.from((await Array.fromAsync(printPlants(format, from(plants)))).join(''));
+        const { plants: read, errors } = await readAll(format, bytes, size);
+        assert.deepEqual(errors, []);
+        assert.deepEqual(
+          read.map(([, one]) => one),
+          plants,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test(`any bytes as ${format} give plants and errors that name a line, and throw nothing else`, async () => {
+    const piece = fc.oneof(
+      awkward.map((one) => Buffer.from(one)),
+      fc.uint8Array({ maxLength: 8 }).map(Buffer.from),
+      fc.constantFrom('{"id":1,"name":"x"}\n', '1,x,\n', 'id,name,tag\n').map((one) => Buffer.from(one)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), async (pieces, size) => {
+        const bytes = Buffer.concat([Buffer.from(format === 'csv' ? 'id,name,tag\n' : ''), ...pieces]);
+        const lines = bytes.toString('latin1').split('\n').length;
+        const whole = await readAll(format, bytes, bytes.length);
+        for (const { line } of whole.errors) assert.ok(line >= 1 && line <= lines);
+        assert.deepEqual(await readAll(format, bytes, size), whole, 'the cut of the bytes makes no difference');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test(`a line over 64 KiB as ${format} is named, and takes no other with it`, async () => {
+    const long = 'x'.repeat(300_000);
+    const line = (id: number, name: string) =>
+      format === 'csv' ? `${id},${name},\n` : `{"id":${id},"name":"${name}"}\n`;
+    const head = format === 'csv' ? 'id,name,tag\n' : '';
+    const { plants, errors } = await readAll(
+      format,
+      Buffer.from(head + line(1, 'a') + line(2, long) + line(3, 'b') + line(4, long).slice(0, -1)),
+      1000,
+    );
+    assert.deepEqual(
+      plants.map(([, { id }]) => id),
+      [1n, 3n],
+    );
+    const first = format === 'csv' ? 3 : 2;
+    assert.deepEqual(
+      errors.map((error) => [error.line, error.error.code]),
+      [
+        [first, 'body_too_large'],
+        [first + 2, 'body_too_large'],
+      ],
+    );
+  });
+}
+
+test('every bad row is named with its line, and none stops the others', async () => {
+  const rows = Array.from({ length: 1000 }, (_, n) => (n % 3 === 2 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
+  const { plants, errors } = await readAll('ndjson', Buffer.from(rows.join('\n')), 777);
+  assert.deepEqual(
+    plants.map(([line, { id }]) => [line, Number(id)]),
+    rows.flatMap((_, n) => (n % 3 === 2 ? [] : [[n + 1, n]])),
+  );
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    rows.flatMap((_, n) => (n % 3 === 2 ? [[n + 1, '"name" is missing']] : [])),
+  );
+});
+
+test('CSV: rows keep their line numbers after cells with line feeds, and an open quotation mark costs its own line only', async () => {
+  const csv = [
+    'id,name,tag',
+    '1,"a\nb\nc",',
+    'x,bad,',
+    '2,5" pot,',
+    '3,"open',
+    '4,fine,"t"',
+    '5,"a"b,',
+    '6,a,b,c',
+    '7',
+    '',
+  ].join('\n');
+  const long = Array.from({ length: 9000 }, (_, n) => `${100 + n},row,\n`).join('');
+  const { plants, errors } = await readAll('csv', Buffer.from(csv + long), 5000);
+  assert.deepEqual(plants.slice(0, 3), [
+    [2, { id: 1n, name: 'a\nb\nc' }],
+    [6, { id: 2n, name: '5" pot' }],
+    [8, { id: 4n, name: 'fine', tag: 't' }],
+  ]);
+  assert.equal(plants.length, 3 + 9000);
+  assert.deepEqual(plants.at(-1), [12 + 8999, { id: 9099n, name: 'row' }]);
+  const notClosed = 'The line is not CSV: a quotation mark is not closed, or not the last of its cell';
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [
+      [5, '"id" must be an integer'],
+      [7, notClosed],
+      [9, notClosed],
+      [10, 'The line has 4 cells for 3 columns'],
+      [11, '"name" is missing'],
+    ],
+  );
+});
+
+test('CSV: ids are read to the last digit, and nothing but digits is an id', async () => {
+  const csv = `id,name\n${MAX},max\n-9223372036854775808,min\n9223372036854775808,over\n1.0,x\n1e3,x\n 5,x\n,x\n0x10,x\n+5,x\n007,seven\n`;
+  const { plants, errors } = await readAll('csv', Buffer.from(csv), 1000);
+  assert.deepEqual(
+    plants.map(([, { id }]) => id),
+    [MAX, -(2n ** 63n), 7n],
+  );
+  assert.deepEqual(
+    errors.map(({ line }) => line),
+    [4, 5, 6, 7, 8, 9, 10],
+  );
+});
+
+test('CSV: a header row that does not name id and name once is refused', async () => {
+  for (const header of ['1,x,y', 'name,tag', 'id,tag', 'id,name,name', 'ID,NAME', '"id']) {
+    await assert.rejects(readAll('csv', Buffer.from(`${header}\n1,x\n`), 100), { code: 'not_valid' }, header);
+  }
+});
+
+async function readAll(
+  format: Format,
+  bytes: Buffer,
+  size: number,
+): Promise<{ plants: [number, NewPlant][]; errors: ImportError[] }> {
+  const plants: [number, NewPlant][] = [];
+  const errors: ImportError[] = [];
+  for await (const block of readPlants(format, chunked(bytes, size))) {
+    for (const [at, one] of block.plants.entries()) plants.push([block.lines[at] as number, one]);
+    errors.push(...block.errors);
+  }
+  return { plants, errors };
+}
+
+async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function* from<T>(values: T[]): AsyncGenerator<T> {
+  yield* values;
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { makeFolder, query } from '../../test/server.ts';
+import { clear, walk } from '../../test/store-cases.ts';
+import type { Store } from '../store.ts';
+import { hasWords, queryWords, wordsOf } from '../words.ts';
+import { openSqliteStore } from './store.ts';
+
+const by = { tokenId: 'tok_1' };
+const path = join(makeFolder(), 'plants.db');
+let store: Store;
+before(async () => {
+  store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => assert.fail('failed') });
+});
+after(() => store.close());
+
+/** Signs that the index may split at, letters that fold, and anything else. */
+const piece = fc.constantFrom(
+  'a',
+  'A',
+  'ab',
+  'abc',
+  'ABD',
+  'é',
+  'e\u0301',
+  'ß',
+  'İ',
+  'ς',
+  'Σ',
+  'ø',
+  '5',
+  '２',
+  ' ',
+  '-',
+  '_',
+  '.',
+  '"',
+  '*',
+  "'",
+  '\u00ad',
+  '\u200d',
+  '×',
+  '\ue000',
+  '한',
+  'か\u3099',
+  '🌵',
+  'ﬁ',
+  'ǅ',
+  '\u0345',
+);
+const text = fc
+  .oneof(
+    fc.array(piece, { maxLength: 8 }).map((parts) => parts.join('')),
+    fc.string({ unit: 'binary', maxLength: 12 }),
+  )
+  .filter((one) => one.isWellFormed() && !one.includes('\0'));
+
+test('the index finds just what the rule of words.ts does, for any names and any query', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(text, { minLength: 1, maxLength: 12 }),
+      fc.array(text, { maxLength: 4 }),
+      text,
+      async (names, queries, tag) => {
+        await clear(store, by);
+        const plants = names.map((name, at) => ({ id: BigInt(at), name, ...(at % 2 === 0 && { tag }) }));
+        const half = plants.length >> 1;
+        await store.import(plants.slice(0, half), by);
+        for (const plant of plants.slice(half)) await store.create(plant, by);
+        const beginnings = wordsOf(names.join(' ')).flatMap((word) => [
+          word,
+          [...word].slice(0, 3).join(''),
+          [...word][0] ?? '',
+        ]);
+        for (const q of [...queries, ...beginnings.slice(0, 12)]) {
+          const expected = plants.filter(({ name }) => hasWords(name, queryWords(q))).map(({ id }) => id);
+          assert.deepEqual(
+            (await walk(store, { q, limit: 3 })).map(({ id }) => id),
+            expected,
+            JSON.stringify(q),
+          );
+          const tagged = expected.filter((id) => id % 2n === 0n);
+          assert.deepEqual(
+            (await walk(store, { q, tag, limit: 3 })).map(({ id }) => id),
+            tagged,
+            JSON.stringify({ q, tag }),
+          );
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+test('a query of very many words, and one of a very long word, find what they should', async () => {
+  await clear(store, by);
+  const many = Array.from({ length: 2000 }, (_, n) => `w${n}x`).join(' ');
+  const long = 'q'.repeat(40_000);
+  await store.import(
+    [
+      { id: 1n, name: many },
+      { id: 2n, name: many.replace('w77x', '') },
+      { id: 3n, name: long },
+    ],
+    by,
+  );
+  assert.deepEqual(
+    (await walk(store, { q: many })).map(({ id }) => id),
+    [1n],
+  );
+  assert.deepEqual(
+    (await walk(store, { q: long.slice(1) })).map(({ id }) => id),
+    [3n],
+  );
+  assert.deepEqual(await walk(store, { q: `${long}q` }), []);
+});
+
+test('a beginning of very many different words finds them all', async () => {
+  await clear(store, by);
+  const plants = Array.from({ length: 3000 }, (_, n) => ({
+    id: BigInt(n),
+    name: `serial${String(n).padStart(6, '0')}`,
+  }));
+  await store.import(plants, by);
+  assert.equal((await walk(store, { q: 'serial', limit: 1000 })).length, 3000);
+  assert.equal((await walk(store, { q: 'serial0029' })).length, 100);
+});
+
+test('an index serves every filter: no plan of a list scans the plants', () => {
+  const plans = [
+    'SELECT * FROM plants WHERE id >= 5 ORDER BY id LIMIT 100',
+    `SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
+     WHERE words MATCH '"a"*' AND words.rowid >= 5 ORDER BY words.rowid LIMIT 100`,
+  ].map((sql) => query(path, `EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail));
+  assert.deepEqual(plans, [
+    ['SEARCH plants USING INTEGER PRIMARY KEY (rowid>?)'],
+    ['SCAN words VIRTUAL TABLE INDEX 64:M1>', 'SEARCH plants USING INTEGER PRIMARY KEY (rowid=?)'],
+  ]);
+});
