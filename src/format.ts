@@ -20,6 +20,8 @@ export interface PlantBlock {
   /** Of each plant. */
   lines: number[];
   errors: ImportError[];
+  /** How much was read for it. */
+  bytes: number;
 }
 
 /** Throws `not_valid` when the header row of a CSV file does not name the columns; all else is an error of its line. */
@@ -48,9 +50,9 @@ export async function* printPlants(format: Format, plants: AsyncIterable<NewPlan
   if (waiting.length > 0) yield print(waiting);
 }
 
-function readNdjson({ texts, lines, errors, bytes }: Block): PlantBlock {
-  const parse = isExactAnyway(bytes) ? (text: string) => parseJson(text, true) : parseJson;
-  return collect(texts, lines, errors, (text) => (isBlank(text) ? undefined : readJson(text, 'The line', parse)));
+function readNdjson(block: Block): PlantBlock {
+  const parse = isExactAnyway(block.bytes) ? (text: string) => parseJson(text, true) : parseJson;
+  return collect(block, (text) => (isBlank(text) ? undefined : readJson(text, 'The line', parse)));
 }
 
 function createReadCsv(header: string): (block: Block) => PlantBlock {
@@ -59,9 +61,9 @@ function createReadCsv(header: string): (block: Block) => PlantBlock {
   if (idAt === -1 || nameAt === -1 || new Set(columns).size < columns.length) {
     throw new PlantStoreError('not_valid', 'The first line must name the columns, as in "id,name,tag"');
   }
-  return ({ texts, lines, errors }) => {
-    const rows = readAllCells(texts);
-    return collect(texts, lines, errors, (text, at) => {
+  return (block) => {
+    const rows = readAllCells(block.texts);
+    return collect(block, (text, at) => {
       if (isBlank(text)) return undefined;
       const cells = rows?.[at] ?? readCells([text])[0] ?? [];
       if (cells.length > columns.length) {
@@ -79,17 +81,12 @@ function createReadCsv(header: string): (block: Block) => PlantBlock {
 }
 
 /** `toValue` gives undefined for a line to pass over, and throws for one that is wrong. */
-function collect(
-  texts: string[],
-  lines: number[],
-  errors: ImportError[],
-  toValue: (text: string, at: number) => unknown,
-): PlantBlock {
-  const block: PlantBlock = { plants: [], lines: [], errors };
-  for (const [at, text] of texts.entries()) {
+function collect({ texts, lines, errors, bytes }: Block, toValue: (text: string, at: number) => unknown): PlantBlock {
+  const block: PlantBlock = { plants: [], lines: [], errors, bytes: bytes.length };
+  for (let at = 0; at < texts.length; at++) {
     const line = lines[at] as number;
     try {
-      const value = toValue(text, at);
+      const value = toValue(texts[at] as string, at);
       if (value === undefined) continue;
       block.plants.push(check(NewPlant, value, 'The line'));
       block.lines.push(line);

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { createClient } from '../src/client.ts';
 import { openSqliteStore } from '../src/sqlite/store.ts';
-import { makeFolder } from './server.ts';
+import { makeFolder, query, startServer } from './server.ts';
 import { clear, STORE_CASES, type Tested } from './store-cases.ts';
 
 runOver('the SQLite store', async () => {
@@ -15,6 +16,14 @@ runOver('the SQLite store', async () => {
     onFailure: () => assert.fail('the store failed'),
   });
   return { store, by: { tokenId: 'tok_1' }, close: () => store.close() };
+});
+
+runOver('the client with a real server', async () => {
+  const folder = makeFolder();
+  const server = await startServer({ folder });
+  const [token] = query(server.databasePath, 'SELECT id FROM tokens');
+  const store = createClient({ url: server.url, token: server.secret });
+  return { store, by: { tokenId: token?.id as string }, close: () => server.stop() };
 });
 
 function runOver(name: string, open: () => Promise<Tested & { close(): Promise<unknown> }>): void {

@@ -55,7 +55,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
             errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
         });
-        return { ...counts, errors: errors.sort((a, b) => a.line - b.line) };
+        return { ...counts, errors };
       },
     }),
     route({

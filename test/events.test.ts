@@ -1,0 +1,206 @@
+// The change log as a stream that goes on, against the real process.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { connect, createServer, type Socket } from 'node:net';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../src/client.ts';
+import { addToken, makeFolder, residentKib, startServer, type TestServer } from './server.ts';
+
+const CHANGES = 10_000;
+
+suite('following the change log', { concurrency: true }, () => {
+  test('10,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
+    const folder = makeFolder();
+    let server = await startServer({ folder });
+    const { port, secret } = server;
+    const proxy = await startProxy(port);
+    const follower = createClient({ url: `http://127.0.0.1:${proxy.port}`, token: secret, retries: 1000 });
+    const writer = createClient({ url: `http://127.0.0.1:${port}`, token: secret, retries: 1000 });
+    const end = new AbortController();
+    const seen: { seq: number; id: bigint }[] = [];
+
+    const written = (async () => {
+      for (let at = 0; at < CHANGES; at += 250) {
+        await writer.import(Array.from({ length: 250 }, (_, n) => ({ id: BigInt(at + n), name: `Plant ${at + n}` })));
+        if (at === 2500) proxy.drop();
+        if (at === 5000) {
+          await server.stop();
+          server = await startServer({ folder, env: { PORT: String(port) } });
+        }
+        if (at === 7500) {
+          await server.kill();
+          server = await startServer({ folder, env: { PORT: String(port) } });
+        }
+      }
+    })();
+    for await (const { seq, plant } of follower.follow({ after: 0, signal: end.signal })) {
+      seen.push({ seq, id: plant.id });
+      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // what comes twice comes late
+    }
+    await written;
+    assert.deepEqual(
+      seen,
+      Array.from({ length: CHANGES }, (_, n) => ({ seq: n + 1, id: BigInt(n) })),
+    );
+    assert.ok(proxy.connections() >= 4, `${proxy.connections()} connections`);
+    proxy.close();
+    await server.stop();
+  });
+
+  test('a stream says something at once and every 15 s, and ends cleanly when the server stops', async () => {
+    const server = await startServer();
+    const { response, text } = await follow(server);
+    assert.equal(response.headers['content-type'], 'text/event-stream');
+    assert.equal(response.headers['cache-control'], 'no-store');
+    await until(() => text() === ': changes of Plant Store\n\n', 2000);
+    await until(() => text().endsWith(': still here\n\n'), 16_500);
+    const ended = once(response, 'end');
+    const startMs = performance.now();
+    assert.equal(await server.stop(), 0);
+    await ended;
+    assert.ok(performance.now() - startMs < 3000);
+    assert.equal(response.complete, true);
+  });
+
+  test('a change made by another process reaches a stream within a second', async () => {
+    const server = await startServer();
+    const { text } = await follow(server);
+    await until(() => text() !== '', 2000);
+    const { openSqliteStore } = await import('../src/sqlite/store.ts');
+    const store = await openSqliteStore({
+      path: server.databasePath,
+      role: 'command',
+      observe: () => {},
+      onFailure: () => {},
+    });
+    await store.create({ id: 9223372036854775807n, name: 'from beside' }, { tokenId: 'cli' });
+    await store.close();
+    await until(() => text().includes('"id":9223372036854775807,'), 1000);
+    assert.match(text(), /\n\nid: 1\nevent: plant\.created\ndata: {"seq":1,.*"token":"cli"}\n\n$/);
+    await server.stop();
+  });
+
+  test('a reader that does not read is cut off, and costs no memory meanwhile', async () => {
+    const server = await startServer();
+    const client = createClient({ url: server.url, token: server.secret });
+    const name = 'x'.repeat(10_000);
+    for (let at = 0; at < 3000; at += 500) {
+      await client.import(Array.from({ length: 500 }, (_, n) => ({ id: BigInt(at + n), name })));
+    }
+    const beforeKib = residentKib(server);
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(
+      `GET /events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\nAccept: text/event-stream\r\n\r\n`,
+    );
+    const startMs = performance.now();
+    socket.pause();
+    socket.on('error', () => {});
+    await sleep(2000);
+    assert.ok(residentKib(server) - beforeKib < 40 * 1024, `${residentKib(server) - beforeKib} KiB more`);
+    await sleep(9000);
+    socket.resume(); // what was buffered on the way comes, then the end
+    await once(socket, 'close');
+    assert.ok(performance.now() - startMs < 15_000);
+    assert.ok(socket.bytesRead < 3000 * 10_000, 'not all of it was sent');
+    await server.stop();
+  });
+
+  test('who follows from a number that is pruned is told so, and who begins anew is not', async () => {
+    const server = await startServer();
+    const client = createClient({ url: server.url, token: server.secret });
+    for (let id = 0n; id < 5n; id++) await client.create({ id, name: 'x' });
+    const { openSqliteStore } = await import('../src/sqlite/store.ts');
+    const store = await openSqliteStore({
+      path: server.databasePath,
+      role: 'command',
+      observe: () => {},
+      onFailure: () => {},
+    });
+    assert.equal(await store.pruneChanges(Date.now() + 1000), 5);
+    await store.close();
+    await client.create({ id: 5n, name: 'x' });
+    assert.deepEqual(
+      (await client.changes()).map(({ seq }) => seq),
+      [6],
+    );
+    assert.deepEqual(
+      (await client.changes({ after: 5 })).map(({ seq }) => seq),
+      [6],
+    );
+    await assert.rejects(client.changes({ after: 4 }), { code: 'changes_pruned' });
+    await assert.rejects(
+      async () => {
+        for await (const _ of client.follow({ after: 0 })) assert.fail('no change can be shown');
+      },
+      { code: 'changes_pruned' },
+    );
+    await server.stop();
+  });
+
+  test('a token that may not read may not follow', async () => {
+    const server = await startServer();
+    const { secret } = await addToken(server.databasePath, { scopes: ['plants:write'] });
+    await assert.rejects(createClient({ url: server.url, token: secret }).changes(), { code: 'scope_missing' });
+    await server.stop();
+  });
+});
+
+async function follow({ port, secret }: TestServer): Promise<{ response: IncomingMessage; text(): string }> {
+  const headers = { authorization: `Bearer ${secret}`, accept: 'text/event-stream' };
+  const [response] = (await once(
+    get({ host: '127.0.0.1', port, path: '/events', headers, agent: false }),
+    'response',
+  )) as [IncomingMessage];
+  let text = '';
+  response.on('data', (chunk) => {
+    text += chunk;
+  });
+  response.on('error', () => {});
+  return { response, text: () => text };
+}
+
+async function until(holds: () => boolean, timeMs: number): Promise<void> {
+  const endMs = performance.now() + timeMs;
+  while (!holds()) {
+    assert.ok(performance.now() < endMs, `not within ${timeMs} ms`);
+    await sleep(20);
+  }
+}
+
+/** Passes bytes on to the port, and can drop all connections. */
+async function startProxy(port: number): Promise<{ port: number; drop(): void; connections(): number; close(): void }> {
+  let connections = 0;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    connections++;
+    const upstream = connect(port, '127.0.0.1');
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(from);
+      from.pipe(to);
+      from.on('error', () => to.destroy());
+      from.on('close', () => {
+        open.delete(from);
+        to.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const drop = () => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    drop,
+    connections: () => connections,
+    close() {
+      drop();
+      server.close();
+    },
+  };
+}
