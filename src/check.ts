@@ -14,10 +14,10 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
   throw new PlantStoreError('not_valid', findings.join('; '));
 }
 
-export function readJson(text: string, what: string, parse = parseJson): unknown {
+export function readJson(text: string, what: string): unknown {
   if (text.startsWith('\uFEFF')) throw new PlantStoreError('not_json', `${what} begins with a byte order mark`);
   try {
-    return parse(text);
+    return parseJson(text);
   } catch (error) {
     const reason = (error as SyntaxError).message.toWellFormed();
     throw new PlantStoreError('not_json', `${what} cannot be read as JSON: ${reason}`);

@@ -17,24 +17,31 @@ declare global {
 }
 
 /** Integers beyond 2^53 come back as bigint, all others as number. Throws SyntaxError. */
-export function parseJson(text: string, isExact = !MAY_ROUND.test(text)): unknown {
+export function parseJson(text: string): unknown {
   if (isNestedTooDeep(text)) throw new SyntaxError(`It is nested more than ${MAX_NESTING} levels deep`);
-  return isExact ? JSON.parse(text) : JSON.parse(text, keepExact);
+  return MAY_ROUND.test(text) ? JSON.parse(text, keepExact) : JSON.parse(text);
 }
 
-/** No number in it can lose a digit: as MAY_ROUND, for many texts at once. */
+/** No member of an object in it is a number that can lose a digit. */
 export function isExactAnyway(bytes: Uint8Array): boolean {
-  let digits = 0;
-  for (let at = 0; at < bytes.length; at++) {
-    const byte = bytes[at] as number;
-    if (byte >= 0x30 && byte <= 0x39) {
-      if (++digits === MAY_ROUND_DIGITS) return false;
-    } else {
-      if (digits > 0 && (byte === 0x2e || byte === 0x65 || byte === 0x45)) return false; // . e E
-      digits = 0;
-    }
+  for (let colon = bytes.indexOf(0x3a); colon !== -1; colon = bytes.indexOf(0x3a, colon + 1)) {
+    let at = colon + 1;
+    while (isBlank(bytes[at])) at++;
+    if (bytes[at] === 0x2d) at++; // -
+    const first = at;
+    while (isDigit(bytes[at])) at++;
+    if (at - first >= MAY_ROUND_DIGITS) return false;
+    if (at > first && (bytes[at] === 0x2e || bytes[at] === 0x65 || bytes[at] === 0x45)) return false; // . e E
   }
   return true;
+}
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+}
+
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
 export function printJson(value: unknown): string {
@@ -43,7 +50,7 @@ export function printJson(value: unknown): string {
   );
 }
 
-function isNestedTooDeep(text: string): boolean {
+export function isNestedTooDeep(text: string): boolean {
   if (!text.includes('[') && !text.includes('{', 1)) return false; // as nearly everybody sends it
   let depth = 0;
   for (let at = 0; at < text.length; at++) {

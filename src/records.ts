@@ -44,6 +44,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
       if (dropping) at = bytes.length;
       else line++;
     }
+    if (!quotes && allUtf8) at = readLines(block, bytes, at);
     while (at < bytes.length) {
       let end = quotes ? endOfQuoted(bytes, at) : bytes.indexOf(NEWLINE, at);
       const isCut = end === -1 || (end === NOT_CSV && bytes.indexOf(NEWLINE, at) === -1);
@@ -64,6 +65,21 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return block;
   }
 
+  /** All whole lines at once, which is quicker. Gives where they end. */
+  function readLines(block: Block, bytes: Buffer, start: number): number {
+    const end = bytes.lastIndexOf(NEWLINE);
+    if (end < start) return start;
+    for (const text of bytes.toString('utf8', start, end).split('\n')) {
+      if (text.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
+        block.errors.push({ line: line++, error: lineTooLong() });
+        continue;
+      }
+      block.texts.push(text.endsWith('\r') ? text.slice(0, -1) : text);
+      block.lines.push(line++);
+    }
+    return end + 1;
+  }
+
   /** Only the first line is given up: an open quotation mark must not take the others with it. */
   function giveUp(block: Block, bytes: Buffer, at: number, recordEnd: number): number {
     const end = bytes.indexOf(NEWLINE, at);
@@ -73,7 +89,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
           'not_json',
           'The line is not CSV: a quotation mark is not closed, or not the last of its cell',
         )
-      : new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
+      : lineTooLong();
     block.errors.push({ line, error });
     if (end === -1) {
       dropping = true;
@@ -82,6 +98,10 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     line++;
     return end;
   }
+}
+
+function lineTooLong(): PlantStoreError {
+  return new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
 }
 
 /** The quotation mark that closes a cell is not the last of it. */

@@ -10,7 +10,7 @@ import { chooseFormat } from './format-option.ts';
 import { CLI, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
 
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 export interface TransferOptions {
   format?: string;

@@ -1,5 +1,5 @@
-// Many new plants at once travel to the writer's thread as the image of a small database. There they are stored
-// by statements that read it; to bind them one by one would take that thread longer than all the rest.
+// Many new plants at once: how they travel to the writer's thread, as the image of a small database, and how they are
+// stored there by statements that read it. To bind them one by one would take that thread longer than all the rest.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../plant.ts';
@@ -8,56 +8,73 @@ import { indexText, isPlain, PLAIN_INDEX_TEXT } from './search.ts';
 const ROWS_AT_ONCE = 100;
 const COLUMNS = 4;
 
-export type PackPlants = (plants: NewPlant[]) => Uint8Array<ArrayBuffer>;
+export interface Image {
+  bytes: Uint8Array<ArrayBuffer>;
+  count: number;
+  /** By id: then the order of the file is the one that the index wants, and need not be made. */
+  ascending: boolean;
+}
 
-export function createPackPlants(): PackPlants {
+export interface Packer {
+  add(plants: NewPlant[]): void;
+  /** What was added since the last time. */
+  pack(): Image;
+}
+
+export function createPacker(): Packer {
   const db = new DatabaseSync(':memory:');
-  db.exec('CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT)');
+  db.exec('CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); BEGIN');
   const insert = (rows: number) =>
     db.prepare(`INSERT INTO plants (id, name, tag, text) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`);
   const insertMany = insert(ROWS_AT_ONCE);
   const insertOne = insert(1);
   const row: SQLInputValue[] = Array(COLUMNS).fill(null);
   const rows: SQLInputValue[] = Array(COLUMNS * ROWS_AT_ONCE).fill(null);
+  let count = 0;
+  let ascending = true;
+  let lastId: bigint | undefined;
 
-  return (plants) => {
-    db.exec('BEGIN; DELETE FROM plants');
-    let packed = 0;
-    for (; packed + ROWS_AT_ONCE <= plants.length; packed += ROWS_AT_ONCE) {
-      for (let at = 0; at < ROWS_AT_ONCE; at++) fill(rows, at, plants[packed + at] as NewPlant);
-      insertMany.run(...rows);
-    }
-    for (const plant of plants.slice(packed)) {
-      fill(row, 0, plant);
-      insertOne.run(...row);
-    }
-    db.exec('COMMIT');
-    return db.serialize() as Uint8Array<ArrayBuffer>;
+  return {
+    add(plants) {
+      let added = 0;
+      for (; added + ROWS_AT_ONCE <= plants.length; added += ROWS_AT_ONCE) {
+        for (let at = 0; at < ROWS_AT_ONCE; at++) fill(rows, at, plants[added + at] as NewPlant);
+        insertMany.run(...rows);
+      }
+      for (const plant of plants.slice(added)) {
+        fill(row, 0, plant);
+        insertOne.run(...row);
+      }
+      count += plants.length;
+    },
+    pack() {
+      db.exec('COMMIT');
+      const image = { bytes: db.serialize() as Uint8Array<ArrayBuffer>, count, ascending };
+      db.exec('BEGIN; DELETE FROM plants');
+      count = 0;
+      ascending = true;
+      lastId = undefined;
+      return image;
+    },
   };
-}
 
-export function isAscending(plants: NewPlant[]): boolean {
-  return plants.every(({ id }, at) => at === 0 || id > (plants[at - 1] as NewPlant).id);
-}
-
-function fill(rows: SQLInputValue[], at: number, plant: NewPlant): void {
-  rows[COLUMNS * at] = plant.id;
-  rows[COLUMNS * at + 1] = plant.name;
-  rows[COLUMNS * at + 2] = plant.tag ?? null;
-  rows[COLUMNS * at + 3] = isPlain(plant) ? null : indexText(plant.name, plant.tag);
+  function fill(into: SQLInputValue[], at: number, plant: NewPlant): void {
+    ascending &&= lastId === undefined || plant.id > lastId;
+    lastId = plant.id;
+    into[COLUMNS * at] = plant.id;
+    into[COLUMNS * at + 1] = plant.name;
+    into[COLUMNS * at + 2] = plant.tag ?? null;
+    into[COLUMNS * at + 3] = isPlain(plant) ? null : indexText(plant.name, plant.tag);
+  }
 }
 
 export interface Imported {
   created: number;
-  replayed: number;
-  /** Those whose id belongs to another plant; the first plant of the batch is line 1. */
-  taken: { line: number; id: bigint }[];
+  /** Those whose id was taken; the first plant of the batch is line 1. */
+  present: { line: number; id: bigint; same: boolean }[];
 }
 
-export interface StoredBatch {
-  count: number;
-  /** By id: then the order of the file is the one that the index wants, and need not be made. */
-  ascending: boolean;
+export interface Numbers {
   firstSeq: number;
   tokenId: string;
   nowMs: number;
@@ -67,19 +84,21 @@ export interface StoredBatch {
  * In the writer's thread and its transaction, with the image as the database `batch`. Nearly always all plants are
  * new: only when they are not is it worth looking which.
  */
-export function storeBatch(db: DatabaseSync, { count, ...batch }: StoredBatch): Imported {
+export function storeBatch(db: DatabaseSync, { count, ascending }: Image, numbers: Numbers): Imported {
   db.exec('SAVEPOINT import');
-  if (insertPlants(db, 'plants', batch) < count) {
-    db.exec('ROLLBACK TO import');
-    db.exec(SORT_OUT);
-    const created = insertPlants(db, 'new_plants', batch);
-    logAndIndex(db, 'new_plants', batch);
-    const present = readPresent(db);
-    const taken = present.filter(({ same }) => same === 0n).map(({ n, id }) => ({ line: Number(n), id }));
-    return { created, replayed: present.length - taken.length, taken };
+  if (insertPlants(db, 'plants', numbers) === count) {
+    logAndIndex(db, 'plants', ascending, numbers);
+    return { created: count, present: [] };
   }
-  logAndIndex(db, 'plants', batch);
-  return { created: count, replayed: 0, taken: [] };
+  db.exec('ROLLBACK TO import');
+  db.exec(SORT_OUT);
+  const created = insertPlants(db, 'new_plants', numbers);
+  logAndIndex(db, 'new_plants', ascending, numbers);
+  const present = db.prepare('SELECT n, id, same FROM batch.present ORDER BY n').all() as Record<string, bigint>[];
+  return {
+    created,
+    present: present.map(({ n, id, same }) => ({ line: Number(n), id: id as bigint, same: same === 1n })),
+  };
 }
 
 /** Those whose id is stored, or came before in the batch, and if it is the same plant; then the others, numbered anew. */
@@ -99,7 +118,7 @@ const SORT_OUT = `
   FROM batch.plants WHERE n NOT IN (SELECT n FROM batch.present);
 `;
 
-function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Omit<StoredBatch, 'count'>): number {
+function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Numbers): number {
   const insert = db.prepare(`
     INSERT INTO main.plants (id, name, tag, created, updated, seq)
     SELECT id, name, tag, ?1, ?1, ?2 + n - 1 FROM batch.${table} WHERE true ORDER BY n
@@ -107,27 +126,13 @@ function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Omit
   return Number(insert.run(nowMs, firstSeq).changes);
 }
 
-function logAndIndex(db: DatabaseSync, table: string, batch: Omit<StoredBatch, 'count'>): void {
-  const { ascending, firstSeq, tokenId, nowMs } = batch;
-  db.prepare(`
+function logAndIndex(db: DatabaseSync, table: string, ascending: boolean, { firstSeq, tokenId, nowMs }: Numbers): void {
+  const insertChanges = db.prepare(`
     INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
-    SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`).run(
-    firstSeq,
-    nowMs,
-    tokenId,
-  );
+    SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`);
+  insertChanges.run(firstSeq, nowMs, tokenId);
   const insertWords = db.prepare(`
     INSERT INTO words (rowid, text)
     SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY ${ascending ? 'n' : 'id'}`);
   insertWords.run();
-}
-
-interface Present {
-  n: bigint;
-  id: bigint;
-  same: bigint;
-}
-
-function readPresent(db: DatabaseSync): Present[] {
-  return db.prepare('SELECT n, id, same FROM batch.present ORDER BY n').all() as unknown as Present[];
 }

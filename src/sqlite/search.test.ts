@@ -124,6 +124,8 @@ test('a beginning of very many different words finds them all', async () => {
     name: `serial${String(n).padStart(6, '0')}`,
   }));
   await store.import(plants, by);
+  assert.equal((await walk(store, { q: 's', limit: 1000 })).length, 3000);
+  assert.equal((await walk(store, { q: 'se', limit: 1000 })).length, 3000);
   assert.equal((await walk(store, { q: 'serial', limit: 1000 })).length, 3000);
   assert.equal((await walk(store, { q: 'serial0029' })).length, 100);
 });

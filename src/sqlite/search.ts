@@ -10,9 +10,7 @@ import { hasWords, isAscii, queryWords, wordsOf } from '../words.ts';
 const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
-/** Beginnings up to this length have entries of their own. */
-const INDEXED_PREFIX_CHARS = 2;
-/** Of a longer beginning, so many words are asked for one by one. */
+/** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
 /** The index splits and lower-cases ASCII just as words.ts does, so that an ASCII name can stay as it is. */
@@ -53,20 +51,23 @@ export function prepareSearch(db: DatabaseSync): (filter: Filter) => Search | un
   };
 
   /**
-   * Of a beginning without an entry the index would first gather every plant there is, in memory. Of whole words it
-   * reads only as many plants as the page has, so the words that begin so are looked up, unless they are very many.
+   * Of a single letter there is an entry. Of a longer beginning the index would first gather every plant there is, in
+   * memory; of whole words it reads only as many plants as the page has. So the words that begin so are looked up.
    */
   function toTerm(begin: string): string {
-    const prefix = `"${begin}"*`;
-    if ([...begin].length <= INDEXED_PREFIX_CHARS) return prefix;
+    const letters = [...begin];
+    if (letters.length === 1) return `"${begin}"*`;
     const endings: string[] = [];
     for (let from = begin; ; ) {
       const word = (nextWord.get(from) as { term: string } | undefined)?.term;
       if (!word?.startsWith(begin)) break;
-      if (endings.push(`"${word}"`) > MAX_ENDINGS) return prefix;
+      if (endings.push(`"${word}"`) > MAX_ENDINGS) {
+        // What so many words begin with is not rare among what begins with the same letter.
+        return letters.length === 2 ? `"${letters[0]}"*` : `"${begin}"*`;
+      }
       from = `${word}!`; // comes right after it: no word has a sign
     }
-    return endings.length === 0 ? prefix : `(${endings.join(' OR ')})`;
+    return endings.length === 0 ? `"${begin}"` : `(${endings.join(' OR ')})`;
   }
 }
 

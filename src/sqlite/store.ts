@@ -5,13 +5,12 @@ import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { createPackPlants, isAscending, type PackPlants } from './batch.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { createFollow } from './follow.ts';
 import { prepareReads } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
-import { idTaken } from './write.ts';
+import { createStage, type Stage } from './stage.ts';
 import { startWriter } from './writer.ts';
 
 /** Each keeps a connection open, and the WAL from being emptied. */
@@ -46,7 +45,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const db = openReader(database.path);
   const reads = prepareReads(db);
   const { follow, onCommit } = createFollow((query) => read(() => reads.changes(query)));
-  let packPlants: PackPlants | undefined;
+  let stage: Stage | undefined;
   let snapshots = 0;
 
   return {
@@ -73,16 +72,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     async import(plants, by) {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
-      packPlants ??= createPackPlants();
-      const { created, replayed, taken } = await writer.write({
-        kind: 'create_plants',
-        image: packPlants(plants),
-        count: plants.length,
-        ascending: isAscending(plants),
-        ...authorship(by),
-      });
-      const errors = taken.map(({ line, id }) => ({ line, error: new PlantStoreError('id_taken', idTaken(id)) }));
-      return { created, replayed, failed: errors.length, errors };
+      stage ??= createStage((image, author) => writer.write({ kind: 'create_plants', image, ...authorship(author) }));
+      return stage(plants, by);
     },
     async export() {
       if (snapshots >= MAX_SNAPSHOTS) {

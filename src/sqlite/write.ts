@@ -6,7 +6,7 @@ import { type Condition, conditionHolds } from '../condition.ts';
 import type { ErrorCode, ErrorDetail } from '../error.ts';
 import type { Created, NewPlant, Plant, PlantPatch, Versioned } from '../plant.ts';
 import type { Token } from '../token.ts';
-import { type Imported, storeBatch } from './batch.ts';
+import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareLastSeq } from './numbering.ts';
 import { type PlantRow, toRecord } from './rows.ts';
 import { indexText } from './search.ts';
@@ -25,7 +25,7 @@ export type Write =
   | ({ kind: 'patch_plant'; id: bigint; patch: PlantPatch; condition: Condition } & PlantWrite)
   | ({ kind: 'delete_plant'; id: bigint; condition: Condition } & PlantWrite)
   /** As batch.ts packed them. It is the only write in its transaction. */
-  | ({ kind: 'create_plants'; image: Uint8Array<ArrayBuffer>; count: number; ascending: boolean } & PlantWrite)
+  | ({ kind: 'create_plants'; image: Image } & PlantWrite)
   | { kind: 'prune_changes'; beforeMs: number }
   | { kind: 'add_token'; token: Token; secretHash: string }
   | { kind: 'revoke_token'; id: string; nowMs: number }
@@ -103,7 +103,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
       case 'delete_plant':
         return removePlant(write);
       case 'create_plants':
-        return { done: storeBatch(db, { ...write, firstSeq: seq + 1 }) };
+        return { done: storeBatch(db, write.image, { ...write, firstSeq: seq + 1 }) };
       case 'prune_changes':
         return { done: pruneChanges(write.beforeMs) };
       case 'add_token': {

@@ -45,7 +45,7 @@ function commit(batch: Write[]): BatchResult {
   if (!isInPlace()) return { failure: 'fatal', message: `${path} was moved, replaced or deleted` };
   try {
     if (batch[0]?.kind === 'create_plants') {
-      db.deserialize(batch[0].image, { dbName: 'batch' });
+      db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
       apply = prepareWrites(db); // the line above ends all statements
       walSize = prepareWalSize();
     }

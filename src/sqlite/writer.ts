@@ -111,7 +111,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
     const writes = underWay.map(({ write }) => write);
     thread.postMessage(
       writes,
-      writes.flatMap((write) => (write.kind === 'create_plants' ? [write.image.buffer] : [])),
+      writes.flatMap((write) => (write.kind === 'create_plants' ? [write.image.bytes.buffer] : [])),
     );
   }
 
@@ -168,7 +168,7 @@ function charsOf(write: Write): number {
     case 'patch_plant':
       return (write.patch.name?.length ?? 0) + (write.patch.tag?.length ?? 0);
     case 'create_plants':
-      return write.image.length;
+      return write.image.bytes.length;
     default:
       return 0;
   }

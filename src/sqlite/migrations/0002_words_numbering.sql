@@ -1,16 +1,16 @@
 -- One index serves both filters of a list, words and tag, alone or together, in the order of ids. What is put into
--- it, and how it is asked, is in search.ts. It keeps no copy of the text; beginnings of one and two letters, which
--- very many words share, are entries of their own.
+-- it, and how it is asked, is in search.ts. It keeps no copy of the text; beginnings of one letter, which very many
+-- words share, are entries of their own.
 CREATE VIRTUAL TABLE words USING fts5 (
   text,
   content = '',
   columnsize = 0,
   detail = none,
   tokenize = 'ascii',
-  prefix = '1 2'
+  prefix = '1'
 );
--- A batch of an import makes one segment of the index rather than many.
-INSERT INTO words (words, rank) VALUES ('hashsize', 16777216), ('automerge', 16);
+-- A batch of an import makes one segment of the index rather than many, and segments are merged little by little.
+INSERT INTO words (words, rank) VALUES ('hashsize', 16777216), ('automerge', 16), ('crisismerge', 64);
 INSERT INTO words (rowid, text) SELECT id, index_text(name, tag) FROM plants ORDER BY id;
 
 -- No change up to this number can be followed any more: old ones were removed, or a backup was put back. No number
