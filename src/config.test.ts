@@ -11,6 +11,7 @@ test('readConfig() has a default for everything, and an empty value is none', ()
     basePath: '',
     logLevel: 'info',
     accessLog: false,
+    clientToken: undefined,
     startedByNpm: false,
   };
   assert.deepEqual(readConfig({}), defaults);

@@ -50,6 +50,15 @@ export function toToken({ id, name, scopes, created, expires, revoked }: TokenRo
   return { id, name, scopes: scopes.split(' ') as Scope[], createdMs: created, expiresMs: expires, revokedMs: revoked };
 }
 
+let lastMs = Number.NaN;
+let lastTime = '';
+
+/** Rows that lie together are often of one time, and to print it takes longer than all the rest of a row. */
 function toTime(ms: Integer): string {
-  return new Date(Number(ms)).toISOString();
+  const timeMs = Number(ms);
+  if (timeMs !== lastMs) {
+    lastMs = timeMs;
+    lastTime = new Date(timeMs).toISOString();
+  }
+  return lastTime;
 }

@@ -1,0 +1,79 @@
+// What the search index costs on the way of a write: creates and imports with it, and with a table in its place that
+// forgets everything. In the writer itself, without HTTP; one transaction for every 64 creates, or 10,000 imported.
+
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { createPacker } from '../src/sqlite/batch.ts';
+import { openConnection, prepareDatabase } from '../src/sqlite/database.ts';
+import { prepareWrites, type Write } from '../src/sqlite/write.ts';
+import { plantAt } from './plants.ts';
+
+const CREATES = 100_000;
+const IMPORTED = 500_000;
+const by = { tokenId: 'tok_bench', nowMs: 1 };
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+
+console.log('Processor time in the writer, µs for each plant (size of the file in MiB)\n');
+console.log(`${''.padEnd(26)}${'with'.padStart(16)}${'without'.padStart(16)}${'the index'.padStart(12)}`);
+for (const [name, run] of [
+  [`${CREATES.toLocaleString('en')} creates`, creates],
+  [`${IMPORTED.toLocaleString('en')} imported`, imports],
+] as const) {
+  const [withIt, without] = [measure(run, true), measure(run, false)];
+  const shown = [withIt, without].map(({ us, mib }) => `${us.toFixed(1)} (${mib.toFixed(0)})`.padStart(16));
+  console.log(`${name.padEnd(26)}${shown.join('')}${(withIt.us - without.us).toFixed(1).padStart(12)}`);
+}
+rmSync(folder, { recursive: true, force: true });
+
+function measure(run: (db: DatabaseSync) => number, indexed: boolean): { us: number; mib: number } {
+  const path = join(folder, `${run.name}-${indexed}.db`);
+  prepareDatabase(path, 'command').release();
+  const db = openConnection(path);
+  if (!indexed) {
+    db.exec(`
+      DROP TABLE words;
+      CREATE VIEW words (rowid, words, text) AS SELECT 0, '', '';
+      CREATE TRIGGER forget INSTEAD OF INSERT ON words BEGIN SELECT 1; END`);
+  }
+  db.exec(`ATTACH ':memory:' AS batch`);
+  const before = process.cpuUsage();
+  const plants = run(db);
+  const { user, system } = process.cpuUsage(before);
+  db.close();
+  return { us: (user + system) / plants, mib: statSync(path).size / 1024 / 1024 };
+}
+
+function creates(db: DatabaseSync): number {
+  const apply = prepareWrites(db);
+  for (let at = 0; at < CREATES; at += 64) {
+    const batch = Array.from(
+      { length: 64 },
+      (_, n): Write => ({ kind: 'create_plant', plant: toPlant(at + n), ...by }),
+    );
+    db.exec('BEGIN IMMEDIATE');
+    apply(batch);
+    db.exec('COMMIT');
+  }
+  return CREATES;
+}
+
+function imports(db: DatabaseSync): number {
+  const packer = createPacker();
+  for (let at = 0; at < IMPORTED; at += 10_000) {
+    packer.add(Array.from({ length: 10_000 }, (_, n) => toPlant(at + n)));
+    const image = packer.pack();
+    db.deserialize(image.bytes, { dbName: 'batch' });
+    const apply = prepareWrites(db);
+    db.exec('BEGIN IMMEDIATE');
+    apply([{ kind: 'create_plants', image, ...by }]);
+    db.exec('COMMIT');
+  }
+  return IMPORTED;
+}
+
+function toPlant(n: number) {
+  const { id, name, tag } = plantAt(n);
+  return { id: BigInt(id), name, ...(tag !== undefined && { tag }) };
+}
