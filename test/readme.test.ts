@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -15,6 +15,21 @@ const ROOT = join(import.meta.dirname, '..');
 const BLOCKS = [...readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```(\w*)\n(.*?)^```$/gms)].map(
   ([, language = '', text = '']) => ({ language, text }),
 );
+
+/** What a reader of the tour sees, among other things. */
+const TOUR = [
+  '{"created":2,"replayed":0,"failed":1,"errors":[{"line":4,"error":40002,"message":"\\"id\\" must be an integer"}]}',
+  'etag: "2"',
+  'rel="next"',
+  '[{"id":2,"name":"Été indien","created":',
+  '[{"id":1,"name":"Monstera deliciosa","tag":"tropical","created":',
+  '{"id":2,"name":"Été indien","tag":"tree","created":',
+  '{"id":3,"name":"Ficus lyrata","created":',
+  'HTTP/1.1 204 No Content',
+  'id,name,tag\n1,Monstera deliciosa,tropical\n2,Été indien,tree\n9223372036854775807,Monstera deliciosa,tropical\n',
+  '[{"seq":1,"type":"plant.created",',
+  'id: 4\nevent: plant.updated\ndata: {"seq":4,',
+];
 
 test('from an empty folder to a stored plant with the README alone', { timeout: 150_000, ...needsCurl }, async () => {
   const folder = copyOfProject();
@@ -42,6 +57,33 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     assert.equal(`${sh(block('sh', 'curl'))}\n`, block('json', 'Monstera'));
     assert.equal(`${sh(block('sh', 'curl'))}\n`, block('json', 'Monstera'), 'a second time it is a replay');
 
+    const tour = sh(block('sh', 'plants/import'));
+    for (const part of TOUR) assert.ok(tour.includes(part), `"${part}" is not in:\n${tour}`);
+    const token = sh('npm run --silent plant-store -- token create --name program').trim();
+    writeFileSync(join(folder, 'program.ts'), block('ts', 'plant-store/client').replaceAll(':3000', `:${port}`));
+    const program = sh(`PLANT_STORE_TOKEN=${token} npm exec -- node program.ts`);
+    assert.match(
+      program,
+      /^9223372036854775806n Rosa canina\ncondition_failed\n1 plant.created 9223372036854775807n\n/,
+    );
+    assert.match(program, /plant.created 9223372036854775806n\n$/);
+    rmSync(join(folder, 'program.ts')); // it is not formatted as ours
+
+    assert.deepEqual(
+      sh(`TOKEN=${token}\n${block('sh', 'export plants.ndjson')}`)
+        .trim()
+        .split('\n'),
+      [
+        '{"created":0,"replayed":4,"failed":0}',
+        'id,name,tag',
+        '1,Monstera deliciosa,tropical',
+        '2,Été indien,tree',
+        '{"created":0,"replayed":4,"failed":0}',
+      ],
+    );
+    assert.match(sh(block('sh', 'backup plants-backup.db')), /"bytes":\d+/);
+    assert.equal(sh(block('sh', 'changes prune')), '{"pruned":0}\n');
+
     const [create = '', list = '', revoke = '', help = ''] = block('sh', 'token revoke').trim().split('\n');
     assert.match(sh(create), /^pst_\w{36}\n$/);
     const tokens = JSON.parse(sh(list));
@@ -59,6 +101,9 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     if (started.pid) process.kill(-started.pid, 'SIGTERM');
     await ended;
   }
+  const before = sh('npm run --silent plant-store -- export -');
+  assert.match(sh(block('sh', 'restore plants-backup.db')), /"file":".\/data\/plants.db"/);
+  assert.equal(sh('npm run --silent plant-store -- export -'), before);
 });
 
 test('the README names the test command that CI runs', () => {
@@ -75,7 +120,7 @@ function block(language: string, part: string): string {
 /** As a clone has it, without what install and use have added. */
 function copyOfProject(): string {
   const folder = makeFolder();
-  const added = ['.git', 'node_modules', 'data'].map((name) => join(ROOT, name));
+  const added = ['.git', 'node_modules', 'data', 'dist'].map((name) => join(ROOT, name));
   cpSync(ROOT, folder, { recursive: true, filter: (source) => !added.includes(source) });
   return folder;
 }
