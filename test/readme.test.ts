@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder, needsCurl } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -101,6 +102,7 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     if (started.pid) process.kill(-started.pid, 'SIGTERM');
     await ended;
   }
+  while (existsSync(join(folder, 'data/plants.db-wal'))) await sleep(50); // npm may end before the server has
   const before = sh('npm run --silent plant-store -- export -');
   assert.match(sh(block('sh', 'restore plants-backup.db')), /"file":".\/data\/plants.db"/);
   assert.equal(sh('npm run --silent plant-store -- export -'), before);
