@@ -432,7 +432,7 @@ test('The client needs neither Node nor a package', () => {
       files.add(name.replace('./', ''));
     }
   }
-  assert.deepEqual([...files].sort(), ['client.ts', 'error.ts', 'event-stream.ts', 'json.ts']);
+  assert.deepEqual([...files].sort(), ['answer.ts', 'client.ts', 'error.ts', 'event-stream.ts', 'json.ts']);
 });
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;
