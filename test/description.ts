@@ -26,7 +26,10 @@ function findPath({ paths }: Description, sent: string): Description['paths'][st
   const segments = sent.replace(/\?.*/, '').split('/').map(decode);
   const matching = Object.keys(paths).filter((path) => {
     const parts = path.split('/');
-    return parts.length === segments.length && parts.every((part, at) => part.startsWith('{') || part === segments[at]);
+    return (
+      parts.length === segments.length &&
+      parts.every((part, at) => part === segments[at] || (part.startsWith('{') && segments[at] !== ''))
+    );
   });
   return paths[matching.find((path) => !path.includes('{')) ?? matching[0] ?? ''];
 }

@@ -7,7 +7,7 @@ import { connect, createServer, type Socket } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
-import { addToken, makeFolder, residentKib, startServer, type TestServer } from './server.ts';
+import { addToken, besideServer, makeFolder, residentKib, startServer, type TestServer } from './server.ts';
 
 const CHANGES = 10_000;
 
@@ -69,15 +69,9 @@ suite('following the change log', { concurrency: true }, () => {
     const server = await startServer();
     const { text } = await follow(server);
     await until(() => text() !== '', 2000);
-    const { openSqliteStore } = await import('../src/sqlite/store.ts');
-    const store = await openSqliteStore({
-      path: server.databasePath,
-      role: 'command',
-      observe: () => {},
-      onFailure: () => {},
-    });
-    await store.create({ id: 9223372036854775807n, name: 'from beside' }, { tokenId: 'cli' });
-    await store.close();
+    await besideServer(server.databasePath, (store) =>
+      store.create({ id: 9223372036854775807n, name: 'from beside' }, { tokenId: 'cli' }),
+    );
     await until(() => text().includes('"id":9223372036854775807,'), 1000);
     assert.match(text(), /\n\nid: 1\nevent: plant\.created\ndata: {"seq":1,.*"token":"cli"}\n\n$/);
     await server.stop();
@@ -112,15 +106,7 @@ suite('following the change log', { concurrency: true }, () => {
     const server = await startServer();
     const client = createClient({ url: server.url, token: server.secret });
     for (let id = 0n; id < 5n; id++) await client.create({ id, name: 'x' });
-    const { openSqliteStore } = await import('../src/sqlite/store.ts');
-    const store = await openSqliteStore({
-      path: server.databasePath,
-      role: 'command',
-      observe: () => {},
-      onFailure: () => {},
-    });
-    assert.equal(await store.pruneChanges(Date.now() + 1000), 5);
-    await store.close();
+    assert.equal(await besideServer(server.databasePath, (store) => store.pruneChanges(Date.now() + 1000)), 5);
     await client.create({ id: 5n, name: 'x' });
     assert.deepEqual(
       (await client.changes()).map(({ seq }) => seq),

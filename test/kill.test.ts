@@ -45,6 +45,8 @@ test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUN
       [],
       'a record without its change, or the other way round',
     );
+    const [{ indexed } = {}] = query(restarted.databasePath, INDEXED);
+    assert.equal(indexed, BigInt(stored.size), 'a record that a search does not find, or the other way round');
     await restarted.kill();
   }
 
@@ -53,6 +55,7 @@ test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUN
   t.diagnostic(`${acknowledged.size} plants acknowledged in ${ROUNDS} rounds, all there`);
 });
 
+const INDEXED = `SELECT count(*) AS indexed FROM words JOIN plants ON plants.id = words.rowid WHERE words MATCH '"plant" AND "round"'`;
 const UNMATCHED = `
   SELECT p.id, c.seq FROM plants p FULL JOIN changes c ON c.plant_id = p.id AND c.seq = p.seq AND c.name = p.name
   WHERE p.id IS NULL OR c.seq IS NULL`;

@@ -218,6 +218,12 @@ const CHANGE: Scenario[] = [
     without: ['content-type', 'content-length'],
     stored: { none: 2100n },
   },
+  {
+    name: 'DELETE with a body and a type that nobody asked for',
+    send: { method: 'DELETE', path: '/plants/4040', headers: { 'content-type': 'x' }, body: 'x' },
+    status: 404,
+    error: 40401,
+  },
   { name: 'DELETE again', send: { method: 'DELETE', path: '/plants/2100' }, status: 404, error: 40401 },
   { name: 'DELETE of a bad id', send: { method: 'DELETE', path: '/plants/x' }, status: 400, error: 40003 },
   {

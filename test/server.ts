@@ -9,6 +9,7 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { openSqliteStore } from '../src/sqlite/store.ts';
+import type { Store } from '../src/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
@@ -109,18 +110,20 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** As `plant-store token create` does it, beside a server that may be running. */
-export async function addToken(
-  databasePath: string,
-  wanted: Partial<NewToken>,
-): Promise<{ token: Token; secret: string }> {
+/** As a command does it, beside a server that may be running. */
+export async function besideServer<T>(databasePath: string, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openSqliteStore({ path: databasePath, role: 'command', observe: () => {}, onFailure: () => {} });
   try {
-    const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
-    return await issueToken(store, { name: 'test', expiresMs: null, ...wanted, scopes }, Date.now());
+    return await work(store);
   } finally {
     await store.close();
   }
+}
+
+export function addToken(databasePath: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {
+  const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
+  const token = { name: 'test', expiresMs: null, ...wanted, scopes };
+  return besideServer(databasePath, (store) => issueToken(store, token, Date.now()));
 }
 
 /** Rows as they are in the file, integers exact. */

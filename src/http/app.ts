@@ -94,6 +94,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     if (route.body) {
       requireWanted(request.headers, route.body);
       if (expectsContinue(request.raw)) reply.raw.writeContinue();
+    } else {
+      delete request.headers['content-type']; // or Fastify would read, and judge, a body that nobody wants
     }
   }
 
