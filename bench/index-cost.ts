@@ -60,8 +60,8 @@ function creates(db: DatabaseSync): number {
 }
 
 function imports(db: DatabaseSync): number {
-  const packer = createPacker();
   for (let at = 0; at < IMPORTED; at += 10_000) {
+    const packer = createPacker();
     packer.add(Array.from({ length: 10_000 }, (_, n) => toPlant(at + n)));
     const image = packer.pack();
     db.deserialize(image.bytes, { dbName: 'batch' });

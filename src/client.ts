@@ -100,7 +100,9 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   const { token, timeoutMs = 30_000, retries = 5, silenceMs = 45_000 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
   if (typeof JSON.rawJSON !== 'function') {
-    throw new Error('This engine has no JSON.rawJSON: it would round ids beyond 2^53');
+    throw new Error(
+      'plant-store/client needs JSON.rawJSON, which Node has since 22: without it ids beyond 2^53 would be rounded',
+    );
   }
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" is empty, or has a character that no token has');
   const { origin, pathname } = new URL(options.url);

@@ -75,8 +75,8 @@ for (const format of FORMATS) {
     );
   });
 
-  test(`a line over 64 KiB as ${format} is named, and takes no other with it`, async () => {
-    const long = 'x'.repeat(300_000);
+  test(`a line over 1 MiB as ${format} is named, and takes no other with it`, async () => {
+    const long = 'x'.repeat(1_500_000);
     const line = (id: number, name: string) =>
       format === 'csv' ? `${id},${name},\n` : `{"id":${id},"name":"${name}"}\n`;
     const head = format === 'csv' ? 'id,name,tag\n' : '';
@@ -99,6 +99,40 @@ for (const format of FORMATS) {
     );
   });
 }
+
+test('a record as long as one can be stored is read back, and one that is longer is named', async () => {
+  const full = '\u0001'.repeat(65_536);
+  for (const format of FORMATS) {
+    const plants = [
+      { id: -(2n ** 63n), name: full, tag: full },
+      { id: 1n, name: '"'.repeat(65_536) },
+    ];
+    const bytes = Buffer.from((await Array.fromAsync(printPlants(format, from(plants)))).join(''));
+    const { plants: read, errors } = await readAll(format, bytes, 50_000);
+    assert.deepEqual(errors, []);
+    assert.ok(read.every(([, one], at) => one.name === plants[at]?.name && one.tag === plants[at]?.tag));
+  }
+  const { errors } = await readAll('ndjson', Buffer.from(`{"id":1,"name":"é${'é'.repeat(32_768)}"}`), 50_000);
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [[1, '"name" is over 65536 bytes']],
+  );
+});
+
+test('CSV: a record that is too long, or not UTF-8, is passed over whole, and lines are counted on', async () => {
+  const long = Buffer.from(`id,name\n1,"${'x'.repeat(1_100_000)}\n666,evil\n"\n2,ok\n`);
+  const notUtf8 = Buffer.from('10,"a\nb\xff\nc"\nzz,bad\n', 'latin1');
+  const { plants, errors } = await readAll('csv', Buffer.concat([long, notUtf8]), 2_000_000);
+  assert.deepEqual(plants, [[5, { id: 2n, name: 'ok' }]]);
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.code]),
+    [
+      [2, 'body_too_large'],
+      [6, 'not_json'],
+      [9, 'not_valid'],
+    ],
+  );
+});
 
 test('every bad row is named with its line, and none stops the others', async () => {
   const rows = Array.from({ length: 1000 }, (_, n) => (n % 3 === 2 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
@@ -162,7 +196,7 @@ test('CSV: ids are read to the last digit, and nothing but digits is an id', asy
 });
 
 test('CSV: a header row that does not name id and name once is refused', async () => {
-  for (const header of ['1,x,y', 'name,tag', 'id,tag', 'id,name,name', 'ID,NAME', '"id']) {
+  for (const header of ['1,x,y', 'name,tag', 'id,tag', 'id,name,name', 'id;name;tag', '"id']) {
     await assert.rejects(readAll('csv', Buffer.from(`${header}\n1,x\n`), 100), { code: 'not_valid' }, header);
   }
 });

@@ -13,7 +13,10 @@ export const FORMATS = ['ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
 const COLUMNS = ['id', 'name', 'tag'] as const;
-const PRINTED_AT_ONCE = 500;
+const MAX_TEXT_BYTES = 64 * 1024;
+const MAX_HEADER_SHOWN = 100;
+const PRINTED_PLANTS = 500;
+const PRINTED_CHARS = 64 * 1024;
 
 export interface PlantBlock {
   plants: NewPlant[];
@@ -22,17 +25,43 @@ export interface PlantBlock {
   errors: ImportError[];
 }
 
-/** Throws `not_valid` when the header row of a CSV file does not name the columns; all else is an error of its line. */
-export async function* readPlants(format: Format, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PlantBlock> {
-  let read = format === 'csv' ? undefined : readNdjson;
-  for await (const block of readRecords(chunks, format === 'csv')) {
+/**
+ * Throws when the header row of a CSV file does not name the columns, or is all there is; all else is an error of its
+ * line. `onIgnored` gets the columns that are not ours.
+ */
+export async function* readPlants(
+  format: Format,
+  chunks: AsyncIterable<Uint8Array>,
+  onIgnored: (columns: string[]) => void = () => {},
+): AsyncGenerator<PlantBlock> {
+  if (format === 'ndjson') {
+    for await (const block of readRecords(chunks)) yield readNdjson(block);
+    return;
+  }
+  let read: ((block: Block) => PlantBlock) | undefined;
+  let rows = 0;
+  let lastByte: number | undefined;
+  for await (const block of readRecords(watched(chunks), true)) {
     if (!read) {
       const header = block.texts.shift();
       if (header === undefined) continue;
       block.lines.shift();
-      read = createReadCsv(header);
+      read = createReadCsv(header, onIgnored);
     }
+    rows += block.texts.length + block.errors.length;
     yield read(block);
+  }
+  if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
+  if (rows === 0 && lastByte !== 0x0a) {
+    const advice = 'with curl, --data-binary @FILE keeps line ends and -d does not';
+    throw new PlantStoreError('not_json', `The file ends with its first line, and has no plant: ${advice}`);
+  }
+
+  async function* watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      lastByte = chunk.at(-1) ?? lastByte;
+      yield chunk;
+    }
   }
 }
 
@@ -40,10 +69,13 @@ export async function* printPlants(format: Format, plants: AsyncIterable<NewPlan
   if (format === 'csv') yield `${COLUMNS.join(',')}\n`;
   const print = format === 'csv' ? printCsv : printNdjson;
   let waiting: NewPlant[] = [];
+  let chars = 0;
   for await (const plant of plants) {
-    if (waiting.push(plant) < PRINTED_AT_ONCE) continue;
+    chars += plant.name.length;
+    if (waiting.push(plant) < PRINTED_PLANTS && chars < PRINTED_CHARS) continue;
     yield print(waiting);
     waiting = [];
+    chars = 0;
   }
   if (waiting.length > 0) yield print(waiting);
 }
@@ -72,12 +104,11 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function createReadCsv(header: string): (block: Block) => PlantBlock {
-  const columns = readCells([header.replace(/^\uFEFF/, '')])[0]?.map((cell) => cell.text.trim()) ?? [];
+function createReadCsv(header: string, onIgnored: (columns: string[]) => void): (block: Block) => PlantBlock {
+  const columns = readHeader(header);
   const [idAt, nameAt, tagAt] = COLUMNS.map((column) => columns.indexOf(column)) as [number, number, number];
-  if (idAt === -1 || nameAt === -1 || new Set(columns).size < columns.length) {
-    throw new PlantStoreError('not_valid', 'The first line must name the columns, as in "id,name,tag"');
-  }
+  const ignored = columns.filter((column) => !COLUMNS.some((known) => known === column));
+  if (ignored.length > 0) onIgnored(ignored);
   return (block) => {
     const rows = readAllCells(block.texts);
     return collect(block, (text, at) => {
@@ -97,23 +128,51 @@ function createReadCsv(header: string): (block: Block) => PlantBlock {
   };
 }
 
+function readHeader(header: string): string[] {
+  const columns = (readCells([header])[0] ?? []).map(({ text }) => text.trim().toLowerCase());
+  const missing = ['id', 'name'].find((column) => !columns.includes(column));
+  const twice = COLUMNS.find((column) => columns.indexOf(column) !== columns.lastIndexOf(column));
+  if (!missing && !twice) return columns;
+  const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
+  const finding = separator
+    ? `is separated by ${JSON.stringify(separator)}: save the file with commas`
+    : missing
+      ? `has no column "${missing}" (it has: ${columns.join(', ').slice(0, MAX_HEADER_SHOWN)})`
+      : `has the column "${twice}" twice`;
+  throw new PlantStoreError('not_valid', `The first line ${finding}. It must name the columns, as in "id,name,tag"`);
+}
+
 /** `toValue` gives undefined for a line to pass over, and throws for one that is wrong. */
 function collect({ texts, lines, errors }: Block, toValue: (text: string, at: number) => unknown): PlantBlock {
   const block: PlantBlock = { plants: [], lines: [], errors };
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // a bad line is no bug, and where we found it takes long to print
   for (let at = 0; at < texts.length; at++) {
     const line = lines[at] as number;
     try {
       const value = toValue(texts[at] as string, at);
       if (value === undefined) continue;
-      block.plants.push(check(NewPlant, value, 'The line'));
+      block.plants.push(requireShort(check(NewPlant, value, 'The line')));
       block.lines.push(line);
     } catch (error) {
       if (!(error instanceof PlantStoreError)) throw error;
       errors.push({ line, error });
     }
   }
+  Error.stackTraceLimit = stackTraceLimit;
   errors.sort((a, b) => a.line - b.line);
   return block;
+}
+
+/** As if it had come in a body of its own. */
+function requireShort(plant: NewPlant): NewPlant {
+  for (const member of ['name', 'tag'] as const) {
+    const text = plant[member] ?? '';
+    if (text.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
+      throw new PlantStoreError('body_too_large', `"${member}" is over ${MAX_TEXT_BYTES} bytes`);
+    }
+  }
+  return plant;
 }
 
 interface Cell {

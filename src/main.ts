@@ -11,7 +11,7 @@ const program = new Command('plant-store')
   .version(packageJson.version)
   .exitOverride()
   .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'plant-store: ')) })
-  .showHelpAfterError('See "plant-store --help"')
+  .showHelpAfterError('Add --help to see how it is used')
   .addHelpText(
     'after',
     `
@@ -105,7 +105,7 @@ Examples:
 program
   .command('export')
   .description('write all plants, as they are at one moment, into a file')
-  .argument('<file>', 'is there only when it is whole; - is standard output')
+  .argument('<file>', 'is there, or replaced, only when it is whole; - is standard output')
   .option('--format <format>', 'ndjson or csv (default: as the name of the file ends; ndjson for -)')
   .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')
   .addHelpText(
@@ -137,8 +137,9 @@ program
   .addHelpText(
     'after',
     `
-Stop the server and move the old store away first. Whoever follows the change log
-has to begin anew with an export: the service tells them so.
+Stop the server and move the old store away first. Tokens are those of the backup: what
+was revoked since works again. Whoever follows the change log and has seen what came after
+the backup has to begin anew with an export: the service tells them so.
 
 Examples:
   mv data/plants.db data/plants-old.db
@@ -154,7 +155,7 @@ program
   .description('look after the change log')
   .command('prune')
   .description('remove old changes; the records stay, and numbers never come again')
-  .requiredOption('--older-than <time>', '30m, 12h, 90d or 4w')
+  .requiredOption('--older-than <time>', '30m (minutes), 12h (hours), 90d (days) or 4w (weeks)')
   .addHelpText('after', '\nExamples:\n  plant-store changes prune --older-than 90d')
   .action(async (options) => {
     const config = readConfig();

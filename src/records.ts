@@ -5,8 +5,12 @@ import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from './error.ts';
 import type { ImportError } from './plant.ts';
 
-export const MAX_RECORD_BYTES = 64 * 1024;
+/** A name and a tag of 64 KiB each, in which every byte is escaped by six. */
+export const MAX_RECORD_BYTES = 1024 * 1024;
+/** What comes in smaller pieces is gathered first. */
+const READ_AT_ONCE_BYTES = 64 * 1024;
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
@@ -23,46 +27,55 @@ export interface Block {
 
 /** With `quotes` a line feed between quotation marks belongs to the record, as in CSV. */
 export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = false): AsyncGenerator<Block> {
-  let rest: Buffer = Buffer.alloc(0);
+  let rest: Uint8Array = new Uint8Array(0);
+  let isFirst = true;
   let line = 1;
   let dropping = false;
 
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
   for await (const chunk of chunks) {
-    yield read(
-      rest.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([rest, chunk]),
-    );
+    waiting.push(chunk);
+    waitingBytes += chunk.length;
+    if (waitingBytes < READ_AT_ONCE_BYTES) continue;
+    yield read(Buffer.concat([rest, ...waiting]));
+    waiting = [];
+    waitingBytes = 0;
   }
-  if (rest.length > 0) yield read(Buffer.concat([rest, Buffer.of(NEWLINE)]), true);
+  const last = Buffer.concat([rest, ...waiting, Buffer.of(NEWLINE)]);
+  if (last.length > 1) yield read(last, true);
 
   function read(bytes: Buffer, isLast = false): Block {
     const block: Block = { texts: [], lines: [], errors: [], bytes };
     const allUtf8 = isUtf8(bytes);
-    let at = 0;
-    if (dropping) {
-      at = bytes.indexOf(NEWLINE) + 1;
-      dropping = at === 0;
-      if (dropping) at = bytes.length;
-      else line++;
-    }
+    const endOfRecord = quotes ? createEndOfQuoted(bytes) : (start: number) => bytes.indexOf(NEWLINE, start);
+    let at = dropping ? afterDropped(bytes) : 0;
+    if (isFirst && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) at = 3;
+    isFirst = false;
     if (!quotes && allUtf8) at = readLines(block, bytes, at);
     while (at < bytes.length) {
-      let end = quotes ? endOfQuoted(bytes, at) : bytes.indexOf(NEWLINE, at);
-      const isCut = end === -1 || (end === NOT_CSV && bytes.indexOf(NEWLINE, at) === -1);
-      if (isCut && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
-      if (end < 0 || end - at > MAX_RECORD_BYTES) {
-        end = giveUp(block, bytes, at, end);
-      } else if (allUtf8 || isUtf8(bytes.subarray(at, end))) {
-        const text = bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end);
-        block.texts.push(text);
-        block.lines.push(line);
-        line += quotes ? countLines(text) : 1;
-      } else {
-        block.errors.push({ line: line++, error: new PlantStoreError('not_json', 'The line is not UTF-8') });
-      }
-      at = end + 1;
+      const end = endOfRecord(at);
+      const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
+      if (firstEnd === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
+      at = end < 0 ? giveUp(block, bytes, at) : take(block, bytes, at, end, allUtf8);
     }
     rest = bytes.subarray(at);
     return block;
+  }
+
+  function take(block: Block, bytes: Buffer, at: number, end: number, allUtf8: boolean): number {
+    if (end - at > MAX_RECORD_BYTES) block.errors.push({ line, error: lineTooLong() });
+    else if (!allUtf8 && !isUtf8(bytes.subarray(at, end))) {
+      block.errors.push({
+        line,
+        error: new PlantStoreError('not_json', 'The line is not UTF-8: save the file as UTF-8'),
+      });
+    } else {
+      block.texts.push(bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
+      block.lines.push(line);
+    }
+    line += quotes ? countLines(bytes, at, end) : 1;
+    return end + 1;
   }
 
   /** All whole lines at once, which is quicker. Gives where they end. */
@@ -80,23 +93,25 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return end + 1;
   }
 
-  /** Only the first line is given up: an open quotation mark must not take the others with it. */
-  function giveUp(block: Block, bytes: Buffer, at: number, recordEnd: number): number {
+  /** Of a record without an end only the first line: an open quotation mark must not take the others with it. */
+  function giveUp(block: Block, bytes: Buffer, at: number): number {
     const end = bytes.indexOf(NEWLINE, at);
-    const isOpen = end !== -1 && end !== recordEnd;
-    const error = isOpen
-      ? new PlantStoreError(
-          'not_json',
-          'The line is not CSV: a quotation mark is not closed, or not the last of its cell',
-        )
-      : lineTooLong();
-    block.errors.push({ line, error });
+    const notCsv = 'The line is not CSV: a quotation mark is not closed, or not the last of its cell';
+    block.errors.push({ line, error: end === -1 ? lineTooLong() : new PlantStoreError('not_json', notCsv) });
     if (end === -1) {
       dropping = true;
       return bytes.length;
     }
     line++;
-    return end;
+    return end + 1;
+  }
+
+  function afterDropped(bytes: Buffer): number {
+    const end = bytes.indexOf(NEWLINE);
+    if (end === -1) return bytes.length;
+    dropping = false;
+    line++;
+    return end + 1;
   }
 }
 
@@ -108,23 +123,25 @@ function lineTooLong(): PlantStoreError {
 const NOT_CSV = -2;
 
 /** A quotation mark counts at the beginning of a cell only; in a quoted cell two of them stand for one. -1: not yet. */
-function endOfQuoted(bytes: Buffer, start: number): number {
-  let end = bytes.indexOf(NEWLINE, start);
-  let at = start;
-  for (;;) {
-    const open = bytes.indexOf(QUOTE, at);
-    if (open === -1 || (end !== -1 && open > end)) return end;
-    const before = bytes[open - 1];
-    if (open !== start && before !== COMMA) {
+function createEndOfQuoted(bytes: Buffer): (start: number) => number {
+  let nextQuote = bytes.indexOf(QUOTE);
+
+  return (start) => {
+    let end = bytes.indexOf(NEWLINE, start);
+    let at = start;
+    for (;;) {
+      if (nextQuote !== -1 && nextQuote < at) nextQuote = bytes.indexOf(QUOTE, at);
+      if (nextQuote === -1 || (end !== -1 && nextQuote > end)) return end;
+      const open = nextQuote;
       at = open + 1;
-      continue;
+      if (open !== start && bytes[open - 1] !== COMMA) continue;
+      const close = endOfCell(bytes, at);
+      if (close === -1 || close + 1 === bytes.length) return -1;
+      if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
+      at = close + 1;
+      if (end < close) end = bytes.indexOf(NEWLINE, close);
     }
-    const close = endOfCell(bytes, open + 1);
-    if (close === -1 || close + 1 === bytes.length) return -1;
-    if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
-    at = close + 1;
-    if (end < close) end = bytes.indexOf(NEWLINE, close);
-  }
+  };
 }
 
 function endOfCell(bytes: Buffer, start: number): number {
@@ -134,8 +151,8 @@ function endOfCell(bytes: Buffer, start: number): number {
   }
 }
 
-function countLines(text: string): number {
+function countLines(bytes: Buffer, start: number, end: number): number {
   let lines = 1;
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  for (let at = bytes.indexOf(NEWLINE, start); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
   return lines;
 }

@@ -3,8 +3,9 @@
 
 /** Letters that differ from a plain one by a stroke or a dot only, which Unicode does not decompose. */
 const PLAIN: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' };
-const ACCENTS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+/g;
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
+/** Accents, and what chooses between forms of a sign. */
+const ACCENTS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+/g;
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 export function wordsOf(text: string): string[] {
   return (isAscii(text) ? text.toLowerCase() : fold(text)).match(WORD) ?? [];
@@ -31,6 +32,7 @@ export function isAscii(text: string): boolean {
 function fold(text: string): string {
   return text
     .normalize('NFKD')
+    .replace(ACCENTS, '')
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKD')

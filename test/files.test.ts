@@ -1,9 +1,18 @@
 // plant-store import, export, backup, restore and changes prune, as people and scripts run them.
 
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
@@ -58,10 +67,11 @@ suite('the command line on files', { concurrency: 2 }, () => {
     const lines = Array.from({ length: 5000 }, (_, n) => (n % 2 === 0 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
     writeFileSync(join(folder, 'in.jsonl'), lines.join('\n'));
     const { status, stdout, stderr } = run(folder, ['import', 'in.jsonl']);
+    assert.ok(stderr.startsWith('Making a new store at plants.db\n'));
     assert.equal(status, 1);
     assert.deepEqual(JSON.parse(stdout), { created: 2500, replayed: 0, failed: 2500 });
     assert.deepEqual(
-      stderr.trim().split('\n'),
+      stderr.trim().split('\n').slice(1),
       lines.flatMap((_, n) => (n % 2 === 0 ? [`Line ${n + 1}: "name" is missing`] : [])),
     );
   });
@@ -216,6 +226,93 @@ suite('the command line on files', { concurrency: 2 }, () => {
       [seq],
     );
     await restored.stop();
+  });
+
+  test('a backup of a store that is not in use can be restored at once, and the log can be read on', async () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'in.ndjson'), makeNdjson(10));
+    run(folder, ['import', 'in.ndjson']);
+    assert.equal(run(folder, ['backup', 'backup.db']).status, 0);
+    renameSync(join(folder, 'plants.db'), join(folder, 'old.db'));
+    const restored = run(folder, ['restore', 'backup.db']);
+    assert.equal(restored.status, 0, restored.stderr);
+    assert.match(restored.stderr, /tokens are those of the backup/);
+    const server = await startServer({ folder });
+    const client = createClient({ url: server.url, token: server.secret });
+    const { seq } = await client.create({ id: 100n, name: 'new' });
+    const pages = [
+      await client.changes({ limit: 3 }),
+      await client.changes({ after: 3, limit: 7 }),
+      await client.changes({ after: 10 }),
+    ];
+    assert.deepEqual(
+      pages.flat().map((change) => change.seq),
+      [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, seq],
+    );
+    assert.equal((await client.export()).seq, seq);
+    await assert.rejects(client.changes({ after: 11 }), { code: 'changes_pruned' });
+    await server.stop();
+  });
+
+  test('a backup of the first version is restored with new numbers, too', async () => {
+    const folder = makeFolder();
+    const old = new DatabaseSync(join(folder, 'backup.db'));
+    old.exec(
+      readFileSync(join(import.meta.dirname, '../src/sqlite/migrations/0001_plants_changes_tokens.sql'), 'utf8'),
+    );
+    old.exec(`PRAGMA user_version = 1;
+      INSERT INTO plants VALUES (1, 'Été', NULL, 1, 1, 1);
+      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'Été', NULL, 'tok_1')`);
+    old.close();
+    assert.equal(run(folder, ['restore', 'backup.db']).status, 0);
+    const server = await startServer({ folder });
+    const client = createClient({ url: server.url, token: server.secret });
+    assert.equal((await client.list({ q: 'ete' })).records.length, 1);
+    assert.ok((await client.create({ id: 2n, name: 'x' })).seq > 1_000_000);
+    await server.stop();
+  });
+
+  test('export writes through a link, and into a pipe', {
+    skip: process.platform === 'win32' && 'SKIPPED: no links',
+  }, () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'in.ndjson'), makeNdjson(3));
+    run(folder, ['import', 'in.ndjson']);
+    symlinkSync('real.csv', join(folder, 'link.csv'));
+    writeFileSync(join(folder, 'real.csv'), 'old');
+    assert.deepEqual(JSON.parse(run(folder, ['export', 'link.csv']).stdout), { file: 'link.csv', plants: 3 });
+    assert.equal(lstatSync(join(folder, 'link.csv')).isSymbolicLink(), true);
+    assert.match(readFileSync(join(folder, 'real.csv'), 'utf8'), /^id,name,tag\n0,Plant 0,\n/);
+    execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
+    const reading = `cat pipe.ndjson > read & ${process.execPath} ${LAUNCHER} export pipe.ndjson; wait`;
+    execFileSync('sh', ['-c', reading], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, DATABASE_URL: 'sqlite:plants.db' },
+    });
+    assert.equal(readFileSync(join(folder, 'read'), 'utf8'), makeNdjson(3));
+  });
+
+  test('Ctrl-C ends an import that waits for its input', async () => {
+    const folder = makeFolder();
+    const child = spawn(process.execPath, [LAUNCHER, 'import', '-'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, DATABASE_URL: 'sqlite:plants.db' },
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    const exited = once(child, 'exit');
+    child.stdin?.write(makeNdjson(10));
+    await sleep(1500);
+    child.kill('SIGINT');
+    assert.deepEqual(await exited, [130, null]);
+  });
+
+  test('columns that nobody knows are named, and a header in capitals is fine', () => {
+    const folder = makeFolder();
+    const { stderr, stdout } = run(folder, ['import', '-', '--format', 'csv'], {
+      input: 'ID,Name,tga\n1,Rosa,shrub\n',
+    });
+    assert.deepEqual(JSON.parse(stdout), { created: 1, replayed: 0, failed: 0 });
+    assert.equal(stderr, 'Making a new store at plants.db\nColumns that are not imported: tga\n');
   });
 
   test('restore refuses what is no backup', () => {

@@ -59,6 +59,7 @@ const READ: Scenario[] = [
   badParameter('an id with a fraction', '/plants/1.0'),
   badParameter('an id with zeros before it', '/plants/02000'),
   badParameter('an id with a plus', '/plants/+2000'),
+  badParameter('an id of very many digits', `/plants/${'9'.repeat(5000)}`),
   badParameter('the id -0', '/plants/-0'),
   badParameter('an id with a blank', '/plants/%202000'),
   { name: 'an empty id', send: { path: '/plants/' }, status: 404, error: 40400 },
@@ -87,7 +88,12 @@ const READ: Scenario[] = [
     error: 41200,
     headers: { etag: /^"\d+"$/ },
   },
-  ...['2000', '"1', '"a"b', 'W/5', '"1" "2"', '* , "1"'].map((value) => ({
+  ...['"x,y", "999999"', ',,"999999", ,', ''].map((value) => ({
+    name: `If-None-Match: ${value} names no version that is there`,
+    send: { path: '/plants/2000', headers: { 'if-none-match': value } },
+    status: 200,
+  })),
+  ...['2000', '"1', '"a"b', 'W/5', '"1" "2"', '* , "1"', '"a b"'].map((value) => ({
     name: `If-None-Match: ${value} is malformed`,
     send: { path: '/plants/2000', headers: { 'if-none-match': value } },
     status: 400,
@@ -287,7 +293,7 @@ const LIST: Scenario[] = [
   { name: 'a limit over 1000 counts as 1000', send: { path: '/plants?limit=5000&tag=tropical' }, status: 200 },
   { name: 'a limit of very many digits', send: { path: `/plants?limit=${'9'.repeat(400)}&tag=tropical` }, status: 200 },
   { name: 'unknown parameters are ignored', send: { path: '/plants?tag=tropical&colour=%zz&limi=0' }, status: 200 },
-  badParameter('limit 0', '/plants?limit=0', '"limit" must be a number from 1 to 1000'),
+  badParameter('limit 0', '/plants?limit=0', '"limit" must be a whole number of at least 1'),
   badParameter('limit -1', '/plants?limit=-1'),
   badParameter('limit abc', '/plants?limit=abc'),
   badParameter('limit 1.5', '/plants?limit=1.5'),
@@ -300,6 +306,20 @@ const LIST: Scenario[] = [
   badParameter('a query that cannot be decoded', '/plants?q=%zz', '"q" must be UTF-8'),
   badParameter('a query that is not UTF-8', '/plants?q=%ff', '"q" must be UTF-8'),
 ];
+
+const METHODS: Scenario[] = [
+  ['GET', '/plants/import', 'POST'],
+  ['PUT', '/plants/import', 'POST'],
+  ['HEAD', '/plants/import', 'POST'],
+  ['POST', '/plants/export', 'GET, HEAD'],
+  ['DELETE', '/plants/export', 'GET, HEAD'],
+].map(([method, path, allow]) => ({
+  name: `${method} ${path} is not about a record`,
+  send: { method: method as string, path: path as string },
+  status: 405,
+  ...(method !== 'HEAD' && { error: 40500 }),
+  headers: { allow: allow as string },
+}));
 
 const ndjson = { 'content-type': 'application/x-ndjson' };
 const csv = { 'content-type': 'text/csv; charset=utf-8' };
@@ -349,27 +369,43 @@ const TRANSFER: Scenario[] = [
     send: load('3013,Ficus,tree\n', csv),
     status: 400,
     error: 40002,
-    says: 'The first line must name the columns',
+    says: 'The first line has no column "id" (it has: 3013, ficus, tree)',
     stored: { none: 3013n },
   },
   { name: 'an empty file', send: load(''), status: 200, body: '{"created":0,"replayed":0,"failed":0,"errors":[]}' },
+  { name: 'a CSV file without a byte', send: load('', csv), status: 400, error: 40001, says: 'The file is empty' },
   {
-    name: 'an empty CSV file',
-    send: load('', csv),
+    name: 'a CSV file whose line ends got lost on the way',
+    send: load('id,name,tag3015,Ficus,tree', csv),
+    status: 400,
+    error: 40001,
+    says: '--data-binary',
+    stored: { none: 3015n },
+  },
+  {
+    name: 'a header row alone, as an export of an empty store has it',
+    send: load('id,name,tag\n', csv),
     status: 200,
     body: '{"created":0,"replayed":0,"failed":0,"errors":[]}',
+  },
+  {
+    name: 'a header row alone, without the end of its line',
+    send: load('id,name,tag', csv),
+    status: 400,
+    error: 40001,
+    says: '--data-binary',
   },
   {
     name: 'a line that is not UTF-8',
     send: load(Buffer.from('{"id":3020,"name":"\xe9"}\n{"id":3021,"name":"x"}\n', 'latin1')),
     status: 200,
-    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":40001,"message":"The line is not UTF-8"}]}',
+    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":40001,"message":"The line is not UTF-8: save the file as UTF-8"}]}',
   },
   {
     name: 'a line over 64 KiB',
     send: load(`{"id":3022,"name":"${'x'.repeat(70_000)}"}\n{"id":3023,"name":"x"}\n`),
     status: 200,
-    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":41300,"message":"The line is over 65536 bytes"}]}',
+    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":41300,"message":"\\"name\\" is over 65536 bytes"}]}',
     stored: { none: 3022n },
   },
   {
@@ -450,6 +486,7 @@ export const RECORD_SCENARIOS: Record<string, Scenario[]> = {
   'reading a record': READ,
   'changing a record': CHANGE,
   'listing and searching': LIST,
+  'paths beside those of records': METHODS,
   'files in and out': TRANSFER,
   'the change log': EVENTS,
 };

@@ -200,6 +200,10 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
       '',
       '×Fatshedera',
       'हिन्दी',
+      '🌶️Pepper',
+      'ᾠδή',
+      `a${'я'.repeat(17_000)}`,
+      '植'.repeat(12_000),
     ];
     await store.import(
       names.map((name, at) => ({ id: BigInt(at), name })),
@@ -245,6 +249,11 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
       ['हि', [14]],
       ['ह', [14]],
       ['हन', []],
+      ['pepper', [15]],
+      ['ωδη', [16]],
+      ['aя', [17]],
+      ['植植', [18]],
+      ['я', []],
       ['', all],
       ['  !!  ', all],
       ['" OR *', []],

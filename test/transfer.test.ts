@@ -146,6 +146,42 @@ suite('files in and out', { concurrency: 2 }, () => {
     assert.equal(await server.stop(), 0);
   });
 
+  test('imports of long texts, many at once, all get through, and leave no trace in later ones', async () => {
+    const server = await startServer();
+    const names = ['\ufdfa'.repeat(20_000), 'x'.repeat(60_000)]; // the first one folds to 18 times its length
+    const block = (name: string, first: number) =>
+      Array.from({ length: 60 }, (_, n) => `{"id":${first + n},"name":"${name}"}\n`).join('');
+    const all = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => load(server, 'application/x-ndjson', [block(names[n % 2] ?? '', n * 100)])),
+    );
+    assert.deepEqual(
+      all.map(({ created, failed }) => [created, failed]),
+      Array(8).fill([60, 0]),
+    );
+    assert.equal((await load(server, 'application/x-ndjson', ['{"id":-1,"name":"small"}\n'])).created, 1);
+    await server.stop();
+  });
+
+  test('an import of short lines, in tiny pieces or all of them bad, holds nobody up', async () => {
+    const server = await startServer();
+    let longestMs = 0;
+    let done = false;
+    const watching = (async () => {
+      while (!done) {
+        const startMs = performance.now();
+        await send(server.port, { path: '/healthz' });
+        longestMs = Math.max(longestMs, performance.now() - startMs);
+        await sleep(5);
+      }
+    })();
+    assert.equal((await load(server, 'application/x-ndjson', ['x\n'.repeat(100_000)])).failed, 100_000);
+    assert.equal((await load(server, 'text/csv', ['id,name\n', ...Array(20_000).fill('1,')])).failed, 1);
+    done = true;
+    await watching;
+    assert.ok(longestMs < 1000, `${longestMs} ms`);
+    await server.stop();
+  });
+
   test('an answer names the first 1,000 bad lines, in the order of lines, and counts all', async () => {
     const server = await startServer();
     const bad = Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? `{"id":${n}}\n` : `{"id":1,"name":"${n}"}\n`));

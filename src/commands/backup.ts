@@ -18,13 +18,16 @@ export async function restore(config: Config, file: string): Promise<void> {
   if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
   await restoreDatabase(file, config.databasePath);
   report('restored to', config.databasePath);
+  process.stderr.write(
+    'Its tokens are those of the backup, also those that were revoked since: look at "token list"\n',
+  );
 }
 
 function report(what: string, file: string): void {
   const { size } = statSync(file);
   process.stdout.write(
     process.stdout.isTTY
-      ? `The store is ${what} ${file} (${(size / 1024 / 1024).toFixed(1)} MiB)\n`
+      ? `The store is ${what} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB)\n`
       : `${JSON.stringify({ file, bytes: size })}\n`,
   );
 }

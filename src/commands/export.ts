@@ -1,6 +1,6 @@
 // plant-store export FILE: all plants at one moment into a file, which is there only when it is whole.
 
-import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config.ts';
 import { printPlants } from '../format.ts';
@@ -17,38 +17,61 @@ export async function exportFile(config: Config, file: string, options: Transfer
   await withPlants(config, options.url, async (store) => {
     const snapshot = await store.export();
     const progress = startProgress('Exporting', snapshot.count?.());
+    let count = 0;
     try {
-      const texts = printPlants(format, counted(snapshot.plants, progress));
+      const texts = printPlants(format, counted(snapshot.plants));
       if (file === '-') await writeOut(texts);
-      else await writeWhole(texts, file);
+      else await writeFile(texts, file, progress);
     } finally {
       snapshot.close();
       progress.stop();
     }
+    if (file !== '-') report(file, count);
+
+    async function* counted(plants: AsyncIterable<NewPlant>): AsyncGenerator<NewPlant> {
+      for await (const plant of plants) {
+        if (++count % 1000 === 0) progress.update(count, count);
+        yield plant;
+      }
+    }
   });
 }
 
-async function* counted(plants: AsyncIterable<NewPlant>, progress: Progress): AsyncGenerator<NewPlant> {
-  let count = 0;
-  for await (const plant of plants) {
-    if (++count % 1000 === 0) progress.update(count, count);
-    yield plant;
+function report(file: string, plants: number): void {
+  process.stdout.write(
+    process.stdout.isTTY
+      ? `${plants.toLocaleString('en')} plants exported to ${file}\n`
+      : `${JSON.stringify({ file, plants })}\n`,
+  );
+}
+
+/** A pipe or a device is written to as it is. */
+async function writeFile(texts: AsyncIterable<string>, givenFile: string, progress: Progress): Promise<void> {
+  const file = existsSync(givenFile) ? realpathSync(givenFile) : givenFile;
+  const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+  const draft = isPlain ? `${file}.part` : file;
+  const removeDraft = () => {
+    if (isPlain) rmSync(draft, { force: true });
+  };
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.once(signal, () => {
+      progress.stop();
+      removeDraft();
+      process.stderr.write(`Stopped: ${givenFile} is not written\n`);
+      process.exit(status);
+    });
   }
-}
-
-async function writeWhole(texts: AsyncIterable<string>, file: string): Promise<void> {
-  const draft = `${file}.part`;
-  process.once('SIGINT', () => {
-    rmSync(draft, { force: true });
-    process.exit(130);
-  });
   try {
-    await pipeline(texts, createWriteStream(draft, { flush: true }));
-    renameSync(draft, file);
+    await pipeline(texts, createWriteStream(draft, { flush: isPlain }));
+    if (isPlain) renameSync(draft, file);
   } catch (error) {
-    rmSync(draft, { force: true });
-    if ((error as NodeJS.ErrnoException).syscall)
-      throw new Refusal(`Cannot write ${file}: ${(error as Error).message}`);
+    removeDraft();
+    if ((error as NodeJS.ErrnoException).syscall) {
+      throw new Refusal(`Cannot write ${givenFile}: ${(error as Error).message}`);
+    }
     throw error;
   }
 }

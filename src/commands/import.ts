@@ -1,7 +1,8 @@
 // plant-store import FILE: plants from a file into the database, or to a server. A second run goes on where the first
 // one was stopped: what is there already is passed over.
 
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import { readPlants } from '../format.ts';
 import { importPlants } from '../import.ts';
@@ -21,14 +22,20 @@ export async function importFile(config: Config, file: string, options: Transfer
   const format = chooseFormat(file, options.format);
   const input = openInput(file);
   const stop = new AbortController();
-  process.once('SIGINT', () => stop.abort()); // a second one ends it at once, which loses nothing either
+  process.once('SIGINT', () => {
+    stop.abort();
+    input.chunks.destroy(); // it may be waiting for more
+  }); // a second one ends it at once, which loses nothing either
+  if (options.url === undefined && !existsSync(config.databasePath)) {
+    process.stderr.write(`Making a new store at ${config.databasePath}\n`);
+  }
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;
   const stopped = Symbol('stopped');
 
   const counts = { created: 0, replayed: 0, failed: 0 };
   const ended = await withPlants(config, options.url, (store) =>
-    importPlants(store, readPlants(format, counted(input.chunks)), {
+    importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
       by: CLI,
       signal: stop.signal,
       onError: ({ line, error }) => progress.say(`Line ${line}: ${error.message}`),
@@ -37,7 +44,9 @@ export async function importFile(config: Config, file: string, options: Transfer
         progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
       },
     }).catch((error) => {
-      if (stop.signal.aborted && error === stop.signal.reason) return stopped;
+      if (stop.signal.aborted) return stopped;
+      if ((error as NodeJS.ErrnoException).syscall)
+        throw new Refusal(`Cannot read ${file}: ${(error as Error).message}`);
       throw error;
     }),
   ).finally(() => progress.stop());
@@ -48,6 +57,10 @@ export async function importFile(config: Config, file: string, options: Transfer
     process.exitCode = 130;
   } else if (counts.failed > 0) process.exitCode = 1;
 
+  function onIgnored(columns: string[]): void {
+    progress.say(`Columns that are not imported: ${columns.join(', ')}`);
+  }
+
   async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of chunks) {
       doneBytes += chunk.length;
@@ -56,7 +69,7 @@ export async function importFile(config: Config, file: string, options: Transfer
   }
 }
 
-function openInput(file: string): { chunks: AsyncIterable<Uint8Array>; bytes: number | undefined } {
+function openInput(file: string): { chunks: Readable; bytes: number | undefined } {
   if (file === '-') return { chunks: process.stdin, bytes: undefined };
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat) throw new Refusal(`There is no file ${file}`);

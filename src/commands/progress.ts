@@ -27,6 +27,8 @@ export function startProgress(verb: string, total: number | undefined): Progress
       clearOnComplete: true,
       stopOnComplete: false,
     });
+    // What it prints goes on below: the place where the bar began may be anywhere by then.
+    Object.assign(shown, { terminal: Object.assign(terminalOf(shown), { cursorSave() {}, cursorRestore() {} }) });
     shown.start(total ?? 1, 0, describe(0, 0));
     return {
       update: (done, plants) => shown.update(total ? done : 0, describe(done, plants)),
@@ -60,6 +62,11 @@ export function startProgress(verb: string, total: number | undefined): Progress
       left: secondsLeft === undefined ? '?' : duration(Math.ceil(secondsLeft)),
     };
   }
+}
+
+/** Its types leave it out. */
+function terminalOf(shown: progress.SingleBar): object {
+  return (shown as unknown as { terminal: object }).terminal;
 }
 
 function duration(seconds: number): string {

@@ -49,6 +49,7 @@ export function createApp(options: AppOptions): FastifyInstance {
 
   const app = fastify({
     genReqId: requestIdOf,
+    routerOptions: { maxParamLength: connection.MAX_HEADER_BYTES }, // what is wrong with an id is for us to say
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
     connectionTimeout: connection.STALLED_MS,
@@ -72,6 +73,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler(refuse);
   const [streaming, others] = [routes.filter(takesStream), routes.filter((route) => !takesStream(route))];
   for (const route of others) mount(app, route);
+  for (const { method, path } of paths.shadowed()) {
+    app.route({ method, url: basePath + path, exposeHeadRoute: true, handler: () => undefined }); // `admit` refuses it
+  }
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _stream, done) => done(null));

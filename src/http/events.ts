@@ -59,8 +59,15 @@ async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSigna
   }
 }
 
+/** For all who are being shown the same change. */
+const printed = new WeakMap<Change, string>();
+
 function toEvent(change: Change): string {
-  return `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
+  const known = printed.get(change);
+  if (known !== undefined) return known;
+  const event = `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
+  printed.set(change, event);
+  return event;
 }
 
 async function within<T>(timeMs: number, promise: Promise<T>): Promise<T | 'late'> {

@@ -38,7 +38,7 @@ export const limit = {
   schema: { type: 'integer', format: 'int32', minimum: 1, default: 100 },
   read(text: string): number {
     if (/^0*[1-9]\d*$/.test(text)) return Math.min(Number(text), MAX_LIMIT);
-    throw malformed('"limit"', `a number from 1 to ${MAX_LIMIT}`);
+    throw malformed('"limit"', 'a whole number of at least 1');
   },
 } as const;
 
@@ -46,7 +46,7 @@ export const cursor = textParameter('cursor', 'Where the page begins: from the `
 export const tag = textParameter('tag', 'Only plants with exactly this tag');
 export const q = textParameter(
   'q',
-  'Words, each of which must begin a word of the name, whatever its case and accents: `mon del` finds *Monstera deliciosa*',
+  'Words, each of which must begin a word of the name, whatever its case and accents: `mon del` finds *Monstera deliciosa*. Without a word in it, it finds all',
 );
 
 export const after = {
@@ -130,11 +130,12 @@ function readSeq(what: string, text: string): number {
 /** A weak tag is never strongly equal to another (RFC 9110 §8.8.3.2), nor is one that we have not made. */
 function readVersions(what: string, text: string, weakToo: boolean): Versions {
   if (text.trim() === '*') return '*';
-  const tags = text.split(',').map((part) => /^\s*(W\/)?"([!\x23-\x7e\x80-\xff]*)"\s*$/.exec(part));
   const versions: number[] = [];
-  for (const found of tags) {
-    if (!found) throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
-    const [, weak, opaque = ''] = found;
+  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty one counts for nothing
+  while (element.lastIndex < text.length) {
+    const [, weak, opaque = ''] = element.exec(text) ?? [];
+    if (element.lastIndex === 0)
+      throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
     if (/^[1-9]\d{0,15}$/.test(opaque) && (weakToo || !weak)) versions.push(Number(opaque));
   }
   return versions;

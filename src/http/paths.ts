@@ -7,6 +7,8 @@ export interface Paths {
   needsToken(url: string): boolean;
   /** The value of `Allow`, empty when there is no such path. */
   methodsAt(url: string): string;
+  /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
+  shadowed(): Pick<Route, 'method' | 'path'>[];
 }
 
 export function createPaths(routes: Route[], basePath: string): Paths {
@@ -21,8 +23,21 @@ export function createPaths(routes: Route[], basePath: string): Paths {
     },
     methodsAt(url) {
       const segments = segmentsOf(url);
-      const methods = known.filter((route) => isMatch(route.segments, segments)).map(({ method }) => method);
+      const matching = known.filter((route) => isMatch(route.segments, segments));
+      const exact = matching.filter((route) => !route.path.includes(':'));
+      const methods = (exact.length > 0 ? exact : matching).map(({ method }) => method);
       return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+    },
+    shadowed() {
+      const exact = known.filter((route) => !route.path.includes(':'));
+      return known
+        .filter((route) => route.path.includes(':'))
+        .flatMap(({ method, segments }) =>
+          exact
+            .filter((route) => isMatch(segments, route.segments))
+            .filter(({ path }) => !exact.some((other) => other.path === path && other.method === method))
+            .map(({ path }) => ({ method, path })),
+        );
     },
   };
 }

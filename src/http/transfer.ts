@@ -2,7 +2,7 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { ERROR_NUMBERS } from '../error.ts';
+import { ERROR_NUMBERS, PlantStoreError } from '../error.ts';
 import { type Format, printPlants, readPlants } from '../format.ts';
 import { importPlants } from '../import.ts';
 import type { PlantStore } from '../plant.ts';
@@ -17,6 +17,8 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
 const MAX_ERRORS_NAMED = 1000;
+/** Each may have 2 MiB under way. */
+const MAX_IMPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z
@@ -31,6 +33,8 @@ const ImportReport = z
   .meta({ id: 'ImportReport' });
 
 export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[] {
+  let imports = 0;
+
   return [
     route({
       method: 'POST',
@@ -39,14 +43,18 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
       operationId: 'importPlants',
       summary: 'Create many plants from a file',
       description:
-        'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a line may have 64 KiB. ' +
+        'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a name or a tag may have 64 KiB. ' +
         'A bad line is named and never stops the others. To send the whole file again is safe. ' +
         'In CSV an empty cell is no tag, and `""` is an empty one.',
       body: { types: [NDJSON, CSV] },
       answer: { description: 'What became of the lines', schema: ImportReport },
-      errors: ['not_valid'],
+      errors: ['not_json', 'not_valid'],
       async handle({ request, token }) {
+        if (imports >= MAX_IMPORTS) {
+          throw new PlantStoreError('unavailable', 'Too many imports are under way: try again later');
+        }
         const errors: z.output<typeof ImportReport>['errors'] = [];
+        imports++;
         const format = FORMAT_OF[essenceOf(request.headers)] as Format;
         const counts = await importPlants(store, readPlants(format, readLongBody(request.raw, stopping)), {
           by: { tokenId: token.id },
@@ -54,7 +62,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
             if (errors.length >= MAX_ERRORS_NAMED) return;
             errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
-        });
+        }).finally(() => imports--);
         return { ...counts, errors };
       },
     }),

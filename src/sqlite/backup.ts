@@ -15,12 +15,10 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
-import { inspectDatabase, openReader } from './database.ts';
+import { hasLog, inspectDatabase, migrate, openReader } from './database.ts';
 import { takeLock } from './lock.ts';
+import { skipNumbers } from './numbering.ts';
 import { preparePlace, syncDirectory } from './place.ts';
-
-/** Far more than can have been written after the backup: no number that was given since then comes again. */
-const SKIPPED_NUMBERS = 1_000_000_000;
 
 /** Reads as one transaction: what is written meanwhile is not in it. Throws Refusal. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
@@ -42,17 +40,19 @@ export async function restoreDatabase(file: string, givenPath: string): Promise<
   const lock = takeLock(path);
   if (!lock) throw new Refusal(`A server is using ${givenPath}: stop it first`);
   try {
-    for (const present of [path, `${path}-wal`]) {
-      if (existsSync(present)) throw new Refusal(`${present} is there already: move it away first`);
-    }
-    if (existsSync(`${file}-wal`)) {
-      throw new Refusal(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
-    }
+    if (existsSync(path)) throw new Refusal(`${path} is there already: move it away first`);
+    if (hasLog(path)) throw new Refusal(`${path}-wal is there already: move it away first`);
+    if (hasLog(file)) throw new Refusal(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
+    inspectDatabase(file);
+    for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     await makeWhole(path, (draft) => {
       copyFileSync(file, draft, constants.COPYFILE_FICLONE);
       chmodSync(draft, 0o600);
-      inspectDatabase(draft);
-      skipNumbers(draft);
+      const db = new DatabaseSync(draft);
+      db.exec('PRAGMA journal_mode = DELETE');
+      migrate(db);
+      skipNumbers(db);
+      db.close();
     });
   } finally {
     lock.release();
@@ -74,19 +74,4 @@ async function makeWhole(file: string, make: (draft: string) => void): Promise<v
     if (error instanceof Refusal) throw error;
     throw new Refusal(`Cannot write ${file}: ${(error as Error).message}`);
   }
-}
-
-/** Whoever follows the log, or holds an ETag, may have seen numbers that this copy does not know. */
-function skipNumbers(path: string): void {
-  const db = new DatabaseSync(path);
-  const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: number };
-  db.exec('PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE');
-  if (user_version >= 2) {
-    db.exec(`UPDATE numbering SET pruned_to =
-      max(pruned_to, coalesce((SELECT max(seq) FROM changes), 0)) + ${SKIPPED_NUMBERS}`);
-  } else {
-    db.exec(`UPDATE sqlite_sequence SET seq = seq + ${SKIPPED_NUMBERS} WHERE name = 'changes'`);
-  }
-  db.exec('COMMIT');
-  db.close();
 }

@@ -17,10 +17,13 @@ export interface Image {
 
 export interface Packer {
   add(plants: NewPlant[]): void;
-  /** What was added since the last time. */
+  /** Of all texts so far. */
+  chars(): number;
+  /** To be called once. */
   pack(): Image;
 }
 
+/** For one batch: a database that was once large stays so. */
 export function createPacker(): Packer {
   const db = new DatabaseSync(':memory:');
   db.exec('CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); BEGIN');
@@ -33,6 +36,7 @@ export function createPacker(): Packer {
   let count = 0;
   let ascending = true;
   let lastId: bigint | undefined;
+  let chars = 0;
 
   return {
     add(plants) {
@@ -47,14 +51,12 @@ export function createPacker(): Packer {
       }
       count += plants.length;
     },
+    chars: () => chars,
     pack() {
       db.exec('COMMIT');
-      const image = { bytes: db.serialize() as Uint8Array<ArrayBuffer>, count, ascending };
-      db.exec('BEGIN; DELETE FROM plants');
-      count = 0;
-      ascending = true;
-      lastId = undefined;
-      return image;
+      const bytes = db.serialize() as Uint8Array<ArrayBuffer>;
+      db.close();
+      return { bytes, count, ascending };
     },
   };
 
@@ -64,7 +66,9 @@ export function createPacker(): Packer {
     into[COLUMNS * at] = plant.id;
     into[COLUMNS * at + 1] = plant.name;
     into[COLUMNS * at + 2] = plant.tag ?? null;
-    into[COLUMNS * at + 3] = isPlain(plant) ? null : indexText(plant.name, plant.tag);
+    const text = isPlain(plant) ? null : indexText(plant.name, plant.tag);
+    into[COLUMNS * at + 3] = text;
+    chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
   }
 }
 

@@ -142,7 +142,7 @@ function inspect(path: string, role: Role): number {
 }
 
 /** A clean stop copies the log back into the file and removes it. */
-function hasLog(path: string): boolean {
+export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
@@ -151,7 +151,7 @@ function damaged(path: string, finding: string): Refusal {
   return new Refusal(`${path} is damaged (${oneLine}): nothing was changed; restore it from a backup`);
 }
 
-function migrate(db: DatabaseSync): void {
+export function migrate(db: DatabaseSync): void {
   db.function('index_text', { deterministic: true }, (name, tag) => indexText(name as string, tag as string | null));
   db.exec('BEGIN IMMEDIATE');
   for (const sql of MIGRATIONS.slice(Number(pragma(db, 'user_version')))) db.exec(sql);

@@ -5,6 +5,8 @@ import type { Change } from '../change.ts';
 /** So often it is looked if another process has written. */
 const POLL_MS = 500;
 const CHANGES_AT_ONCE = 500;
+/** Within this nobody else's commit is worth another look. */
+const FRESH_MS = 50;
 
 export interface Follow {
   follow(options: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
@@ -13,39 +15,50 @@ export interface Follow {
 }
 
 export function createFollow(readChanges: (query: { after?: number | undefined; limit: number }) => Change[]): Follow {
-  let commit = Promise.withResolvers<void>();
+  const waiting = new Set<() => void>();
+  let commits = 0;
+  /** What was read last: those who are up to date all ask for the same. */
+  let recent: { after: number | undefined; commits: number; atMs: number; changes: Change[] } | undefined;
 
   return {
     async *follow({ after, signal }) {
       let last = after;
       while (!signal?.aborted) {
-        const nextCommit = commit.promise; // before the look, so that none is missed between the two
-        const changes = readChanges({ after: last, limit: CHANGES_AT_ONCE });
+        const commitsBefore = commits; // before the look, so that none is missed between the two
+        const changes = read(last);
         for (const change of changes) {
           yield change;
           if (signal?.aborted) return;
           last = change.seq;
         }
-        if (changes.length === 0) await firstOf(nextCommit, signal);
+        if (changes.length === 0 && commits === commitsBefore) await nextCommit(signal);
       }
     },
     onCommit() {
-      commit.resolve();
-      commit = Promise.withResolvers();
+      commits++;
+      for (const wake of waiting) wake();
     },
   };
-}
 
-function firstOf(commit: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, POLL_MS);
-    signal?.addEventListener('abort', done);
-    commit.then(done);
+  function read(after: number | undefined): Change[] {
+    const atMs = performance.now();
+    const isFresh = recent && recent.after === after && recent.commits === commits && atMs - recent.atMs < FRESH_MS;
+    if (!isFresh) recent = { after, commits, atMs, changes: readChanges({ after, limit: CHANGES_AT_ONCE }) };
+    return recent?.changes ?? [];
+  }
 
-    function done(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', done);
-      resolve();
-    }
-  });
+  function nextCommit(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(wake, POLL_MS);
+      signal?.addEventListener('abort', wake);
+      waiting.add(wake);
+
+      function wake(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        waiting.delete(wake);
+        resolve();
+      }
+    });
+  }
 }

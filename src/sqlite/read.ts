@@ -7,10 +7,16 @@ import { readCursor, toCursor } from '../cursor.ts';
 import { PlantStoreError } from '../error.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page, type PlantRecord, type Versioned } from '../plant.ts';
 import type { Token } from '../token.ts';
+import { prepareIsGone } from './numbering.ts';
 import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from './rows.ts';
 import { prepareSearch } from './search.ts';
 
 const DEFAULT_LIMIT = 100;
+/** Of the texts in a page: 1,000 records of 64 KiB would hold up everybody else. */
+const PAGE_CHARS = 512 * 1024;
+/** A search looks at so many at once, and then lets others in. */
+const PASS_ROWS = 1001;
+const PASS_CHARS = 512 * 1024;
 const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
 type ListedRow = PlantRow & { id: bigint };
@@ -22,7 +28,9 @@ export function prepareReads(db: DatabaseSync) {
     SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
     WHERE words MATCH ? AND words.rowid >= ? ORDER BY words.rowid LIMIT ?`);
   const listChanges = db.prepare('SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?');
-  const prunedTo = db.prepare('SELECT pruned_to FROM numbering');
+  const isGone = prepareIsGone(db);
+  const begin = db.prepare('BEGIN');
+  const commit = db.prepare('COMMIT');
   const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);
   const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
   const toSearch = prepareSearch(db);
@@ -35,38 +43,60 @@ export function prepareReads(db: DatabaseSync) {
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
 
+    /** Shorter than asked for where the records are long. */
     async list({ limit = DEFAULT_LIMIT, cursor, ...filter }: ListQuery): Promise<Page> {
       let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
-      const search = toSearch(filter);
       const records: PlantRecord[] = [];
-      for (;;) {
-        const rows = (search
-          ? searchPlants.all(search.expression, from, limit + 1)
-          : listPlants.all(from, limit + 1)) as unknown as ListedRow[];
-        for (const row of rows) {
-          const record = toRecord(row.id, row);
-          if (search && !search.isWanted(record)) continue;
-          const last = records.at(-1);
-          if (last && records.length === limit) return { records, next: toCursor(last.id + 1n, filter) };
-          records.push(record);
-        }
-        const end = rows[limit];
-        if (!end || end.id === MAX_ID) return { records };
-        from = end.id + 1n;
+      let chars = 0;
+      for (let pass = 0; ; pass++) {
+        const seen = atOnce(() => {
+          const search = toSearch(filter, pass);
+          const rows = search
+            ? searchPlants.iterate(search.expression, from, PASS_ROWS)
+            : listPlants.iterate(from, limit + 1);
+          let count = 0;
+          let passed = 0;
+          for (const row of rows as Iterable<unknown> as Iterable<ListedRow>) {
+            count++;
+            passed += row.name.length;
+            from = row.id;
+            const record = toRecord(row.id, row);
+            if (search && !search.isWanted(record)) {
+              if (passed > PASS_CHARS) return 'more';
+              continue;
+            }
+            const last = records.at(-1);
+            if (last && (records.length === limit || chars > PAGE_CHARS)) return last;
+            records.push(record);
+            chars += row.name.length + (row.tag?.length ?? 0);
+          }
+          return count < PASS_ROWS && (search || count <= limit) ? 'end' : 'more';
+        });
+        if (typeof seen === 'object') return { records, next: toCursor(seen.id + 1n, filter) };
+        if (seen === 'end' || from === MAX_ID) return { records };
+        from++;
         await nextTurn(); // others get theirs, while this one has to pass over many
       }
     },
 
+    /** Fewer than asked for where they are long. */
     changes({ after, limit = DEFAULT_LIMIT }: { after?: number | undefined; limit?: number | undefined }): Change[] {
-      const { pruned_to } = prunedTo.get() as { pruned_to: number };
-      if (after !== undefined && after < pruned_to) {
-        throw new PlantStoreError(
-          'changes_pruned',
-          `The changes after ${after} are no longer there: take a new export, and follow from the number in its ETag`,
-        );
-      }
-      const rows = listChanges.all(after ?? 0, limit) as unknown as ChangeRow[];
-      return rows.map(toChange);
+      return atOnce(() => {
+        if (after !== undefined && isGone(after)) {
+          throw new PlantStoreError(
+            'changes_pruned',
+            `The changes after ${after} are no longer there: take a new export, and follow from the number in its ETag`,
+          );
+        }
+        const changes: Change[] = [];
+        let chars = 0;
+        for (const row of listChanges.iterate(after ?? 0, limit) as Iterable<unknown> as Iterable<ChangeRow>) {
+          changes.push(toChange(row));
+          chars += row.name.length + (row.tag?.length ?? 0);
+          if (chars > PAGE_CHARS) break;
+        }
+        return changes;
+      });
     },
 
     findToken(secretHash: string): Token | undefined {
@@ -76,4 +106,13 @@ export function prepareReads(db: DatabaseSync) {
 
     listTokens: (): Token[] => (listTokens.all() as unknown as TokenRow[]).map(toToken),
   };
+  /** What is read by several statements is of one moment. */
+  function atOnce<T>(read: () => T): T {
+    begin.run();
+    try {
+      return read();
+    } finally {
+      commit.run();
+    }
+  }
 }

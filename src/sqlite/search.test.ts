@@ -130,6 +130,53 @@ test('a beginning of very many different words finds them all', async () => {
   assert.equal((await walk(store, { q: 'serial0029' })).length, 100);
 });
 
+test('a record that fits all along is found all along, whatever its words become meanwhile', async () => {
+  await clear(store, by);
+  await store.import(
+    Array.from({ length: 60 }, (_, n) => ({ id: BigInt(n), name: `monx${n} delx${n}` })),
+    by,
+  );
+  let done = false;
+  const changing = (async () => {
+    for (let n = 0; !done; n++) await store.put(100n, { name: `monz${n} delz${n}` }, by);
+  })();
+  await store.put(100n, { name: 'mon del' }, by);
+  for (let n = 0; n < 300; n++) {
+    assert.equal((await walk(store, { q: 'mon del' })).at(-1)?.id, 100n, `search ${n}`);
+    await new Promise(setImmediate);
+  }
+  done = true;
+  await changing;
+});
+
+test('a search for a rare beginning among very many is no slower with a small page', async () => {
+  await clear(store, by);
+  const plants = Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: n < 19_900 ? `a${n}` : `azz${n}` }));
+  await store.import(plants, by);
+  const startMs = performance.now();
+  assert.equal((await store.list({ q: 'az', limit: 1 })).records[0]?.id, 19_900n);
+  assert.ok(performance.now() - startMs < 1000);
+  assert.equal((await walk(store, { q: 'az', limit: 7 })).length, 100);
+});
+
+test('a page of long records is shorter, and the walk still shows all of them', async () => {
+  await clear(store, by);
+  const plants = Array.from({ length: 60 }, (_, n) => ({
+    id: BigInt(n),
+    name: `long ${'é'.repeat(30_000)}`,
+    tag: 't',
+  }));
+  await store.import(plants, by);
+  for (const filter of [{}, { q: 'long' }, { tag: 't' }]) {
+    const first = await store.list({ limit: 60, ...filter });
+    assert.ok(first.records.length < 30 && first.next !== undefined);
+    assert.deepEqual(
+      (await walk(store, { limit: 60, ...filter })).map(({ id }) => id),
+      plants.map(({ id }) => id),
+    );
+  }
+});
+
 test('an index serves every filter: no plan of a list scans the plants', () => {
   const plans = [
     'SELECT * FROM plants WHERE id >= 5 ORDER BY id LIMIT 100',

@@ -10,12 +10,13 @@ import { hasWords, isAscii, queryWords, wordsOf } from '../words.ts';
 const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
+const MAX_WORD_CHARS = 8 * 1024;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
 /** The index splits and lower-cases ASCII just as words.ts does, so that an ASCII name can stay as it is. */
 export function indexText(name: string, tag: string | null | undefined): string {
-  const text = isAscii(name) ? name : wordsOf(name).join(' ');
+  const text = isAscii(name) ? name : wordsOf(name).map(cut).join(' ');
   return tag == null ? text : `${text} ${tagWord(tag)}`;
 }
 
@@ -33,16 +34,16 @@ export interface Search {
   isWanted(plant: Plant): boolean;
 }
 
-/** The function gives undefined when the filter lets everything through. */
-export function prepareSearch(db: DatabaseSync): (filter: Filter) => Search | undefined {
+/** The function gives undefined when the filter lets everything through. To be called anew for each pass. */
+export function prepareSearch(db: DatabaseSync): (filter: Filter, pass: number) => Search | undefined {
   db.exec(`CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'instance')`);
   const nextWord = db.prepare('SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1');
 
-  return ({ q = '', tag }) => {
+  return ({ q = '', tag }, pass) => {
     const words = queryWords(q);
     if (words.length === 0 && tag === undefined) return undefined;
     const longest = words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED);
-    const terms = longest.map(toTerm);
+    const terms = longest.map((word) => toTerm(cut(word), pass));
     if (tag !== undefined) terms.push(`"${tagWord(tag)}"`);
     return {
       expression: terms.join(' AND '),
@@ -52,23 +53,26 @@ export function prepareSearch(db: DatabaseSync): (filter: Filter) => Search | un
 
   /**
    * Of a single letter there is an entry. Of a longer beginning the index would first gather every plant there is, in
-   * memory; of whole words it reads only as many plants as the page has. So the words that begin so are looked up.
+   * memory; of whole words it reads only as many plants as the page has. So the words that begin so are looked up. If
+   * they are very many, they may well be common among what begins with the same letter: that is tried first.
    */
-  function toTerm(begin: string): string {
-    const letters = [...begin];
-    if (letters.length === 1) return `"${begin}"*`;
+  function toTerm(begin: string, pass: number): string {
+    const [letter, ...more] = begin;
+    if (more.length === 0) return `"${begin}"*`;
     const endings: string[] = [];
     for (let from = begin; ; ) {
       const word = (nextWord.get(from) as { term: string } | undefined)?.term;
       if (!word?.startsWith(begin)) break;
-      if (endings.push(`"${word}"`) > MAX_ENDINGS) {
-        // What so many words begin with is not rare among what begins with the same letter.
-        return letters.length === 2 ? `"${letters[0]}"*` : `"${begin}"*`;
-      }
+      if (endings.push(`"${word}"`) > MAX_ENDINGS) return pass === 0 ? `"${letter}"*` : `"${begin}"*`;
       from = `${word}!`; // comes right after it: no word has a sign
     }
     return endings.length === 0 ? `"${begin}"` : `(${endings.join(' OR ')})`;
   }
+}
+
+/** The index cuts words at 32 KiB, in the middle of a letter. */
+function cut(word: string): string {
+  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS).replace(/\p{Surrogate}$/u, '');
 }
 
 /** One word for the index, whatever is in the tag: the index would split it at signs and lower its capitals. */

@@ -3,15 +3,26 @@
 
 import { PlantStoreError } from '../error.ts';
 import type { Author, ImportResult, NewPlant } from '../plant.ts';
-import { createPacker, type Image, type Imported } from './batch.ts';
+import { createPacker, type Image, type Imported, type Packer } from './batch.ts';
 import { idTaken } from './write.ts';
 
 /** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */
 const MAX_PLANTS = 10_000;
+const MAX_CHARS = 4 * 1024 * 1024;
 /** As long as more keep coming, it waits for them. */
 const QUIET_MS = 5;
+/** One that is being stored, and one that is ready. */
+const MAX_UNDER_WAY = 2;
 
 export type Stage = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
+
+interface Batch {
+  by: Author;
+  packer: Packer;
+  calls: Call[];
+  plants: number;
+  isReady: boolean;
+}
 
 interface Call {
   firstLine: number;
@@ -21,36 +32,51 @@ interface Call {
 }
 
 export function createStage(store: (image: Image, by: Author) => Promise<Imported>): Stage {
-  const packer = createPacker();
-  let calls: Call[] = [];
-  let staged = 0;
-  let author: Author | undefined;
+  const waiting: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
+  let underWay = 0;
 
   return (plants, by) => {
-    if (author && author.tokenId !== by.tokenId) send();
-    author = by;
+    const batch = openBatch(by);
     const { promise, resolve, reject } = Promise.withResolvers<ImportResult>();
-    packer.add(plants);
-    calls.push({ firstLine: staged + 1, count: plants.length, resolve, reject });
-    staged += plants.length;
+    batch.packer.add(plants);
+    batch.calls.push({ firstLine: batch.plants + 1, count: plants.length, resolve, reject });
+    batch.plants += plants.length;
     clearTimeout(timer);
-    if (staged >= MAX_PLANTS) send();
-    else timer = setTimeout(send, QUIET_MS);
+    if (batch.plants >= MAX_PLANTS || batch.packer.chars() >= MAX_CHARS) ready();
+    else timer = setTimeout(ready, QUIET_MS);
     return promise;
   };
 
-  function send(): void {
-    if (!author || calls.length === 0) return;
-    const theirs = calls;
-    calls = [];
-    staged = 0;
-    store(packer.pack(), author).then(
-      (imported) => answer(theirs, imported),
-      (error) => {
-        for (const { reject } of theirs) reject(error);
-      },
-    );
+  /** The last one, if there is room in it. */
+  function openBatch(by: Author): Batch {
+    const last = waiting.at(-1);
+    if (last && !last.isReady && last.by.tokenId === by.tokenId) return last;
+    ready();
+    const batch: Batch = { by, packer: createPacker(), calls: [], plants: 0, isReady: false };
+    waiting.push(batch);
+    return batch;
+  }
+
+  function ready(): void {
+    const last = waiting.at(-1);
+    if (last) last.isReady = true;
+    sendNext();
+  }
+
+  function sendNext(): void {
+    while (underWay < MAX_UNDER_WAY && waiting[0]?.isReady) send(waiting.shift() as Batch);
+  }
+
+  async function send({ by, packer, calls }: Batch): Promise<void> {
+    underWay++;
+    try {
+      answer(calls, await store(packer.pack(), by));
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+    underWay--;
+    sendNext();
   }
 }
 

@@ -13,9 +13,10 @@ CREATE VIRTUAL TABLE words USING fts5 (
 INSERT INTO words (words, rank) VALUES ('hashsize', 16777216), ('automerge', 16), ('crisismerge', 64);
 INSERT INTO words (rowid, text) SELECT id, index_text(name, tag) FROM plants ORDER BY id;
 
--- No change up to this number can be followed any more: old ones were removed, or a backup was put back. No number
--- up to it is given again. (Until now AUTOINCREMENT saw to that, and took longer than all else for a single create.)
+-- Changes up to this number were removed. Neither they nor those that a restore skipped are given again. (Until now
+-- AUTOINCREMENT saw to that, and took longer than all else for a single create.)
 CREATE TABLE numbering (pruned_to INTEGER NOT NULL) STRICT;
+CREATE TABLE skipped (first INTEGER NOT NULL, last INTEGER NOT NULL) STRICT;
 INSERT INTO numbering SELECT coalesce((SELECT min(seq) - 1 FROM changes), (SELECT seq FROM sqlite_sequence), 0);
 
 ALTER TABLE changes RENAME TO old_changes;
