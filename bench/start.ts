@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import { openSqliteStore } from '../src/sqlite/store.ts';
 import { issueToken } from '../src/token.ts';
 
-const ROUNDS = 10;
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const TICKS_PER_SECOND = 100;
 const launcher = join(import.meta.dirname, '../bin/plant-store.js');
 
@@ -27,7 +27,7 @@ for (const [name, key, unit] of [
   ['memory', 'rssMib', 'MiB'],
 ] as const) {
   const values = rounds.map((row) => row[key]).sort((a, b) => a - b);
-  console.log(`${name.padEnd(16)}${values[ROUNDS / 2]} ${unit} (${values[0]} to ${values.at(-1)})`);
+  console.log(`${name.padEnd(16)}${values[Math.floor(ROUNDS / 2)]} ${unit} (${values[0]} to ${values.at(-1)})`);
 }
 
 async function measure(): Promise<{ cpuMs: number; wallMs: number; rssMib: number }> {

@@ -15,6 +15,7 @@ export type Format = (typeof FORMATS)[number];
 const COLUMNS = ['id', 'name', 'tag'] as const;
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_HEADER_SHOWN = 100;
+const LINES_AT_ONCE = 2500;
 const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
@@ -35,7 +36,7 @@ export async function* readPlants(
   onIgnored: (columns: string[]) => void = () => {},
 ): AsyncGenerator<PlantBlock> {
   if (format === 'ndjson') {
-    for await (const block of readRecords(chunks)) yield readNdjson(block);
+    for await (const block of readRecords(chunks)) for (const part of partsOf(block)) yield readNdjson(part);
     return;
   }
   let read: ((block: Block) => PlantBlock) | undefined;
@@ -49,7 +50,7 @@ export async function* readPlants(
       read = createReadCsv(header, onIgnored);
     }
     rows += block.texts.length + block.errors.length;
-    yield read(block);
+    for (const part of partsOf(block)) yield read(part);
   }
   if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
   if (rows === 0 && lastByte !== 0x0a) {
@@ -78,6 +79,21 @@ export async function* printPlants(format: Format, plants: AsyncIterable<NewPlan
     chars = 0;
   }
   if (waiting.length > 0) yield print(waiting);
+}
+
+/** A block of very short lines has very many, and is not worked off in one go. */
+function* partsOf(block: Block): Generator<Block> {
+  for (let at = 0; at === 0 || at < block.texts.length; at += LINES_AT_ONCE) {
+    const end = at + LINES_AT_ONCE;
+    const first = at === 0 ? 0 : (block.lines[at] as number);
+    const next = block.lines[end] ?? Number.POSITIVE_INFINITY;
+    yield {
+      texts: block.texts.slice(at, end),
+      lines: block.lines.slice(at, end),
+      errors: block.errors.filter(({ line }) => line >= first && line < next),
+      bytes: block.bytes,
+    };
+  }
 }
 
 function readNdjson(block: Block): PlantBlock {

@@ -34,7 +34,7 @@ const TOUR = [
 test('from an empty folder to a stored plant with the README alone', { timeout: 150_000, ...needsCurl }, async () => {
   const folder = copyOfProject();
   const port = await freePort();
-  const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true' };
+  const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true', BENCH_ROUNDS: '2' };
   const sh = (command: string) =>
     execFileSync('sh', ['-c', command.replaceAll(':3000', `:${port}`)], {
       cwd: folder,
