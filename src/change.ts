@@ -21,7 +21,7 @@ export type Change = z.output<typeof Change>;
 
 export interface ChangeLog {
   /**
-   * Oldest first, those above `after`, or from the oldest there is. At most `limit`, 100 by default.
+   * Oldest first, those above `after`, or from the oldest there is. At most `limit`, 100 by default; none is the end.
    * Throws `changes_pruned` when some above `after` are gone.
    */
   changes(query?: { after?: number | undefined; limit?: number | undefined }): Promise<Change[]>;

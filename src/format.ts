@@ -16,6 +16,8 @@ const COLUMNS = ['id', 'name', 'tag'] as const;
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_HEADER_SHOWN = 100;
 const LINES_AT_ONCE = 2500;
+/** A longer number is no id, and takes long to read. */
+const MAX_ID_CHARS = 100;
 const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
@@ -162,12 +164,20 @@ function readHeader(header: string): string[] {
 function collect({ texts, lines, errors }: Block, toValue: (text: string, at: number) => unknown): PlantBlock {
   const block: PlantBlock = { plants: [], lines: [], errors };
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0; // a bad line is no bug, and where we found it takes long to print
-  for (let at = 0; at < texts.length; at++) {
+  Error.stackTraceLimit = 0; // a bad line is no bug, and to find out where we are takes longer than all the rest
+  try {
+    for (let at = 0; at < texts.length; at++) collectLine(texts[at] as string, at);
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+  errors.sort((a, b) => a.line - b.line);
+  return block;
+
+  function collectLine(text: string, at: number): void {
     const line = lines[at] as number;
     try {
-      const value = toValue(texts[at] as string, at);
-      if (value === undefined) continue;
+      const value = toValue(text, at);
+      if (value === undefined) return;
       block.plants.push(requireShort(check(NewPlant, value, 'The line')));
       block.lines.push(line);
     } catch (error) {
@@ -175,9 +185,6 @@ function collect({ texts, lines, errors }: Block, toValue: (text: string, at: nu
       errors.push({ line, error });
     }
   }
-  Error.stackTraceLimit = stackTraceLimit;
-  errors.sort((a, b) => a.line - b.line);
-  return block;
 }
 
 /** As if it had come in a body of its own. */
@@ -221,7 +228,8 @@ function readCells(texts: string[]): Cell[][] {
 
 /** What is no number stays text, which the schema refuses. */
 function readId(text: string): unknown {
-  return /^-?\d+$/.test(text) ? BigInt(text) : text;
+  if (!/^-?\d+$/.test(text)) return text;
+  return text.length > MAX_ID_CHARS ? Number.POSITIVE_INFINITY : BigInt(text);
 }
 
 function isBlank(text: string): boolean {

@@ -20,7 +20,8 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
       operationId: 'listChanges',
       summary: 'Read or follow the change log',
       description:
-        'Every create, update and delete, oldest first. As an event stream it goes on with each new change: `id` is the ' +
+        'Every create, update and delete, oldest first. Fewer than `limit` may come where they are long: the end is an ' +
+        'empty array. As an event stream it goes on with each new change: `id` is the ' +
         'number, `event` the type, `data` the Change; a comment line comes every 15 s, and a client that does not read is cut off.',
       parameters: { after, limit, lastEventId },
       answer: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },

@@ -1,10 +1,13 @@
 // The change log as it grows: what is there, then each new change when its commit is done.
 
 import type { Change } from '../change.ts';
+import type { ChangeQuery } from './read.ts';
 
 /** So often it is looked if another process has written. */
 const POLL_MS = 500;
+/** What each of many followers may hold in memory. */
 const CHANGES_AT_ONCE = 500;
+const CHARS_AT_ONCE = 64 * 1024;
 /** Within this nobody else's commit is worth another look. */
 const FRESH_MS = 50;
 
@@ -14,7 +17,7 @@ export interface Follow {
   onCommit(): void;
 }
 
-export function createFollow(readChanges: (query: { after?: number | undefined; limit: number }) => Change[]): Follow {
+export function createFollow(readChanges: (query: ChangeQuery) => Change[]): Follow {
   const waiting = new Set<() => void>();
   let commits = 0;
   /** What was read last: those who are up to date all ask for the same. */
@@ -43,7 +46,13 @@ export function createFollow(readChanges: (query: { after?: number | undefined; 
   function read(after: number | undefined): Change[] {
     const atMs = performance.now();
     const isFresh = recent && recent.after === after && recent.commits === commits && atMs - recent.atMs < FRESH_MS;
-    if (!isFresh) recent = { after, commits, atMs, changes: readChanges({ after, limit: CHANGES_AT_ONCE }) };
+    if (!isFresh)
+      recent = {
+        after,
+        commits,
+        atMs,
+        changes: readChanges({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }),
+      };
     return recent?.changes ?? [];
   }
 

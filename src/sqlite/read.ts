@@ -21,6 +21,12 @@ const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
 type ListedRow = PlantRow & { id: bigint };
 
+export interface ChangeQuery {
+  after?: number | undefined;
+  limit?: number | undefined;
+  maxChars?: number;
+}
+
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
   const listPlants = db.prepare('SELECT * FROM plants WHERE id >= ? ORDER BY id LIMIT ?');
@@ -80,7 +86,7 @@ export function prepareReads(db: DatabaseSync) {
     },
 
     /** Fewer than asked for where they are long. */
-    changes({ after, limit = DEFAULT_LIMIT }: { after?: number | undefined; limit?: number | undefined }): Change[] {
+    changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
       return atOnce(() => {
         if (after !== undefined && isGone(after)) {
           throw new PlantStoreError(
@@ -93,7 +99,7 @@ export function prepareReads(db: DatabaseSync) {
         for (const row of listChanges.iterate(after ?? 0, limit) as Iterable<unknown> as Iterable<ChangeRow>) {
           changes.push(toChange(row));
           chars += row.name.length + (row.tag?.length ?? 0);
-          if (chars > PAGE_CHARS) break;
+          if (chars > maxChars) break;
         }
         return changes;
       });
@@ -106,6 +112,7 @@ export function prepareReads(db: DatabaseSync) {
 
     listTokens: (): Token[] => (listTokens.all() as unknown as TokenRow[]).map(toToken),
   };
+
   /** What is read by several statements is of one moment. */
   function atOnce<T>(read: () => T): T {
     begin.run();
