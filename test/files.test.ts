@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
-import { addToken, LAUNCHER, makeFolder, needsTerminal, query, startServer } from './server.ts';
+import { addToken, LAUNCHER, makeFolder, needs, needsTerminal, query, startServer } from './server.ts';
 
 interface Run {
   status: number | null;
@@ -272,9 +272,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('export writes through a link, and into a pipe', {
-    skip: process.platform === 'win32' && 'SKIPPED: no links',
-  }, () => {
+  test('export writes through a link, and into a pipe', needs('mkfifo', 'cat'), () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'in.ndjson'), makeNdjson(3));
     run(folder, ['import', 'in.ndjson']);

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeFolder, startServer } from './server.ts';
+import { makeFolder, needs, startServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 
@@ -22,9 +22,7 @@ const wrong: number = id;
 await store.get(5n).catch((error: PlantStoreError) => console.log(wrong === 5, error instanceof PlantStoreError, error.code, id));
 `;
 
-test('the packed client runs from node_modules without any package, and brings its types', {
-  timeout: 60_000,
-}, async () => {
+test('the packed client runs from node_modules without any package, and brings its types', needs('tar'), async () => {
   const folder = makeFolder();
   const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
     cwd: ROOT,

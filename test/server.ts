@@ -16,8 +16,14 @@ import { issueToken, type NewToken, type Token } from '../src/token.ts';
 const FLAGS = ['--max-semi-space-size=8'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
+/** For tests that cannot do without a command of the machine. */
+export function needs(...commands: string[]): { skip?: string } {
+  const missing = commands.find((command) => spawnSync(command, ['--version']).status !== 0);
+  return missing === undefined ? {} : { skip: `SKIPPED: ${missing} is missing` };
+}
+
 /** For tests that paste what we tell people to paste. */
-export const needsCurl = spawnSync('curl', ['--version']).status === 0 ? {} : { skip: 'SKIPPED: curl is missing' };
+export const needsCurl = needs('curl');
 
 /** For tests on a terminal, which `script` makes. */
 export const needsTerminal =
