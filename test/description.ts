@@ -10,9 +10,14 @@ interface Response {
   content?: Record<string, { schema: object }>;
 }
 
+interface Operation {
+  parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
+  responses: Record<string, Response>;
+}
+
 interface Description {
-  paths: Record<string, Record<string, { responses: Record<string, Response> }>>;
-  components: { responses: Record<string, Response> };
+  paths: Record<string, Record<string, Operation>>;
+  components: { responses: Record<string, Response>; schemas?: Record<string, object> };
 }
 
 export type CheckAnswer = (method: string, path: string, answer: Answer) => void;

@@ -3,7 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
-import { send } from './request.ts';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readDescription } from './description.ts';
+import { post, send } from './request.ts';
 import { startServer } from './server.ts';
 
 test('/openapi.json passes the linter and says what the published description says', async () => {
@@ -38,4 +40,23 @@ test('/openapi.json passes the linter and says what the published description sa
   assert.deepEqual(post.responses[200].content['application/json'].schema, { $ref: '#/components/schemas/Plant' });
   assert.deepEqual(Object.keys(post.responses), ['200', '400', '401', '403', '408', '413', '415', '431', '500', '503']);
   for (const name of ['NotFound', 'MethodNotAllowed']) assert.ok(components.responses[name]);
+});
+
+test('clients made from the published description work: its list is an array of Plants, its delete has no body', async () => {
+  const server = await startServer();
+  const { components, paths } = await readDescription(server.port);
+  const isPlants = new Ajv2020({ strict: false }).compile({ type: 'array', items: components.schemas?.Plant });
+  const limit = paths['/plants']?.get?.parameters?.find(({ name }) => name === 'limit');
+  assert.deepEqual([limit?.in, limit?.schema.type, limit?.schema.format], ['query', 'integer', 'int32']);
+
+  await post(server, '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
+  await post(server, '{"id":2,"name":"Acer"}');
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const list = await send(server.port, { path: '/plants?limit=10', headers });
+  assert.equal(list.status, 200);
+  assert.ok(isPlants(JSON.parse(list.body)));
+  assert.equal(JSON.parse(list.body).length, 2);
+  const { status, body } = await send(server.port, { method: 'DELETE', path: '/plants/1', headers });
+  assert.deepEqual([status, body], [204, '']);
+  await server.stop();
 });
