@@ -147,6 +147,14 @@ test('every bad row is named with its line, and none stops the others', async ()
   );
 });
 
+test('NDJSON: an array is told what it should be', async () => {
+  const { errors } = await readAll('ndjson', Buffer.from('[{"id":1,"name":"x"}]\n'), 100);
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [[1, 'The line is an array: write one plant a line, without the brackets']],
+  );
+});
+
 test('CSV: rows keep their line numbers after cells with line feeds, and an open quotation mark costs its own line only', async () => {
   const csv = [
     'id,name,tag',

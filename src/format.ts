@@ -101,7 +101,13 @@ function* partsOf(block: Block): Generator<Block> {
 function readNdjson(block: Block): PlantBlock {
   const values = isExactAnyway(block.bytes) ? readAllObjects(block.texts) : undefined;
   if (values) return collect(block, (_text, at) => values[at]);
-  return collect(block, (text) => (isBlank(text) ? undefined : readJson(text, 'The line')));
+  return collect(block, (text) => (isBlank(text) ? undefined : readLine(text)));
+}
+
+function readLine(text: string): unknown {
+  const value = readJson(text, 'The line');
+  if (!Array.isArray(value)) return value;
+  throw new PlantStoreError('not_valid', 'The line is an array: write one plant a line, without the brackets');
 }
 
 /**
