@@ -1,0 +1,82 @@
+// The client in a real browser, on a page of the service itself.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { chromium } from 'playwright-core';
+import { makeFolder, startServer } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+/** In the order in which they import each other. */
+const MODULES = ['error', 'json', 'event-stream', 'answer', 'client'];
+const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
+
+const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(
+  (command) => spawnSync(command, ['--version']).status === 0,
+);
+const needsBrowser = browser === undefined ? { skip: 'SKIPPED: there is no Chromium' } : {};
+
+test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
+  const folder = makeFolder();
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.client.json', '--outDir', folder], { cwd: ROOT });
+  const modules = MODULES.map((name) => ({ name, text: readFileSync(join(folder, `${name}.js`), 'utf8') }));
+  const server = await startServer();
+  const opened = await chromium.launch({
+    executablePath: execFileSync('which', [browser as string], { encoding: 'utf8' }).trim(),
+    args: FLAGS,
+  });
+  try {
+    const page = await opened.newPage();
+    await page.goto(`${server.url}/healthz`);
+    const seen = await page.evaluate(useClient, { modules, url: server.url, token: server.secret });
+    assert.deepEqual(seen, {
+      id: '9223372036854775807',
+      imported: 1500,
+      walked: 1500,
+      exported: 1501,
+      followed: 1501,
+      code: 'not_found',
+    });
+  } finally {
+    await opened.close();
+    await server.stop();
+  }
+});
+
+/** Runs in the page. */
+async function useClient({
+  modules,
+  url,
+  token,
+}: {
+  modules: { name: string; text: string }[];
+  url: string;
+  token: string;
+}) {
+  const urls = new Map<string, string>();
+  for (const { name, text } of modules) {
+    const linked = text.replace(/from '\.\/([\w-]+)\.js'/g, (_all, other) => `from '${urls.get(other)}'`);
+    urls.set(name, URL.createObjectURL(new Blob([linked], { type: 'text/javascript' })));
+  }
+  const { createClient } = await import(urls.get('client') ?? '');
+  const store = createClient({ url, token });
+  const count = async (values: AsyncIterable<unknown>, most = Number.POSITIVE_INFINITY) => {
+    let counted = 0;
+    for await (const _ of values) if (++counted === most) break;
+    return counted;
+  };
+  await store.create({ id: 9223372036854775807n, name: 'Été', tag: '🌵' });
+  const { record } = await store.get(9223372036854775807n);
+  const plants = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}` }));
+  return {
+    id: String(record.id),
+    imported: (await store.import(plants)).created,
+    walked: await count(store.walk({ q: 'plant', limit: 1000 })),
+    exported: await count((await store.export()).plants),
+    followed: await count(store.follow({ after: 0 }), 1501),
+    code: await store.get(5000n).catch((error: { code: string }) => error.code),
+  };
+}
