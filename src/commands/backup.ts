@@ -5,29 +5,26 @@ import type { Config } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 import { backUpDatabase, restoreDatabase } from '../sqlite/backup.ts';
 import { requireDatabase } from './open.ts';
+import { report } from './report.ts';
 
 /** Also while a server runs. */
 export async function backUp(config: Config, file: string): Promise<void> {
   requireDatabase(config);
   if (existsSync(file)) throw new Refusal(`${file} is there already: a backup does not replace another file`);
   await backUpDatabase(config.databasePath, file);
-  report('backed up to', file);
+  reportFile('backed up to', file);
 }
 
 export async function restore(config: Config, file: string): Promise<void> {
   if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
   await restoreDatabase(file, config.databasePath);
-  report('restored to', config.databasePath);
+  reportFile('restored to', config.databasePath);
   process.stderr.write(
     'Its tokens are those of the backup, also those that were revoked since: look at "token list"\n',
   );
 }
 
-function report(what: string, file: string): void {
+function reportFile(what: string, file: string): void {
   const { size } = statSync(file);
-  process.stdout.write(
-    process.stdout.isTTY
-      ? `The store is ${what} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB)\n`
-      : `${JSON.stringify({ file, bytes: size })}\n`,
-  );
+  report(`The store is ${what} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB)`, { file, bytes: size });
 }

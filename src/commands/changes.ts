@@ -3,12 +3,11 @@
 import type { Config } from '../config.ts';
 import { readDuration } from '../duration.ts';
 import { requireDatabase, withStore } from './open.ts';
+import { report } from './report.ts';
 
 export async function pruneChanges(config: Config, options: { olderThan: string }): Promise<void> {
   const beforeMs = Date.now() - readDuration('--older-than', options.olderThan);
   requireDatabase(config);
   const pruned = await withStore(config, (store) => store.pruneChanges(beforeMs));
-  process.stdout.write(
-    process.stdout.isTTY ? `${pruned.toLocaleString('en')} changes pruned\n` : `${JSON.stringify({ pruned })}\n`,
-  );
+  report(`${pruned.toLocaleString('en')} changes pruned`, { pruned });
 }

@@ -10,6 +10,7 @@ import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
 import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
+import { report } from './report.ts';
 
 export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
   const format = chooseFormat(file, options.format);
@@ -26,7 +27,7 @@ export async function exportFile(config: Config, file: string, options: Transfer
       snapshot.close();
       progress.stop();
     }
-    if (file !== '-') report(file, count);
+    if (file !== '-') report(`${count.toLocaleString('en')} plants exported to ${file}`, { file, plants: count });
 
     async function* counted(plants: AsyncIterable<NewPlant>): AsyncGenerator<NewPlant> {
       for await (const plant of plants) {
@@ -35,14 +36,6 @@ export async function exportFile(config: Config, file: string, options: Transfer
       }
     }
   });
-}
-
-function report(file: string, plants: number): void {
-  process.stdout.write(
-    process.stdout.isTTY
-      ? `${plants.toLocaleString('en')} plants exported to ${file}\n`
-      : `${JSON.stringify({ file, plants })}\n`,
-  );
 }
 
 /** A pipe or a device is written to as it is. */

@@ -5,11 +5,12 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import { readPlants } from '../format.ts';
-import { importPlants } from '../import.ts';
+import { type Counts, importPlants } from '../import.ts';
 import { Refusal } from '../refusal.ts';
 import { chooseFormat } from './format-option.ts';
 import { CLI, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
+import { report } from './report.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -31,31 +32,33 @@ export async function importFile(config: Config, file: string, options: Transfer
   }
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;
-  const stopped = Symbol('stopped');
-
-  const counts = { created: 0, replayed: 0, failed: 0 };
-  const ended = await withPlants(config, options.url, (store) =>
-    importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
-      by: CLI,
-      signal: stop.signal,
-      onError: ({ line, error }) => progress.say(`Line ${line}: ${error.message}`),
-      onStored(soFar) {
-        Object.assign(counts, soFar);
-        progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
-      },
-    }).catch((error) => {
-      if (stop.signal.aborted) return stopped;
-      if ((error as NodeJS.ErrnoException).syscall)
-        throw new Refusal(`Cannot read ${file}: ${(error as Error).message}`);
-      throw error;
-    }),
-  ).finally(() => progress.stop());
-  if (ended !== stopped) Object.assign(counts, ended);
-  report(counts);
-  if (ended === stopped) {
+  let counts: Counts = { created: 0, replayed: 0, failed: 0 };
+  try {
+    await withPlants(config, options.url, (store) =>
+      importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
+        by: CLI,
+        signal: stop.signal,
+        onError: ({ line, error }) => progress.say(`Line ${line}: ${error.message}`),
+        onStored(soFar) {
+          counts = soFar;
+          progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
+        },
+      }),
+    );
+  } catch (error) {
+    if (!stop.signal.aborted) throw toRefusal(file, error);
+  } finally {
+    progress.stop();
+  }
+  const [news, olds, bads] = [counts.created, counts.replayed, counts.failed].map((count) =>
+    count.toLocaleString('en'),
+  );
+  report(`${news} plants imported, ${olds} were there already, ${bads} lines failed`, counts);
+  if (counts.failed > 0) process.exitCode = 1;
+  if (stop.signal.aborted) {
     process.stderr.write('Stopped: what is counted here is stored; run it again to go on\n');
     process.exitCode = 130;
-  } else if (counts.failed > 0) process.exitCode = 1;
+  }
 
   function onIgnored(columns: string[]): void {
     progress.say(`Columns that are not imported: ${columns.join(', ')}`);
@@ -80,12 +83,8 @@ function openInput(file: string): { chunks: Readable; bytes: number | undefined 
   };
 }
 
-function report(counts: { created: number; replayed: number; failed: number }): void {
-  const { created, replayed, failed } = counts;
-  const [news, olds, bads] = [created, replayed, failed].map((count) => count.toLocaleString('en'));
-  process.stdout.write(
-    process.stdout.isTTY
-      ? `${news} plants imported, ${olds} were there already, ${bads} lines failed\n`
-      : `${JSON.stringify({ created, replayed, failed })}\n`,
-  );
+/** What the system says about the file. */
+function toRefusal(file: string, error: unknown): unknown {
+  const { syscall, message } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? error : new Refusal(`Cannot read ${file}: ${message}`);
 }

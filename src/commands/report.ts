@@ -1,0 +1,5 @@
+// What a command says when it is done: words on a terminal, JSON when piped.
+
+export function report(words: string, json: object): void {
+  process.stdout.write(process.stdout.isTTY ? `${words}\n` : `${JSON.stringify(json)}\n`);
+}
