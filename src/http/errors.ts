@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
 import { bodyTooLarge, MAX_BODY_BYTES } from './body.ts';
+import { etagOf } from './etag.ts';
 
 interface ErrorKind {
   /** As the OpenAPI description tells it. */
@@ -62,7 +63,7 @@ export function toResponse({ code, message, detail }: PlantStoreError): ErrorRes
   if (detail.allow) headers.allow = detail.allow;
   if (detail.accept) headers.accept = detail.accept;
   if (detail.acceptEncoding) headers['accept-encoding'] = detail.acceptEncoding;
-  if (detail.seq !== undefined) headers.etag = `"${detail.seq}"`;
+  if (detail.seq !== undefined) headers.etag = etagOf(detail.seq);
   if (detail.scope) {
     headers['www-authenticate'] = `${CHALLENGE}, error="insufficient_scope", scope="${detail.scope}"`;
   }

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Versions } from '../condition.ts';
 import { PlantStoreError } from '../error.ts';
 import { MAX_ID, MIN_ID } from '../plant.ts';
+import { readEtags } from './etag.ts';
 
 export interface Parameter<T> {
   in: 'path' | 'query' | 'header';
@@ -70,7 +71,7 @@ export const ifMatch = {
   name: 'If-Match',
   description: 'Only if the record has one of these ETags; `*` is any',
   schema: { type: 'string' },
-  read: (text: string): Versions => readVersions('If-Match', text, false),
+  read: (text: string): Versions => versionsOf('If-Match', text, false),
 } as const;
 
 export const ifNoneMatch = {
@@ -78,7 +79,7 @@ export const ifNoneMatch = {
   name: 'If-None-Match',
   description: 'Only if the record has none of these ETags; `*` is any',
   schema: { type: 'string' },
-  read: (text: string): Versions => readVersions('If-None-Match', text, true),
+  read: (text: string): Versions => versionsOf('If-None-Match', text, true),
 } as const;
 
 interface Sent {
@@ -121,24 +122,16 @@ function textParameter(name: string, description: string) {
   return { in: 'query', name, description, schema: { type: 'string' }, read: (text: string) => text } as const;
 }
 
+function versionsOf(what: string, text: string, weakToo: boolean): Versions {
+  const versions = readEtags(text, weakToo);
+  if (versions) return versions;
+  throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
+}
+
 function readSeq(what: string, text: string): number {
   const seq = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(seq)) return seq;
   throw malformed(what, 'the number of a change');
-}
-
-/** A weak tag is never strongly equal to another (RFC 9110 §8.8.3.2), nor is one that we have not made. */
-function readVersions(what: string, text: string, weakToo: boolean): Versions {
-  if (text.trim() === '*') return '*';
-  const versions: number[] = [];
-  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty one counts for nothing
-  while (element.lastIndex < text.length) {
-    const [, weak, opaque = ''] = element.exec(text) ?? [];
-    if (element.lastIndex === 0)
-      throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
-    if (/^[1-9]\d{0,15}$/.test(opaque) && (weakToo || !weak)) versions.push(Number(opaque));
-  }
-  return versions;
 }
 
 function malformed(what: string, wanted: string): PlantStoreError {

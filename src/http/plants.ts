@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { conditionHolds } from '../condition.ts';
 import { PlantStoreError } from '../error.ts';
 import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../plant.ts';
+import { etagOf } from './etag.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from './parameters.ts';
 import { jsonBody, type Route, route } from './route.ts';
 
@@ -129,10 +130,6 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       },
     }),
   ];
-}
-
-export function etagOf(seq: number): string {
-  return `"${seq}"`;
 }
 
 function toQuery({ limit, tag, q }: ListQuery, next: string): string {

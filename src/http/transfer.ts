@@ -10,7 +10,7 @@ import { preferredType } from './accept.ts';
 import { essenceOf } from './body.ts';
 import { readLongBody } from './connection.ts';
 import { ErrorBody } from './errors.ts';
-import { etagOf } from './plants.ts';
+import { etagOf } from './etag.ts';
 import { type Route, route } from './route.ts';
 
 const NDJSON = 'application/x-ndjson';

@@ -124,11 +124,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
 
   function createPlant({ plant, ...by }: Of<'create_plant'>): WriteResult {
     const { id, name, tag = null } = plant;
-    if (insertPlant.run(id, name, tag, by.nowMs, by.nowMs, seq + 1).changes === 1n) {
-      recordChange('plant.created', id, plant, by);
-      reindex(id, undefined, plant);
-      return { done: { seq, replayed: false } };
-    }
+    if (insert(id, plant, by)) return { done: { seq, replayed: false } };
     const present = presentPlant(id) as PlantRow;
     if (present.name === name && present.tag === tag) return { done: { seq: Number(present.seq), replayed: true } };
     return { refused: 'id_taken', message: idTaken(id) };
@@ -137,7 +133,9 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   function putPlant({ id, plant, condition, ...by }: Of<'put_plant'>): WriteResult {
     const present = presentPlant(id);
     if (!conditionHolds(condition, present && Number(present.seq))) return conditionFailed(id, present);
-    return present ? update(id, present, plant, by) : { done: insert(id, plant, by) };
+    if (present) return update(id, present, plant, by);
+    insert(id, plant, by);
+    return { done: { record: toRecord(id, presentPlant(id) as PlantRow), seq } };
   }
 
   function patchPlant({ id, patch, condition, ...by }: Of<'patch_plant'>): WriteResult {
@@ -158,11 +156,12 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     return { done: null };
   }
 
-  function insert(id: bigint, plant: Plant, by: PlantWrite): Versioned {
-    insertPlant.run(id, plant.name, plant.tag ?? null, by.nowMs, by.nowMs, seq + 1);
+  /** False when the id is taken. */
+  function insert(id: bigint, plant: Plant, by: PlantWrite): boolean {
+    if (insertPlant.run(id, plant.name, plant.tag ?? null, by.nowMs, by.nowMs, seq + 1).changes !== 1n) return false;
     recordChange('plant.created', id, plant, by);
     reindex(id, undefined, plant);
-    return { record: toRecord(id, presentPlant(id) as PlantRow), seq };
+    return true;
   }
 
   function update(id: bigint, present: PlantRow, plant: Plant, by: PlantWrite): WriteResult {
