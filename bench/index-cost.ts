@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { NewPlant } from '../src/plant.ts';
 import { createPacker } from '../src/sqlite/batch.ts';
 import { openConnection, prepareDatabase } from '../src/sqlite/database.ts';
 import { prepareWrites, type Write } from '../src/sqlite/write.ts';
@@ -48,15 +49,16 @@ function measure(run: (db: DatabaseSync) => number, indexed: boolean): { us: num
 function creates(db: DatabaseSync): number {
   const apply = prepareWrites(db);
   for (let at = 0; at < CREATES; at += 64) {
-    const batch = Array.from(
-      { length: 64 },
-      (_, n): Write => ({ kind: 'create_plant', plant: toPlant(at + n), ...by }),
-    );
+    const batch = Array.from({ length: 64 }, (_, n): Write => toWrite(toPlant(at + n)));
     db.exec('BEGIN IMMEDIATE');
     apply(batch);
     db.exec('COMMIT');
   }
   return CREATES;
+}
+
+function toWrite(plant: NewPlant): Write {
+  return { kind: 'create', id: plant.id, plant, ...by };
 }
 
 function imports(db: DatabaseSync): number {

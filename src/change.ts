@@ -1,6 +1,7 @@
 // One numbered change for every create, update and delete, written in the transaction of the write itself.
 
 import { z } from 'zod';
+import { PlantStoreError } from './error.ts';
 import { NewPlant, Time } from './plant.ts';
 
 export const CHANGE_TYPES = ['plant.created', 'plant.updated', 'plant.deleted'] as const;
@@ -32,4 +33,18 @@ export interface ChangeLog {
 export interface ChangeStore extends ChangeLog {
   /** Removes the oldest changes, up to the first that is not older. Gives how many. */
   pruneChanges(beforeMs: number): Promise<number>;
+}
+
+/** How a store is asked for a page; `maxChars` bounds its texts. */
+export interface ChangeQuery {
+  after?: number | undefined;
+  limit?: number | undefined;
+  maxChars?: number | undefined;
+}
+
+export function changesPruned(after: number): PlantStoreError {
+  return new PlantStoreError(
+    'changes_pruned',
+    `The changes after ${after} are no longer there: take a new export, and follow from the number in its ETag`,
+  );
 }

@@ -143,7 +143,7 @@ export interface Snapshot {
   seq: number;
   plants: AsyncIterable<NewPlant>;
   /** How many they are, where that can be told. It takes a while. */
-  count?(): number;
+  count?(): Promise<number>;
   close(): void;
 }
 

@@ -17,7 +17,7 @@ export async function exportFile(config: Config, file: string, options: Transfer
   if (options.url === undefined) requireDatabase(config);
   await withPlants(config, options.url, async (store) => {
     const snapshot = await store.export();
-    const progress = startProgress('Exporting', snapshot.count?.());
+    const progress = startProgress('Exporting', await snapshot.count?.());
     let count = 0;
     try {
       const texts = printPlants(format, counted(snapshot.plants));

@@ -2,30 +2,22 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Change } from '../change.ts';
-import { readCursor, toCursor } from '../cursor.ts';
+import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
+import { readCursor } from '../cursor.ts';
 import { PlantStoreError } from '../error.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page, type PlantRecord, type Versioned } from '../plant.ts';
+import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
+import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../plant.ts';
+import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from '../rows.ts';
 import type { Token } from '../token.ts';
 import { prepareIsGone } from './numbering.ts';
-import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from './rows.ts';
 import { prepareSearch } from './search.ts';
 
-const DEFAULT_LIMIT = 100;
-/** Of the texts in a page: 1,000 records of 64 KiB would hold up everybody else. */
-const PAGE_CHARS = 512 * 1024;
 /** A search looks at so many at once, and then lets others in. */
 const PASS_ROWS = 1001;
 const PASS_CHARS = 512 * 1024;
 const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
 type ListedRow = PlantRow & { id: bigint };
-
-export interface ChangeQuery {
-  after?: number | undefined;
-  limit?: number | undefined;
-  maxChars?: number;
-}
 
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
@@ -49,11 +41,9 @@ export function prepareReads(db: DatabaseSync) {
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
 
-    /** Shorter than asked for where the records are long. */
     async list({ limit = DEFAULT_LIMIT, cursor, ...filter }: ListQuery): Promise<Page> {
       let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
-      const records: PlantRecord[] = [];
-      let chars = 0;
+      const { add, page } = createPage(limit, filter);
       for (let pass = 0; ; pass++) {
         const seen = atOnce(() => {
           const search = toSearch(filter, pass);
@@ -71,15 +61,12 @@ export function prepareReads(db: DatabaseSync) {
               if (passed > PASS_CHARS) return 'more';
               continue;
             }
-            const last = records.at(-1);
-            if (last && (records.length === limit || chars > PAGE_CHARS)) return last;
-            records.push(record);
-            chars += row.name.length + (row.tag?.length ?? 0);
+            if (!add(record)) return 'full';
           }
           return count < PASS_ROWS && (search || count <= limit) ? 'end' : 'more';
         });
-        if (typeof seen === 'object') return { records, next: toCursor(seen.id + 1n, filter) };
-        if (seen === 'end' || from === MAX_ID) return { records };
+        if (seen === 'full') return page(true);
+        if (seen === 'end' || from === MAX_ID) return page(false);
         from++;
         await nextTurn(); // others get theirs, while this one has to pass over many
       }
@@ -88,20 +75,9 @@ export function prepareReads(db: DatabaseSync) {
     /** Fewer than asked for where they are long. */
     changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
       return atOnce(() => {
-        if (after !== undefined && isGone(after)) {
-          throw new PlantStoreError(
-            'changes_pruned',
-            `The changes after ${after} are no longer there: take a new export, and follow from the number in its ETag`,
-          );
-        }
-        const changes: Change[] = [];
-        let chars = 0;
-        for (const row of listChanges.iterate(after ?? 0, limit) as Iterable<unknown> as Iterable<ChangeRow>) {
-          changes.push(toChange(row));
-          chars += row.name.length + (row.tag?.length ?? 0);
-          if (chars > maxChars) break;
-        }
-        return changes;
+        if (after !== undefined && isGone(after)) throw changesPruned(after);
+        const rows = listChanges.iterate(after ?? 0, limit) as Iterable<unknown> as Iterable<ChangeRow>;
+        return cutToChars(rows, maxChars).map(toChange);
       });
     },
 

@@ -2,9 +2,9 @@
 // As long as it is open the WAL keeps what came after it, so it is closed with the last plant, or when nobody reads on.
 
 import type { NewPlant, Snapshot } from '../plant.ts';
+import { toNewPlant } from '../rows.ts';
 import { openReader } from './database.ts';
 import { prepareLastSeq } from './numbering.ts';
-import { toNewPlant } from './rows.ts';
 
 /** `read` turns SQLite's errors into ours. */
 export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClose: () => void): Snapshot {
@@ -32,7 +32,7 @@ export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClo
   return {
     seq,
     plants: { [Symbol.asyncIterator]: () => iterator },
-    count: () => read(() => db.prepare('SELECT count(*) AS count FROM plants').get() as { count: number }).count,
+    count: async () => read(() => db.prepare('SELECT count(*) AS count FROM plants').get() as { count: number }).count,
     close,
   };
 

@@ -1,10 +1,9 @@
 // Group commit for imports: plants that arrive one after the other are packed together at once, and are one batch.
 // What they were as objects is soon forgotten, however many wait.
 
-import { PlantStoreError } from '../error.ts';
+import { idTaken, toError } from '../decide.ts';
 import type { Author, ImportResult, NewPlant } from '../plant.ts';
 import { createPacker, type Image, type Imported, type Packer } from './batch.ts';
-import { idTaken } from './write.ts';
 
 /** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */
 const MAX_PLANTS = 10_000;
@@ -89,7 +88,7 @@ function answer(calls: Call[], { present }: Imported): void {
     const own = present.slice(first, at);
     const errors = own
       .filter(({ same }) => !same)
-      .map(({ line, id }) => ({ line: line - firstLine + 1, error: new PlantStoreError('id_taken', idTaken(id)) }));
+      .map(({ line, id }) => ({ line: line - firstLine + 1, error: toError(idTaken(id)) }));
     const replayed = own.length - errors.length;
     resolve({ created: count - own.length, replayed, failed: errors.length, errors });
   }

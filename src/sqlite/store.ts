@@ -1,13 +1,14 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
+import { requireSameId } from '../decide.ts';
 import { PlantStoreError } from '../error.ts';
+import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
-import { createFollow } from './follow.ts';
 import { prepareReads } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
@@ -44,13 +45,13 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
-  const { follow, onCommit } = createFollow((query) => read(() => reads.changes(query)));
+  const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
   let snapshots = 0;
 
   return {
     create(plant, by) {
-      return writer.write({ kind: 'create_plant', plant, ...authorship(by) });
+      return writer.write({ kind: 'create', id: plant.id, plant, ...authorship(by) });
     },
     async get(id) {
       return read(() => reads.get(id));
@@ -59,16 +60,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return readAsync(() => reads.list(query));
     },
     put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
-      return writer.write({ kind: 'put_plant', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+      return writer.write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
     },
     async patch(id, patch, { ifMatch, ifNoneMatch, ...by }) {
-      if (patch.id !== undefined && patch.id !== id) {
-        throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
-      }
-      return writer.write({ kind: 'patch_plant', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+      requireSameId(id, patch);
+      return writer.write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
     },
     async delete(id, { ifMatch, ifNoneMatch, ...by }) {
-      await writer.write({ kind: 'delete_plant', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+      await writer.write({ kind: 'delete', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
     },
     async import(plants, by) {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };

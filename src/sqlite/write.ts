@@ -2,42 +2,28 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../change.ts';
-import { type Condition, conditionHolds } from '../condition.ts';
-import type { ErrorCode, ErrorDetail } from '../error.ts';
-import type { Created, NewPlant, Plant, PlantPatch, Versioned } from '../plant.ts';
+import { type Authorship, decide, nextRow, type PlantWrite, type Refused, type Results, resultOf } from '../decide.ts';
+import type { Plant } from '../plant.ts';
+import type { PlantRow } from '../rows.ts';
 import type { Token } from '../token.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareLastSeq } from './numbering.ts';
-import { type PlantRow, toRecord } from './rows.ts';
 import { indexText } from './search.ts';
 
 /** So many changes are removed in one transaction. */
 const PRUNED_AT_ONCE = 10_000;
 
-interface PlantWrite {
-  tokenId: string;
-  nowMs: number;
-}
-
 export type Write =
-  | ({ kind: 'create_plant'; plant: NewPlant } & PlantWrite)
-  | ({ kind: 'put_plant'; id: bigint; plant: Plant; condition: Condition } & PlantWrite)
-  | ({ kind: 'patch_plant'; id: bigint; patch: PlantPatch; condition: Condition } & PlantWrite)
-  | ({ kind: 'delete_plant'; id: bigint; condition: Condition } & PlantWrite)
+  | PlantWrite
   /** As batch.ts packed them. It is the only write in its transaction. */
-  | ({ kind: 'create_plants'; image: Image } & PlantWrite)
+  | ({ kind: 'create_plants'; image: Image } & Authorship)
   | { kind: 'prune_changes'; beforeMs: number }
   | { kind: 'add_token'; token: Token; secretHash: string }
   | { kind: 'revoke_token'; id: string; nowMs: number }
   /** Changes nothing, yet takes a real commit. */
   | { kind: 'probe' };
 
-/** What a write gives when it is done. */
-interface Results {
-  create_plant: Created;
-  put_plant: Versioned;
-  patch_plant: Versioned;
-  delete_plant: null;
+interface AllResults extends Results {
   create_plants: Imported;
   /** How many, and if there may be more. */
   prune_changes: { pruned: number; more: boolean };
@@ -45,17 +31,10 @@ interface Results {
   revoke_token: null;
   probe: null;
 }
-export type Done<W extends Write> = Results[W['kind']];
+export type Done<W extends Write> = AllResults[W['kind']];
 
-/** A refused write has changed nothing; the others in its transaction are not touched by it. */
-export type WriteResult = { done: Results[keyof Results] } | Refused;
-export interface Refused {
-  refused: ErrorCode;
-  message: string;
-  detail?: ErrorDetail;
-}
-
-type Of<Kind extends Write['kind']> = Extract<Write, { kind: Kind }>;
+/** The others in its transaction are not touched by one that is refused. */
+export type WriteResult = { done: AllResults[keyof AllResults] } | Refused;
 
 /** Gives a function that applies a batch in order. The caller holds the transaction. */
 export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult[] {
@@ -94,14 +73,11 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
 
   function apply(write: Write): WriteResult {
     switch (write.kind) {
-      case 'create_plant':
-        return createPlant(write);
-      case 'put_plant':
-        return putPlant(write);
-      case 'patch_plant':
-        return patchPlant(write);
-      case 'delete_plant':
-        return removePlant(write);
+      case 'create':
+      case 'put':
+      case 'patch':
+      case 'delete':
+        return writePlant(write);
       case 'create_plants':
         return { done: storeBatch(db, write.image, { ...write, firstSeq: seq + 1 }) };
       case 'prune_changes':
@@ -122,70 +98,46 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     }
   }
 
-  function createPlant({ plant, ...by }: Of<'create_plant'>): WriteResult {
-    const { id, name, tag = null } = plant;
-    if (insert(id, plant, by)) return { done: { seq, replayed: false } };
-    const present = presentPlant(id) as PlantRow;
-    if (present.name === name && present.tag === tag) return { done: { seq: Number(present.seq), replayed: true } };
-    return { refused: 'id_taken', message: idTaken(id) };
-  }
-
-  function putPlant({ id, plant, condition, ...by }: Of<'put_plant'>): WriteResult {
-    const present = presentPlant(id);
-    if (!conditionHolds(condition, present && Number(present.seq))) return conditionFailed(id, present);
-    if (present) return update(id, present, plant, by);
-    insert(id, plant, by);
-    return { done: { record: toRecord(id, presentPlant(id) as PlantRow), seq } };
-  }
-
-  function patchPlant({ id, patch, condition, ...by }: Of<'patch_plant'>): WriteResult {
-    const present = presentPlant(id);
-    if (!present) return notFound(id);
-    if (!conditionHolds(condition, Number(present.seq))) return conditionFailed(id, present);
-    const tag = patch.tag === undefined ? present.tag : patch.tag;
-    return update(id, present, { name: patch.name ?? present.name, ...(tag !== null && { tag }) }, by);
-  }
-
-  function removePlant({ id, condition, ...by }: Of<'delete_plant'>): WriteResult {
-    const present = presentPlant(id);
-    if (!present) return notFound(id);
-    if (!conditionHolds(condition, Number(present.seq))) return conditionFailed(id, present);
-    deletePlant.run(id);
-    recordChange('plant.deleted', id, present, by);
-    reindex(id, present, undefined);
-    return { done: null };
+  function writePlant(write: PlantWrite): WriteResult {
+    // Nearly always the id is free: only when it is not is it worth looking at what is there.
+    if (write.kind === 'create' && insert(write.id, write.plant, write)) return { done: { seq, replayed: false } };
+    const { id } = write;
+    const present = findPlant.get(id) as PlantRow | undefined;
+    const decision = decide(write, present);
+    switch (decision.does) {
+      case 'refuse':
+        return decision;
+      case 'keep':
+        return { done: resultOf(write, present as PlantRow, true) };
+      case 'delete':
+        deletePlant.run(id);
+        recordChange('plant.deleted', id, present as PlantRow, write);
+        reindex(id, present, undefined);
+        return { done: null };
+      case 'store': {
+        if (present) update(id, present, decision.plant, write);
+        else insert(id, decision.plant, write);
+        return { done: resultOf(write, nextRow(write, present, decision.plant, seq), false) };
+      }
+    }
   }
 
   /** False when the id is taken. */
-  function insert(id: bigint, plant: Plant, by: PlantWrite): boolean {
+  function insert(id: bigint, plant: Plant, by: Authorship): boolean {
     if (insertPlant.run(id, plant.name, plant.tag ?? null, by.nowMs, by.nowMs, seq + 1).changes !== 1n) return false;
     recordChange('plant.created', id, plant, by);
     reindex(id, undefined, plant);
     return true;
   }
 
-  function update(id: bigint, present: PlantRow, plant: Plant, by: PlantWrite): WriteResult {
-    const { name, tag = null } = plant;
-    if (present.name === name && present.tag === tag) {
-      return { done: { record: toRecord(id, present), seq: Number(present.seq) } };
-    }
-    updatePlant.run(name, tag, by.nowMs, seq + 1, id);
+  function update(id: bigint, present: PlantRow, plant: Plant, by: Authorship): void {
+    updatePlant.run(plant.name, plant.tag ?? null, by.nowMs, seq + 1, id);
     recordChange('plant.updated', id, plant, by);
     reindex(id, present, plant);
-    return { done: { record: toRecord(id, { ...present, name, tag, updated: by.nowMs }), seq } };
   }
 
-  function presentPlant(id: bigint): PlantRow | undefined {
-    return findPlant.get(id) as PlantRow | undefined;
-  }
-
-  function recordChange(
-    type: ChangeType,
-    id: bigint,
-    { name, tag }: { name: string; tag?: string | null | undefined },
-    { tokenId, nowMs }: PlantWrite,
-  ): void {
-    insertChange.run(++seq, type, nowMs, id, name, tag ?? null, tokenId);
+  function recordChange(type: ChangeType, id: bigint, { name, tag }: IndexedPlant, by: Authorship): void {
+    insertChange.run(++seq, type, by.nowMs, id, name, tag ?? null, by.tokenId);
   }
 
   function reindex(id: bigint, before: IndexedPlant | undefined, after: IndexedPlant | undefined): void {
@@ -219,22 +171,3 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
 }
 
 type IndexedPlant = { name: string; tag?: string | null | undefined };
-
-export function idTaken(id: bigint): string {
-  return `Id ${id} belongs to another plant: take another id`;
-}
-
-function notFound(id: bigint): WriteResult {
-  return { refused: 'not_found', message: `No plant has the id ${id}` };
-}
-
-function conditionFailed(id: bigint, present: PlantRow | undefined): WriteResult {
-  const message = present
-    ? `Plant ${id} is at version ${present.seq}: read it again, or leave the condition out`
-    : `There is no plant ${id}: leave If-Match out to create it`;
-  return {
-    refused: 'condition_failed',
-    message,
-    detail: present ? { seq: Number(present.seq) } : {},
-  };
-}

@@ -3,10 +3,11 @@
 
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { toError } from '../decide.ts';
 import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { Failure } from './failure.ts';
-import type { Done, Refused, Write } from './write.ts';
+import type { Done, Write } from './write.ts';
 import type { BatchResult } from './writer-thread.ts';
 
 const MAX_BATCH_WRITES = 1000;
@@ -127,7 +128,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
       for (const [at, { resolve, reject }] of batch.entries()) {
         const own = result[at];
         if (own && 'done' in own) resolve(own.done);
-        else reject(own ? refusal(own) : new Error('The writer gave no result'));
+        else reject(own ? toError(own) : new Error('The writer gave no result'));
       }
       onCommit();
       if (failing) observe({ kind: 'writes_recovered' });
@@ -162,18 +163,14 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
 
 function charsOf(write: Write): number {
   switch (write.kind) {
-    case 'create_plant':
-    case 'put_plant':
+    case 'create':
+    case 'put':
       return write.plant.name.length + (write.plant.tag?.length ?? 0);
-    case 'patch_plant':
+    case 'patch':
       return (write.patch.name?.length ?? 0) + (write.patch.tag?.length ?? 0);
     default: // of imports, stage.ts hands in two at most
       return 0;
   }
-}
-
-function refusal({ refused, message, detail }: Refused): PlantStoreError {
-  return new PlantStoreError(refused, message, detail ? { detail } : {});
 }
 
 function unavailable(message: string, cause?: Error): PlantStoreError {

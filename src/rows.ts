@@ -1,8 +1,8 @@
-// Rows as SQLite gives them → the words of the domain.
+// Rows as the databases give them → the words of the domain.
 
-import type { Change, ChangeType } from '../change.ts';
-import type { NewPlant, PlantRecord } from '../plant.ts';
-import type { Scope, Token } from '../token.ts';
+import type { Change, ChangeType } from './change.ts';
+import type { NewPlant, PlantRecord } from './plant.ts';
+import type { Scope, Token } from './token.ts';
 
 type Integer = number | bigint;
 

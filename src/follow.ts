@@ -1,7 +1,6 @@
 // The change log as it grows: what is there, then each new change when its commit is done.
 
-import type { Change } from '../change.ts';
-import type { ChangeQuery } from './read.ts';
+import type { Change, ChangeQuery } from './change.ts';
 
 /** So often it is looked if another process has written. */
 const POLL_MS = 500;
@@ -13,22 +12,22 @@ const FRESH_MS = 50;
 
 export interface Follow {
   follow(options: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
-  /** Called after every commit of this process. */
+  /** Called after every commit of this process, and when another is heard of. */
   onCommit(): void;
 }
 
-export function createFollow(readChanges: (query: ChangeQuery) => Change[]): Follow {
+export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>): Follow {
   const waiting = new Set<() => void>();
   let commits = 0;
   /** What was read last: those who are up to date all ask for the same. */
-  let recent: { after: number | undefined; commits: number; atMs: number; changes: Change[] } | undefined;
+  let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
 
   return {
     async *follow({ after, signal }) {
       let last = after;
       while (!signal?.aborted) {
         const commitsBefore = commits; // before the look, so that none is missed between the two
-        const changes = read(last);
+        const changes = await read(last);
         for (const change of changes) {
           yield change;
           if (signal?.aborted) return;
@@ -43,17 +42,12 @@ export function createFollow(readChanges: (query: ChangeQuery) => Change[]): Fol
     },
   };
 
-  function read(after: number | undefined): Change[] {
+  function read(after: number | undefined): Promise<Change[]> {
     const atMs = performance.now();
-    const isFresh = recent && recent.after === after && recent.commits === commits && atMs - recent.atMs < FRESH_MS;
-    if (!isFresh)
-      recent = {
-        after,
-        commits,
-        atMs,
-        changes: readChanges({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }),
-      };
-    return recent?.changes ?? [];
+    if (recent?.after === after && recent?.commits === commits && atMs - recent.atMs < FRESH_MS) return recent.changes;
+    const changes = readChanges({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE });
+    recent = { after, commits, atMs, changes };
+    return changes;
   }
 
   function nextCommit(signal: AbortSignal | undefined): Promise<void> {
