@@ -9,8 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export interface Config {
   host: string;
   port: number;
-  /** Path of the SQLite file. */
-  databasePath: string;
+  database: Database;
   /** Empty, or a path that begins with a slash and does not end with one. */
   basePath: string;
   logLevel: LogLevel;
@@ -19,6 +18,16 @@ export interface Config {
   clientToken: string | undefined;
   startedByNpm: boolean;
 }
+
+export type Database =
+  | { kind: 'sqlite'; path: string }
+  | {
+      kind: 'postgres';
+      /** May hold a password. */
+      url: string;
+      poolSize: number;
+      statementTimeoutMs: number;
+    };
 
 type Environment = Record<string, string | undefined>;
 
@@ -33,7 +42,7 @@ export function readConfig(environment: Environment = process.env): Config {
   return Object.freeze({
     host: readHost(env.HOST ?? '127.0.0.1'),
     port: readPort(env.PORT ?? '3000'),
-    databasePath: readDatabasePath(env.DATABASE_URL ?? 'sqlite:./data/plants.db'),
+    database: readDatabase(env.DATABASE_URL ?? 'sqlite:./data/plants.db', env),
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
@@ -52,15 +61,40 @@ function readPort(text: string): number {
   throw refuse('PORT', text, 'a number from 0 (any free port) to 65535');
 }
 
-function readDatabasePath(text: string): string {
+/** `name` is where the URL comes from: a variable, or an option of a command. */
+export function readDatabase(text: string, env: Environment = process.env, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
-    throw new Refusal('DATABASE_URL names PostgreSQL, which this version does not speak: use sqlite:PATH', 2);
+    if (!/^postgres(ql)?:\/\/[^\s]*\/[^/\s]/.test(text) || !URL.canParse(text)) {
+      throw new Refusal(`${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH`, 2); // a URL may hold a password
+    }
+    return {
+      kind: 'postgres',
+      url: text,
+      poolSize: readNumber('DATABASE_POOL_SIZE', env.DATABASE_POOL_SIZE ?? '10', 1, 1000),
+      statementTimeoutMs: readNumber('DATABASE_TIMEOUT_MS', env.DATABASE_TIMEOUT_MS ?? '10000', 100, 600_000),
+    };
   }
   const path = /^sqlite:(?:\/\/(?=\/))?([^?#\0]+)$/.exec(text)?.[1];
   if (path === undefined || /^(:|~|\/\/|file:)|\/$/.test(path)) {
-    throw new Refusal('DATABASE_URL must be sqlite:PATH such as sqlite:./data/plants.db', 2); // a URL may hold a password
+    throw new Refusal(
+      `${name} must be sqlite:PATH such as sqlite:./data/plants.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE`,
+      2,
+    );
   }
-  return path;
+  return { kind: 'sqlite', path };
+}
+
+/** For people and logs: without a password. */
+export function describeDatabase(database: Database): string {
+  if (database.kind === 'sqlite') return `sqlite:${database.path}`;
+  const { protocol, host, pathname } = new URL(database.url);
+  return `${protocol}//${host}${pathname}`;
+}
+
+function readNumber(name: string, text: string, min: number, max: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw refuse(name, text, `a number from ${min} to ${max}`);
 }
 
 function readBasePath(text: string): string {

@@ -41,13 +41,20 @@ export interface TokenRow {
   id: string;
   name: string;
   scopes: string;
-  created: number;
-  expires: number | null;
-  revoked: number | null;
+  created: Integer;
+  expires: Integer | null;
+  revoked: Integer | null;
 }
 
 export function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
-  return { id, name, scopes: scopes.split(' ') as Scope[], createdMs: created, expiresMs: expires, revokedMs: revoked };
+  return {
+    id,
+    name,
+    scopes: scopes.split(' ') as Scope[],
+    createdMs: Number(created),
+    expiresMs: expires === null ? null : Number(expires),
+    revokedMs: revoked === null ? null : Number(revoked),
+  };
 }
 
 let lastMs = Number.NaN;

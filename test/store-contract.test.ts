@@ -4,7 +4,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { createClient } from '../src/client.ts';
+import { openPostgresStore } from '../src/postgres/store.ts';
 import { openSqliteStore } from '../src/sqlite/store.ts';
+import { makeDatabase, needsPostgres } from './postgres.ts';
 import { makeFolder, query, startServer } from './server.ts';
 import { clear, STORE_CASES, type Tested } from './store-cases.ts';
 
@@ -18,6 +20,20 @@ runOver('the SQLite store', async () => {
   return { store, by: { tokenId: 'tok_1' }, close: () => store.close() };
 });
 
+runOver(
+  'the PostgreSQL store',
+  async () => {
+    const store = await openPostgresStore({
+      url: await makeDatabase(),
+      poolSize: 10,
+      statementTimeoutMs: 10_000,
+      observe: () => {},
+    });
+    return { store, by: { tokenId: 'tok_1' }, close: () => store.close() };
+  },
+  needsPostgres,
+);
+
 runOver('the client with a real server', async () => {
   const folder = makeFolder();
   const server = await startServer({ folder });
@@ -26,8 +42,12 @@ runOver('the client with a real server', async () => {
   return { store, by: { tokenId: token?.id as string }, close: () => server.stop() };
 });
 
-function runOver(name: string, open: () => Promise<Tested & { close(): Promise<unknown> }>): void {
-  suite(name, () => {
+function runOver(
+  name: string,
+  open: () => Promise<Tested & { close(): Promise<unknown> }>,
+  options: { skip?: string } = {},
+): void {
+  suite(name, options, () => {
     let opened: Awaited<ReturnType<typeof open>>;
     before(async () => {
       opened = await open();

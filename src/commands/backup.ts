@@ -11,17 +11,24 @@ import { report } from './report.ts';
 export async function backUp(config: Config, file: string): Promise<void> {
   requireDatabase(config);
   if (existsSync(file)) throw new Refusal(`${file} is there already: a backup does not replace another file`);
-  await backUpDatabase(config.databasePath, file);
+  await backUpDatabase(requireSqlite(config), file);
   reportFile('backed up to', file);
 }
 
 export async function restore(config: Config, file: string): Promise<void> {
   if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
-  await restoreDatabase(file, config.databasePath);
-  reportFile('restored to', config.databasePath);
+  const path = requireSqlite(config);
+  await restoreDatabase(file, path);
+  reportFile('restored to', path);
   process.stderr.write(
     'Its tokens are those of the backup, also those that were revoked since: look at "token list"\n',
   );
+}
+
+/** PostgreSQL has tools of its own for this, made for the job. */
+function requireSqlite({ database }: Config): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new Refusal('This is for SQLite: back up PostgreSQL with pg_dump, or with base backups and a log archive', 2);
 }
 
 function reportFile(what: string, file: string): void {

@@ -27,8 +27,9 @@ export async function importFile(config: Config, file: string, options: Transfer
     stop.abort();
     input.chunks.destroy(); // it may be waiting for more
   }); // a second one ends it at once, which loses nothing either
-  if (options.url === undefined && !existsSync(config.databasePath)) {
-    process.stderr.write(`Making a new store at ${config.databasePath}\n`);
+  const { database } = config;
+  if (options.url === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
+    process.stderr.write(`Making a new store at ${database.path}\n`);
   }
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;

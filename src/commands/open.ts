@@ -2,22 +2,34 @@
 
 import { existsSync } from 'node:fs';
 import { createClient } from '../client.ts';
-import type { Config } from '../config.ts';
+import type { Config, Database } from '../config.ts';
+import type { Observe } from '../observe.ts';
 import type { Author, PlantStore } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
 import type { Store } from '../store.ts';
 
 /** Stands in the change log where no token was used. */
 export const CLI: Author = { tokenId: 'cli' };
 
-export async function withStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({
-    path: config.databasePath,
-    role: 'command',
-    observe: () => {},
-    onFailure: () => {},
-  });
+export interface OpenOptions {
+  role: 'server' | 'command';
+  observe: Observe;
+  /** Called once, when the disk or the file can no longer be trusted: the process must end. */
+  onFailure(): void;
+}
+
+/** Loads only what this database needs. Throws Refusal when the database cannot be used. */
+export async function openStore(database: Database, { role, observe, onFailure }: OpenOptions): Promise<Store> {
+  if (database.kind === 'sqlite') {
+    const { openSqliteStore } = await import('../sqlite/store.ts');
+    return openSqliteStore({ path: database.path, role, observe, onFailure });
+  }
+  const { openPostgresStore } = await import('../postgres/store.ts');
+  return openPostgresStore({ ...database, observe });
+}
+
+export async function withStore<T>({ database }: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
   try {
     return await work(store);
   } finally {
@@ -42,7 +54,7 @@ export async function withPlants<T>(
 }
 
 /** Looking into a file that is not there must not make one. */
-export function requireDatabase({ databasePath }: Config): void {
-  if (existsSync(databasePath)) return;
-  throw new Refusal(`There is no database at ${databasePath}: set DATABASE_URL to the one that the server uses`);
+export function requireDatabase({ database }: Config): void {
+  if (database.kind === 'postgres' || existsSync(database.path)) return;
+  throw new Refusal(`There is no database at ${database.path}: set DATABASE_URL to the one that the server uses`);
 }

@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
-import type { Config } from '../config.ts';
+import { type Config, describeDatabase } from '../config.ts';
 import { createApp } from '../http/app.ts';
 import { stopListening } from '../http/connection.ts';
 import { createLog } from '../log.ts';
 import type { Observe } from '../observe.ts';
 import { Refusal } from '../refusal.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
 import type { Store } from '../store.ts';
 import { issueToken, SCOPES } from '../token.ts';
 import { banner } from './banner.ts';
+import { openStore } from './open.ts';
 
 /** So long an idle connection may bring one more request: a client that is just sending sees no reset. */
 const LAST_REQUESTS_MS = 500;
@@ -32,8 +32,7 @@ export async function serve(config: Config): Promise<void> {
 
   let stopping = false;
   const draining = new AbortController();
-  const store = await openSqliteStore({
-    path: config.databasePath,
+  const store = await openStore(config.database, {
     role: 'server',
     observe,
     onFailure: () => stop('the store failed', 1),
@@ -49,7 +48,7 @@ export async function serve(config: Config): Promise<void> {
     throw refusal;
   });
   const url = address + basePath;
-  const database = `sqlite:${config.databasePath}`;
+  const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
   await welcome(store, observe, { url, database });
 

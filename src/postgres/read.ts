@@ -1,0 +1,125 @@
+// Every read there is. What takes several statements is of one moment.
+
+import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
+import { readCursor } from '../cursor.ts';
+import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
+import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
+import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from '../rows.ts';
+import type { Token } from '../token.ts';
+import { toArray } from './array.ts';
+import { openSearch, type Query } from './search.ts';
+import type { Statement, Transactions } from './transaction.ts';
+
+/** Where the index does not help, so many are looked at in one pass. */
+const PASS_ROWS = 1001;
+const COLUMNS = 'id, name, tag, created, updated, seq';
+const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
+
+export type ListedRow = PlantRow & { id: bigint };
+
+export const LAST_SEQ = `
+  SELECT greatest(
+    pruned_to,
+    (SELECT max(seq) FROM changes),
+    (SELECT max(last) FROM skipped)
+  ) AS seq FROM numbering`;
+
+export async function readPlants({ read }: Transactions, ids: bigint[]): Promise<ListedRow[]> {
+  const text = `SELECT ${COLUMNS} FROM plants WHERE id = ANY ($1::bigint[])`;
+  const [rows] = await read({ text, values: [toArray(ids)] });
+  return rows as unknown as ListedRow[];
+}
+
+export async function listPlants({ read, readStepwise }: Transactions, query: ListQuery): Promise<Page> {
+  const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
+  const start = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
+  const { add, page } = createPage(limit, filter);
+  if (filter.tag === undefined && filter.q === undefined) {
+    const [rows = []] = await read(plantsFrom(start, limit + 1));
+    for (const row of rows as unknown as ListedRow[]) if (!add(toRecord(row.id, row))) return page(true);
+    return page(false);
+  }
+  return readStepwise(async (ask) => {
+    const search = await openSearch(ask, filter);
+    for (let from = start; ; from++) {
+      const { rows, upTo } = await nextPass(ask, search?.candidates, from, limit);
+      for (const row of rows) {
+        const record = toRecord(row.id, row);
+        if ((search?.isWanted(record) ?? true) && !add(record)) return page(true);
+      }
+      if (upTo === undefined || upTo === MAX_ID) return page(false);
+      from = upTo;
+    }
+  });
+}
+
+interface Pass {
+  rows: ListedRow[];
+  /** The last id that was looked at, if there are more. */
+  upTo: bigint | undefined;
+}
+
+async function nextPass(
+  ask: Query,
+  candidates: NonNullable<Awaited<ReturnType<typeof openSearch>>>['candidates'],
+  from: bigint,
+  limit: number,
+): Promise<Pass> {
+  if (!candidates) {
+    const rows = (await ask(plantsFrom(from, PASS_ROWS))) as unknown as ListedRow[];
+    return { rows, upTo: rows.at(-1)?.id };
+  }
+  const { ids, upTo } = await candidates(from, limit + 1);
+  if (ids.length === 0) return { rows: [], upTo };
+  const text = `SELECT ${COLUMNS} FROM plants WHERE id = ANY ($1::bigint[])`;
+  const rows = (await ask(bounded(text, 'id', [toArray(ids)]))) as unknown as ListedRow[];
+  const last = rows.at(-1)?.id;
+  const isCut = last !== undefined && last < (ids.at(-1) as bigint);
+  return { rows, upTo: isCut ? last : upTo };
+}
+
+export async function readChanges(
+  { read }: Transactions,
+  { after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery,
+): Promise<Change[]> {
+  const gone = {
+    text: `
+      SELECT $1 < pruned_to OR EXISTS (SELECT FROM skipped WHERE $1 >= first AND $1 < last) AS gone FROM numbering`,
+    values: [after ?? 0],
+  };
+  const text = 'SELECT * FROM changes WHERE seq > $1 ORDER BY seq LIMIT $2';
+  const [[isGone] = [], rows = []] = await read(gone, bounded(text, 'seq', [after ?? 0, limit]));
+  if (after !== undefined && isGone?.gone) throw changesPruned(after);
+  return cutToChars(rows as unknown as ChangeRow[], maxChars).map(toChange);
+}
+
+export async function findToken({ read }: Transactions, secretHash: string): Promise<Token | undefined> {
+  const [[row] = []] = await read({
+    text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = $1`,
+    values: [secretHash],
+  });
+  return row && toToken(row as unknown as TokenRow);
+}
+
+export async function listTokens({ read }: Transactions): Promise<Token[]> {
+  const [rows = []] = await read({ text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id` });
+  return (rows as unknown as TokenRow[]).map(toToken);
+}
+
+function plantsFrom(from: bigint, limit: number): Statement {
+  return bounded(`SELECT ${COLUMNS} FROM plants WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
+}
+
+/** More than fits into a page, in bytes: a character of ours is three at most. And one record more. */
+const MAX_BYTES = 3 * PAGE_CHARS + 256 * 1024;
+
+/** The first of these rows: what does not fit into a page is not sent either. */
+function bounded(text: string, key: 'id' | 'seq', values: unknown[]): Statement {
+  const bytes = 'octet_length(name) + coalesce(octet_length(tag), 0)';
+  return {
+    text: `
+      SELECT * FROM (SELECT *, sum(${bytes}) OVER (ORDER BY ${key}) - (${bytes}) AS bytes_before FROM (${text}) AS asked) AS summed
+      WHERE bytes_before <= ${MAX_BYTES} ORDER BY ${key}`,
+    values,
+  };
+}

@@ -1,0 +1,111 @@
+// What is put into the index `words`, and how candidates are found in it, in the order of ids. The index narrows down;
+// whether a record is wanted is decided by the one rule of words.ts.
+
+import type { Filter } from '../cursor.ts';
+import { MAX_ID, type Plant } from '../plant.ts';
+import { hasWords, queryWords, wordsOf } from '../words.ts';
+import { toArray } from './array.ts';
+import type { Row, Statement } from './transaction.ts';
+
+/** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
+const TAG = '\ue000';
+/** Stands for all words of a name that has very many. */
+const MANY = '\ue001';
+const MAX_WORDS = 200;
+/** What is longer does not fit into the index. */
+const MAX_WORD_CHARS = 200;
+/** Enough to narrow down. */
+const MAX_WORDS_ASKED = 16;
+/** What more words than this begin with is common, and nothing to narrow down by. */
+const MAX_ENDINGS = 1000;
+/** Of each word of the query, so many are looked at in one pass. */
+const PASS_IDS = 1000;
+
+export function indexWords(name: string, tag: string | null | undefined): string[] {
+  const words = new Set(wordsOf(name).map(cut));
+  const indexed = words.size > MAX_WORDS ? [MANY] : [...words];
+  if (tag != null) indexed.push(tagWord(tag));
+  return indexed;
+}
+
+export interface Search {
+  /** Ids from `from` on, ascending, that may be wanted; and the last id that was looked at, if there are more. */
+  candidates(from: bigint, atMost: number): Promise<{ ids: bigint[]; upTo: bigint | undefined }>;
+  isWanted(plant: Plant): boolean;
+}
+
+export type Query = (statement: Statement) => Promise<Row[]>;
+
+/** Without candidates where the index cannot narrow down; undefined where all are wanted. */
+export async function openSearch(
+  query: Query,
+  { q = '', tag }: Filter,
+): Promise<(Pick<Search, 'isWanted'> & Partial<Search>) | undefined> {
+  const words = queryWords(q);
+  if (words.length === 0 && tag === undefined) return undefined;
+  const isWanted = (plant: Plant): boolean => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words);
+  const terms: string[][] = tag === undefined ? [] : [[tagWord(tag)]];
+  for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
+    const endings = await endingsOf(query, cut(word));
+    if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
+  }
+  if (terms.length === 0) return { isWanted };
+  return { isWanted, candidates: (from, atMost) => findCandidates(query, terms, from, atMost) };
+}
+
+/** Skips from word to word, whatever number of plants each has. */
+async function endingsOf(query: Query, begin: string): Promise<string[]> {
+  const rows = await query({
+    text: `
+      WITH RECURSIVE ending (word) AS (
+        (SELECT word FROM words WHERE word >= $1 AND word < $2 ORDER BY word LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.word FROM words w WHERE w.word > ending.word AND w.word < $2 ORDER BY w.word LIMIT 1)
+        FROM ending WHERE ending.word IS NOT NULL
+      )
+      SELECT word FROM ending WHERE word IS NOT NULL LIMIT ${MAX_ENDINGS + 1}`,
+    values: [begin, `${begin}\u{10ffff}`],
+  });
+  return rows.map(({ word }) => word as string);
+}
+
+/** The plants that have a word of every term. */
+async function findCandidates(
+  query: Query,
+  terms: string[][],
+  from: bigint,
+  atMost: number,
+): Promise<{ ids: bigint[]; upTo: bigint | undefined }> {
+  const limit = terms.length === 1 ? atMost : PASS_IDS;
+  const lists = await Promise.all(terms.map((words) => idsOf(query, words, from, limit)));
+  const upTo = lists
+    .filter((ids) => ids.length === limit)
+    .map((ids) => ids.at(-1) as bigint)
+    .reduce((least: bigint | undefined, last) => (least === undefined || last < least ? last : least), undefined);
+  const [first = [], ...others] = lists;
+  const sets = others.map((ids) => new Set(ids));
+  const ids = first.filter((id) => id <= (upTo ?? MAX_ID) && sets.every((set) => set.has(id)));
+  if (lists.some((list) => list.length === 0)) return { ids: [], upTo: undefined };
+  return { ids, upTo };
+}
+
+async function idsOf(query: Query, words: string[], from: bigint, limit: number): Promise<bigint[]> {
+  const rows = await query({
+    text: `
+      SELECT DISTINCT found.id FROM unnest($1::text[]) AS asked (word)
+      CROSS JOIN LATERAL (
+        SELECT w.id FROM words w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
+      ) AS found
+      ORDER BY found.id LIMIT $3`,
+    values: [toArray(words), from, limit],
+  });
+  return rows.map(({ id }) => id as bigint);
+}
+
+function cut(word: string): string {
+  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS).replace(/\p{Surrogate}$/u, '');
+}
+
+function tagWord(tag: string): string {
+  return TAG + cut(tag);
+}

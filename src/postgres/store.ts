@@ -1,0 +1,167 @@
+// The store on PostgreSQL, which any number of nodes may share. No state of a session is used, so that a pooler may
+// stand in between.
+
+import { type Authorship, type PlantWrite, type Refused, type Results, requireSameId, toError } from '../decide.ts';
+import { PlantStoreError } from '../error.ts';
+import { createFollow } from '../follow.ts';
+import type { Observe } from '../observe.ts';
+import type { Author, ImportError } from '../plant.ts';
+import { toRecord } from '../rows.ts';
+import type { Store } from '../store.ts';
+import { createPool, prepareDatabase } from './database.ts';
+import { createGather } from './gather.ts';
+import { findToken, type ListedRow, listPlants, listTokens, readChanges, readPlants } from './read.ts';
+import { openSnapshot } from './snapshot.ts';
+import { createTransactions, type Row, type Statement, TransactionError } from './transaction.ts';
+import { startWake } from './wake.ts';
+import { createWriter, unavailable } from './writer.ts';
+
+/** Each has a connection of its own. */
+const MAX_SNAPSHOTS = 16;
+/** Reads that wait for a connection. */
+const MAX_WAITING_READS = 1000;
+const MAX_TRANSACTIONS = 4;
+
+export interface PostgresOptions {
+  url: string;
+  poolSize: number;
+  statementTimeoutMs: number;
+  observe: Observe;
+  clock?: () => number;
+}
+
+/** Throws Refusal when the database cannot be used. */
+export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
+  const { url, poolSize, statementTimeoutMs, observe, clock = Date.now } = options;
+  await prepareDatabase(url);
+  const transactions = createTransactions(createPool(url, poolSize), statementTimeoutMs);
+  const { follow, onCommit } = createFollow((query) => read(() => readChanges(transactions, query)));
+  const wake = startWake(url, transactions, onCommit);
+  const writer = createWriter({
+    transactions,
+    maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
+    observe,
+    onCommit() {
+      onCommit();
+      wake.tell();
+    },
+  });
+  const findPlant = createGather<bigint, ListedRow>(
+    async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
+    tooManyReads,
+  );
+  let snapshots = 0;
+
+  return {
+    create(plant, by) {
+      return write({ kind: 'create', id: plant.id, plant, ...authorship(by) });
+    },
+    async get(id) {
+      const row = await findPlant(id);
+      if (!row) throw new PlantStoreError('not_found', `No plant has the id ${id}`);
+      return { record: toRecord(id, row), seq: Number(row.seq) };
+    },
+    list(query = {}) {
+      return read(() => listPlants(transactions, query));
+    },
+    put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
+      return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async patch(id, patch, { ifMatch, ifNoneMatch, ...by }) {
+      requireSameId(id, patch);
+      return write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async delete(id, { ifMatch, ifNoneMatch, ...by }) {
+      await write({ kind: 'delete', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
+    },
+    async import(plants, by) {
+      const own = authorship(by);
+      const all = await writer.writeMany(plants.map((plant) => ({ kind: 'create', id: plant.id, plant, ...own })));
+      const errors: ImportError[] = [];
+      let created = 0;
+      for (const [at, written] of all.entries()) {
+        if (written instanceof Error) throw written;
+        if ('refused' in written) errors.push({ line: at + 1, error: toError(written as Refused) });
+        else if (!(written.done as Results['create']).replayed) created++;
+      }
+      return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
+    },
+    async export() {
+      if (snapshots >= MAX_SNAPSHOTS) {
+        throw new PlantStoreError('unavailable', 'Too many exports are under way: try again later');
+      }
+      snapshots++;
+      return read(() => openSnapshot(url, () => snapshots--));
+    },
+    changes(query = {}) {
+      return read(() => readChanges(transactions, query));
+    },
+    follow: (options = {}) => follow(options),
+    async pruneChanges(beforeMs) {
+      let total = 0;
+      for (;;) {
+        const [row] = await commit({ text: PRUNE, values: [beforeMs] });
+        const pruned = Number(row?.pruned);
+        total += pruned;
+        if (pruned < PRUNED_AT_ONCE) return total;
+      }
+    },
+    async addToken({ id, name, scopes, createdMs, expiresMs }, secretHash) {
+      await commit({
+        text: 'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires) VALUES ($1, $2, $3, $4, $5, $6)',
+        values: [id, secretHash, name, scopes.join(' '), createdMs, expiresMs],
+      });
+    },
+    findToken: (secretHash) => read(() => findToken(transactions, secretHash)),
+    listTokens: () => read(() => listTokens(transactions)),
+    async revokeToken(id, nowMs) {
+      const text = 'UPDATE tokens SET revoked = coalesce(revoked, $1) WHERE id = $2 RETURNING id';
+      const revoked = await commit({ text, values: [nowMs, id] });
+      if (revoked.length === 0) throw new PlantStoreError('not_found', `No token has the id "${id}"`);
+    },
+    async probe() {
+      await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });
+    },
+    async close() {
+      await writer.close();
+      await wake.close();
+      await transactions.end();
+    },
+  };
+
+  function authorship({ tokenId }: Author): Authorship {
+    return { tokenId, nowMs: clock() };
+  }
+
+  function write<W extends PlantWrite>(wanted: W): Promise<Results[W['kind']]> {
+    return writer.write(wanted) as Promise<Results[W['kind']]>;
+  }
+
+  async function commit(statement: Statement): Promise<Row[]> {
+    return transactions.write(statement).catch((error) => {
+      throw writer.toError(error);
+    });
+  }
+
+  async function read<T>(query: () => Promise<T>): Promise<T> {
+    if (transactions.waiting() > MAX_WAITING_READS) throw tooManyReads();
+    return query().catch((error) => {
+      if (!(error instanceof TransactionError) || error.failure === 'bug') throw error;
+      throw unavailable('The database cannot be read now: try again later', error);
+    });
+  }
+}
+
+function tooManyReads(): PlantStoreError {
+  return unavailable('Too many reads are waiting: try again later');
+}
+
+const PRUNED_AT_ONCE = 10_000;
+/** The oldest, up to the first that is not older than asked for. */
+const PRUNE = `
+  WITH oldest AS (SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
+  kept AS (SELECT min(seq) AS seq FROM oldest WHERE time >= $1),
+  old AS (SELECT seq FROM oldest WHERE seq < coalesce((SELECT seq FROM kept), 9223372036854775807)),
+  pruned AS (DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
+  noted AS (UPDATE numbering SET pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)))
+  SELECT count(*) AS pruned FROM pruned`;

@@ -1,0 +1,331 @@
+// Group commit: writes that arrive while others are under way wait and share the next transaction, which is one round
+// trip. Several may be under way; writes to one id are done one after the other, in the order in which they came.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { decide, nextRow, type PlantWrite, type Refused, resultOf, toError } from '../decide.ts';
+import { PlantStoreError } from '../error.ts';
+import type { Observe } from '../observe.ts';
+import type { PlantRow } from '../rows.ts';
+import { readPlants } from './read.ts';
+import { TransactionError, type Transactions } from './transaction.ts';
+import { type Outcome, type Step, writeSteps } from './write.ts';
+
+const MAX_BATCH_IDS = 1000;
+/** Of an import, which has one batch at a time under way, so that its changes are numbered as its lines are. */
+const MAX_IMPORT_IDS = 5000;
+const MAX_BATCH_CHARS = 4 * 1024 * 1024;
+/** Past either bound a write is turned away: the database cannot keep up, and waiting longer helps nobody. */
+const MAX_WAITING_WRITES = 10_000;
+const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+/** So many are worth a transaction beside another one; fewer wait, but not for long. */
+const WORTH_ANOTHER = 64;
+const WAIT_MS = 5;
+/** Another node was first, each time. */
+const MAX_ATTEMPTS = 20;
+const RETRY_MS = 20;
+
+/** What became of a write: what it gives, why it was refused, or why nobody knows. */
+export type Written = { done: unknown } | Refused | Error;
+
+interface Waiting {
+  write: PlantWrite;
+  of: 'request' | 'import';
+  settle(written: Written): void;
+}
+
+/** All that waits for one id. */
+interface Lane {
+  id: bigint;
+  queue: Waiting[];
+}
+
+export interface Writer {
+  write(write: PlantWrite): Promise<unknown>;
+  /** Of an import: does not count against the bounds, as its caller hands in only so many. */
+  writeMany(writes: PlantWrite[]): Promise<Written[]>;
+  /** What a transaction of its own throws, as our error. */
+  toError(error: unknown): Error;
+  /** Ends when everything handed in before is done. */
+  close(): Promise<void>;
+}
+
+export interface WriterOptions {
+  transactions: Transactions;
+  maxTransactions: number;
+  observe: Observe;
+  /** After each commit that made changes. */
+  onCommit(): void;
+}
+
+export function createWriter({ transactions, maxTransactions, observe, onCommit }: WriterOptions): Writer {
+  /** Those with an id that nobody else is at. */
+  const ready: Record<Waiting['of'], Lane[]> = { request: [], import: [] };
+  const lanes = new Map<bigint, Lane>();
+  let underWay = 0;
+  let importing = false;
+  let waitingWrites = 0;
+  let waitingChars = 0;
+  let scheduled = false;
+  let timed = false;
+  let failing = false;
+  let closing = false;
+  const idle = Promise.withResolvers<void>();
+
+  return {
+    write(write) {
+      const chars = charsOf(write);
+      if (closing) return Promise.reject(unavailable('The store is stopping: try again later'));
+      if (waitingWrites >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
+        return Promise.reject(unavailable('Too many writes are waiting: try again later'));
+      }
+      waitingWrites++;
+      waitingChars += chars;
+      return new Promise((resolve, reject) => {
+        enqueue(write, 'request', (written) => {
+          waitingWrites--;
+          waitingChars -= chars;
+          if (written instanceof Error) reject(written);
+          else if ('done' in written) resolve(written.done);
+          else reject(toError(written));
+        });
+      });
+    },
+    writeMany(writes) {
+      if (closing) return Promise.reject(unavailable('The store is stopping: try again later'));
+      if (writes.length === 0) return Promise.resolve([]);
+      const results: Written[] = [];
+      let left = writes.length;
+      return new Promise((resolve) => {
+        for (const [at, write] of writes.entries()) {
+          enqueue(write, 'import', (written) => {
+            results[at] = written;
+            if (--left === 0) resolve(results);
+          });
+        }
+      });
+    },
+    toError: (error) => toOwnError(error),
+    close() {
+      closing = true;
+      if (lanes.size === 0) idle.resolve();
+      return idle.promise;
+    },
+  };
+
+  function enqueue(write: PlantWrite, of: Waiting['of'], settle: Waiting['settle']): void {
+    const lane = lanes.get(write.id);
+    if (lane) {
+      lane.queue.push({ write, of, settle });
+      return;
+    }
+    const own = { id: write.id, queue: [{ write, of, settle }] };
+    lanes.set(write.id, own);
+    ready[of].push(own);
+    schedule();
+  }
+
+  /** At the end of this turn of the event loop: all requests read in it share one transaction. */
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      startBatches(WORTH_ANOTHER);
+    });
+  }
+
+  function startBatches(worthAnother: number): void {
+    const isWorth = () => ready.request.length > 0 && (underWay === 0 || ready.request.length >= worthAnother);
+    while (underWay < maxTransactions && isWorth()) void runBatch(takeBatch('request', MAX_BATCH_IDS));
+    if (ready.import.length > 0 && underWay < maxTransactions && !importing) {
+      importing = true;
+      void runBatch(takeBatch('import', MAX_IMPORT_IDS)).then(() => {
+        importing = false;
+        schedule();
+      });
+    }
+    if (timed || ready.request.length === 0 || underWay >= maxTransactions) return;
+    timed = true;
+    setTimeout(() => {
+      timed = false;
+      startBatches(1);
+    }, WAIT_MS);
+  }
+
+  function takeBatch(of: Waiting['of'], maxIds: number): Lane[] {
+    let chars = 0;
+    const end = ready[of].findIndex(({ queue }, at) => {
+      chars += charsOf((queue[0] as Waiting).write);
+      return at >= maxIds || (at > 0 && chars > MAX_BATCH_CHARS);
+    });
+    return ready[of].splice(0, end === -1 ? ready[of].length : end);
+  }
+
+  async function runBatch(batch: Lane[]): Promise<void> {
+    underWay++;
+    await workOff(
+      batch.map((lane) => ({ lane, queue: lane.queue.splice(0), row: undefined, seen: 'not yet', finish: release })),
+    );
+    underWay--;
+    if (closing && lanes.size === 0) idle.resolve();
+    else schedule();
+  }
+
+  function release(lane: Lane): void {
+    const next = lane.queue[0];
+    if (next) ready[next.of].push(lane);
+    else lanes.delete(lane.id);
+  }
+
+  async function workOff(works: Work[]): Promise<void> {
+    await look(works.filter(({ queue }) => queue[0]?.write.kind !== 'create'));
+    let open = works;
+    for (let attempt = 0; open.length > 0; attempt++) {
+      if (attempt > MAX_ATTEMPTS + longest(open)) giveUp(open, unavailable(ADVICE.conflict));
+      const todo = open.flatMap((work) => nextStep(work) ?? []);
+      await Promise.all([
+        commit(todo.filter(({ step }) => step.present === undefined)),
+        commit(todo.filter(({ step }) => step.present !== undefined)),
+      ]);
+      open = open.filter(({ queue }) => queue.length > 0);
+    }
+  }
+
+  async function look(works: Work[]): Promise<void> {
+    if (works.length === 0) return;
+    try {
+      const ids = works.map(({ lane }) => lane.id);
+      const rows = new Map((await readPlants(transactions, ids)).map((row) => [row.id, row]));
+      for (const work of works) Object.assign(work, { row: rows.get(work.lane.id), seen: 'read' });
+    } catch (error) {
+      giveUp(works, toOwnError(error));
+    }
+  }
+
+  async function commit(todo: Todo[]): Promise<void> {
+    if (todo.length === 0) return;
+    const steps = todo.map(({ step }) => step);
+    try {
+      take(todo, await withRetries(() => writeSteps(transactions, steps)));
+    } catch (error) {
+      const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
+      if (isBug && todo.length > 1)
+        for (const one of todo) await commit([one]); // it is the fault of one of them
+      else
+        giveUp(
+          todo.map(({ work }) => work),
+          toOwnError(error),
+        );
+    }
+  }
+
+  function take(todo: Todo[], outcomes: Outcome[]): void {
+    let changed = false;
+    for (const [at, { work, step }] of todo.entries()) {
+      const outcome = outcomes[at] as Outcome;
+      work.seen = 'committed';
+      if ('present' in outcome) {
+        work.row = outcome.present;
+        continue;
+      }
+      const { write, action, present } = step;
+      if ('kept' in outcome) {
+        answer(work, { done: resultOf(write, present as PlantRow, true) });
+        continue;
+      }
+      changed = true;
+      work.row = action.does === 'store' ? nextRow(write, present, action.plant, outcome.seq) : undefined;
+      answer(work, { done: work.row ? resultOf(write, work.row, false) : null });
+    }
+    succeed();
+    if (changed) onCommit();
+  }
+
+  async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
+    for (let attempts = 1; ; attempts++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const again = error instanceof TransactionError && error.failure === 'conflict' && !error.unknown;
+        if (!again || attempts === MAX_ATTEMPTS) throw error;
+        await sleep(Math.random() * RETRY_MS);
+      }
+    }
+  }
+
+  function succeed(): void {
+    if (failing) observe({ kind: 'writes_recovered' });
+    failing = false;
+  }
+
+  function toOwnError(error: unknown): Error {
+    if (!(error instanceof TransactionError)) return error as Error;
+    const { failure, unknown } = error;
+    if (failure === 'bug' && !unknown) return error;
+    if (!failing) observe({ kind: 'writes_failing', reason: error.message });
+    failing = true;
+    return unavailable(unknown ? SEND_AGAIN : ADVICE[failure], error);
+  }
+}
+
+/** The writes to one id that are being worked off, and the record that the first of them will find. */
+interface Work {
+  lane: Lane;
+  queue: Waiting[];
+  row: PlantRow | undefined;
+  /** What was only read may not yet be safe on every disk it should be on; what a commit of ours found, is. */
+  seen: 'not yet' | 'read' | 'committed';
+  finish(lane: Lane): void;
+}
+
+interface Todo {
+  work: Work;
+  step: Step;
+}
+
+/** Answers what needs no step, in order, and gives the first that does. */
+function nextStep(work: Work): Todo | undefined {
+  for (let next = work.queue[0]; next; next = work.queue[0]) {
+    const { write } = next;
+    const decision = decide(write, work.row);
+    if (decision.does === 'refuse') answer(work, decision);
+    else if (decision.does === 'keep' && work.seen === 'committed') {
+      answer(work, { done: resultOf(write, work.row as PlantRow, true) });
+    } else return { work, step: { write, present: work.row, action: decision } };
+  }
+  return undefined;
+}
+
+/** The id is free for the next before this one hears of it. */
+function answer({ queue, lane, finish }: Work, written: Written): void {
+  const { settle } = queue.shift() as Waiting;
+  if (queue.length === 0) finish(lane);
+  settle(written);
+}
+
+function giveUp(works: Work[], error: Error): void {
+  for (const work of works) while (work.queue.length > 0) answer(work, error);
+}
+
+function longest(works: Work[]): number {
+  return Math.max(...works.map(({ queue }) => queue.length));
+}
+
+const SEND_AGAIN = 'It is not known if the record was stored: send the same record again';
+const ADVICE = {
+  conflict: 'The record is changed by many: try again later',
+  busy: 'The database is busy: try again later',
+  full: 'The disk of the database is full: try again later',
+  unreachable: 'The database cannot be reached: try again later',
+  bug: SEND_AGAIN,
+};
+
+function charsOf(write: PlantWrite): number {
+  if (write.kind === 'delete') return 0;
+  const { name, tag } = write.kind === 'patch' ? write.patch : write.plant;
+  return (name?.length ?? 0) + (tag?.length ?? 0);
+}
+
+export function unavailable(message: string, cause?: unknown): PlantStoreError {
+  return new PlantStoreError('unavailable', message, cause === undefined ? {} : { cause });
+}

@@ -1,0 +1,15 @@
+// Runs once before all tests and once after them (node --test-global-setup): the PostgreSQL that they share.
+
+import { isPostgresHere, startPostgres, type TestPostgres } from './postgres.ts';
+
+let server: TestPostgres | undefined;
+
+export async function globalSetup(): Promise<void> {
+  if (!isPostgresHere()) return;
+  server = await startPostgres({ max_connections: '200' });
+  process.env.TEST_POSTGRES_URL = server.url;
+}
+
+export async function globalTeardown(): Promise<void> {
+  await server?.remove();
+}

