@@ -104,7 +104,7 @@ test('put(), patch() and delete() send their conditions', async () => {
 test('Every refusal of the server is thrown as the error that it is', async () => {
   const [plant] = somePlants(1) as [NewPlant];
   await client.create(plant);
-  const { secret } = await addToken(server.databasePath, { scopes: ['plants:read'] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
   const reading = createClient({ url: server.url, token: secret });
   const elsewhere = createClient({ url: `${server.url}/nowhere`, token: server.secret });
 

@@ -1,23 +1,32 @@
-// The tables of scenarios.ts and record-scenarios.ts against the real process over a real socket, each answer held against /openapi.json.
+// The tables of scenarios.ts and record-scenarios.ts against the real process over a real socket, each answer held
+// against /openapi.json. A second process, on PostgreSQL, gets the same requests and has to give the same answers, byte
+// for byte.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { type CheckAnswer, createCheck } from './description.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
-import { send } from './request.ts';
+import { type Answer, send } from './request.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 import { query, startServer, type TestServer } from './server.ts';
 
 const TIMES = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
+/** Those that differ from one answer to the next. */
+const OWN_HEADERS = ['date', 'x-request-id'];
 
 let server: TestServer;
+let onPostgres: TestServer | undefined;
 let check: CheckAnswer;
 
 before(async () => {
   server = await startServer();
+  if (!needsPostgres.skip) onPostgres = await startServer({ databaseUrl: await makeDatabase() });
   check = await createCheck(server.port);
 });
-after(() => server.stop());
+after(() => Promise.all([server.stop(), onPostgres?.stop()]));
+
+test('PostgreSQL is there to give the same answers', needsPostgres, () => assert.ok(onPostgres));
 
 for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS })) {
   suite(title, () => {
@@ -25,15 +34,13 @@ for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS 
   });
 }
 
-async function play({ send: sent, authorization, ...expected }: Scenario): Promise<void> {
+async function play(scenario: Scenario): Promise<void> {
+  const { send: sent, ...expected } = scenario;
   const before = counts();
-  const bearer = authorization === undefined ? 'Bearer GOOD' : authorization;
-  const headers = { ...sent.headers, ...(bearer !== null && { authorization: bearer.replace('GOOD', server.secret) }) };
-  const path = sent.path?.replace('GOOD', server.secret) ?? '/';
-  const answer = await send(server.port, { ...sent, path, headers });
+  const answer = await sendTo(server, scenario);
 
   assert.equal(answer.status, expected.status, answer.body.slice(0, 200));
-  check(sent.method ?? 'GET', path, answer);
+  check(sent.method ?? 'GET', pathFor(server, scenario), answer);
   const body = answer.body.replace(TIMES, '"TIME"');
   if (expected.body instanceof RegExp) assert.match(body, expected.body);
   else if (expected.body !== undefined) assert.equal(body, expected.body);
@@ -53,6 +60,33 @@ async function play({ send: sent, authorization, ...expected }: Scenario): Promi
   }
   for (const name of expected.without ?? []) assert.equal(answer.headers[name], undefined);
   if (expected.stored) checkStored(expected.stored);
+  if (onPostgres) await playOnPostgres(onPostgres, scenario, answer);
+}
+
+async function playOnPostgres(other: TestServer, scenario: Scenario, answer: Answer): Promise<void> {
+  assert.deepEqual(comparable(await sendTo(other, scenario), other), comparable(answer, server));
+  if (!scenario.stored) return;
+  const id = 'none' in scenario.stored ? scenario.stored.none : scenario.stored.id;
+  assert.deepEqual(
+    await queryPostgres(other.databaseUrl, 'SELECT id, name, tag FROM plants WHERE id = $1', id),
+    query(server.databasePath, 'SELECT id, name, tag FROM plants WHERE id = ?', id),
+  );
+}
+
+function sendTo(to: TestServer, scenario: Scenario): Promise<Answer> {
+  const { send: sent, authorization: bearer = 'Bearer GOOD' } = scenario;
+  const headers: Record<string, string | string[]> = { ...sent.headers };
+  if (bearer !== null) headers.authorization = bearer.replace('GOOD', to.secret);
+  return send(to.port, { ...sent, path: pathFor(to, scenario), headers });
+}
+
+function pathFor(to: TestServer, { send: sent }: Scenario): string {
+  return sent.path?.replace('GOOD', to.secret) ?? '/';
+}
+
+function comparable({ status, headers, body }: Answer, { tokenId }: TestServer): unknown {
+  const kept = Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name));
+  return { status, headers: kept, body: body.replace(TIMES, '"TIME"').replaceAll(tokenId, 'tok_TEST') };
 }
 
 function checkStored(stored: NonNullable<Scenario['stored']>): void {

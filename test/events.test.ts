@@ -69,7 +69,7 @@ suite('following the change log', { concurrency: true }, () => {
     const server = await startServer();
     const { text } = await follow(server);
     await until(() => text() !== '', 2000);
-    await besideServer(server.databasePath, (store) =>
+    await besideServer(server.databaseUrl, (store) =>
       store.create({ id: 9223372036854775807n, name: 'from beside' }, { tokenId: 'cli' }),
     );
     await until(() => text().includes('"id":9223372036854775807,'), 1000);
@@ -106,7 +106,7 @@ suite('following the change log', { concurrency: true }, () => {
     const server = await startServer();
     const client = createClient({ url: server.url, token: server.secret });
     for (let id = 0n; id < 5n; id++) await client.create({ id, name: 'x' });
-    assert.equal(await besideServer(server.databasePath, (store) => store.pruneChanges(Date.now() + 1000)), 5);
+    assert.equal(await besideServer(server.databaseUrl, (store) => store.pruneChanges(Date.now() + 1000)), 5);
     await client.create({ id: 5n, name: 'x' });
     assert.deepEqual(
       (await client.changes()).map(({ seq }) => seq),
@@ -128,7 +128,7 @@ suite('following the change log', { concurrency: true }, () => {
 
   test('a token that may not read may not follow', async () => {
     const server = await startServer();
-    const { secret } = await addToken(server.databasePath, { scopes: ['plants:write'] });
+    const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
     await assert.rejects(createClient({ url: server.url, token: secret }).changes(), { code: 'scope_missing' });
     await server.stop();
   });

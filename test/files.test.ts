@@ -88,7 +88,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
     assert.equal(readFileSync(join(folder, 'out.ndjson'), 'utf8'), makeNdjson(2500));
     assert.equal(existsSync(join(folder, 'plants.db')), false);
 
-    const { secret } = await addToken(server.databasePath, { scopes: ['plants:write'] });
+    const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
     const refused = run(folder, ['export', 'no.csv', '--url', server.url], { env: { PLANT_STORE_TOKEN: secret } });
     assert.deepEqual([refused.status, refused.stderr], [1, 'plant-store: The token lacks the scope "plants:read"\n']);
     assert.equal(existsSync(join(folder, 'no.csv')), false);
@@ -157,7 +157,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
     writeFileSync(join(folder, 'in.ndjson'), makeNdjson(100_000));
     const child = spawn(process.execPath, [LAUNCHER, 'import', 'in.ndjson'], {
       cwd: folder,
-      env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${server.databasePath}` },
+      env: { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl },
       stdio: 'ignore',
     });
     let done = false;
@@ -186,7 +186,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
       return id;
     })();
     await sleep(500);
-    const source = { DATABASE_URL: `sqlite:${server.databasePath}` };
+    const source = { DATABASE_URL: server.databaseUrl };
     const { status, stdout } = run(folder, ['backup', 'backup.db'], { env: source });
     assert.equal(status, 0);
     assert.equal(JSON.parse(stdout).bytes, statSync(join(folder, 'backup.db')).size);

@@ -49,7 +49,7 @@ test('a log that nobody reads does not stop the service', async () => {
   const folder = makeFolder();
   const first = await startServer({ folder });
   await first.stop();
-  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: `sqlite:${first.databasePath}` };
+  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: first.databaseUrl };
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
   const [line] = await once(child.stdout, 'data');
   child.stdout.pause();
@@ -72,7 +72,7 @@ test('a log that cannot be written does not stop the service', {
     PATH: process.env.PATH,
     PORT: String(server.port),
     ACCESS_LOG: '1',
-    DATABASE_URL: `sqlite:${server.databasePath}`,
+    DATABASE_URL: server.databaseUrl,
   };
   const child = spawn('sh', ['-c', `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`], { env });
   let answer = await post(server, '{"id":1,"name":"x"}').catch(() => undefined);

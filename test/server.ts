@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { openSqliteStore } from '../src/sqlite/store.ts';
+import { openStore } from '../src/commands/open.ts';
+import { readDatabase } from '../src/config.ts';
 import type { Store } from '../src/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 
@@ -35,9 +36,12 @@ export interface TestServer {
   url: string;
   port: number;
   process: ChildProcess;
+  /** Of SQLite. */
   databasePath: string;
+  databaseUrl: string;
   /** Of a token that may read and write. */
   secret: string;
+  tokenId: string;
   /** Everything it has printed so far, on both streams. */
   output(): string;
   /** SIGTERM; gives the exit status. */
@@ -47,6 +51,8 @@ export interface TestServer {
 
 export interface ServerOptions {
   folder?: string;
+  /** SQLite in the folder by default. */
+  databaseUrl?: string;
   env?: Record<string, string>;
   /** Put before the command line, such as strace with its options. */
   wrapper?: string[];
@@ -66,14 +72,14 @@ export function makeFolder(): string {
 
 export async function startServer({
   folder = makeFolder(),
+  databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
   env = {},
   wrapper = [],
 }: ServerOptions = {}): Promise<TestServer> {
-  const databasePath = join(folder, 'plants.db');
-  const { secret } = await addToken(databasePath, {});
+  const { secret, token } = await addToken(databaseUrl, {});
   const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, LAUNCHER, 'serve'];
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${databasePath}`, ...env },
+    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
     detached: true, // a group of its own: what runs under a wrapper ends with it
   });
   let printed = '';
@@ -96,8 +102,10 @@ export async function startServer({
     url,
     port: Number(new URL(url).port),
     process: child,
-    databasePath,
+    databasePath: join(folder, 'plants.db'),
+    databaseUrl,
     secret,
+    tokenId: token.id,
     output: () => printed,
     async stop() {
       child.kill('SIGTERM');
@@ -119,8 +127,9 @@ function killGroup({ pid }: ChildProcess): void {
 }
 
 /** As a command does it, beside a server that may be running. */
-export async function besideServer<T>(databasePath: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openSqliteStore({ path: databasePath, role: 'command', observe: () => {}, onFailure: () => {} });
+export async function besideServer<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const database = readDatabase(databaseUrl, {});
+  const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
   try {
     return await work(store);
   } finally {
@@ -128,10 +137,10 @@ export async function besideServer<T>(databasePath: string, work: (store: Store)
   }
 }
 
-export function addToken(databasePath: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {
+export function addToken(databaseUrl: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {
   const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
   const token = { name: 'test', expiresMs: null, ...wanted, scopes };
-  return besideServer(databasePath, (store) => issueToken(store, token, Date.now()));
+  return besideServer(databaseUrl, (store) => issueToken(store, token, Date.now()));
 }
 
 /** Rows as they are in the file, integers exact. */

@@ -58,7 +58,7 @@ test('a port that is in use is refused clearly', async () => {
 
 test('a second server on the same file is refused, and the first one goes on', async () => {
   const server = await startServer();
-  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${server.databasePath}` });
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: server.databaseUrl });
   assert.equal(status, 1);
   assert.match(stderr, /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/);
   assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);

@@ -17,7 +17,7 @@ before(async () => {
 after(() => server.stop());
 
 function cli(...args: string[]): string {
-  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${server.databasePath}` };
+  const env = { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl };
   return execFileSync(process.execPath, [LAUNCHER, ...args], {
     env,
     encoding: 'utf8',
@@ -64,7 +64,7 @@ test('a token without the scope is refused with the scope in the challenge', asy
 });
 
 test('a token ends when it expires, in the middle of its use', async () => {
-  const { secret } = await addToken(server.databasePath, { expiresMs: Date.now() + 1500 });
+  const { secret } = await addToken(server.databaseUrl, { expiresMs: Date.now() + 1500 });
   assert.equal((await create(secret, 3)).status, 200);
   await setTimeout(1600);
   assert.deepEqual(await create(secret, 4), {
@@ -75,7 +75,7 @@ test('a token ends when it expires, in the middle of its use', async () => {
 });
 
 test('a running server refuses a revoked token within 1 s, in the middle of its use', async () => {
-  const { token, secret } = await addToken(server.databasePath, { name: 'revoked' });
+  const { token, secret } = await addToken(server.databaseUrl, { name: 'revoked' });
   const using = setInterval(() => void create(secret, 5), 20); // so that it is remembered when it is revoked
   await setTimeout(200);
   cli('token', 'revoke', token.id);
@@ -87,7 +87,7 @@ test('a running server refuses a revoked token within 1 s, in the middle of its 
 });
 
 test('the change log names the token that made the change', async () => {
-  const { token, secret } = await addToken(server.databasePath, { name: 'logged' });
+  const { token, secret } = await addToken(server.databaseUrl, { name: 'logged' });
   await create(secret, 7);
   const [change] = query(server.databasePath, 'SELECT type, plant_id, token_id FROM changes WHERE plant_id = 7');
   assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
@@ -109,7 +109,7 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
 for (const [args, status, message] of REFUSED) {
   test(`token ${args.join(' ')} is refused and changes nothing`, () => {
     const before = query(server.databasePath, 'SELECT * FROM tokens');
-    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${server.databasePath}` };
+    const env = { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl };
     const result = spawnSync(process.execPath, [LAUNCHER, 'token', ...args], { env, encoding: 'utf8' });
     assert.equal(result.status, status);
     assert.match(result.stderr, message);
