@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from './config.ts';
+import { describeDatabase, readConfig } from './config.ts';
 import { Refusal } from './refusal.ts';
 
 test('readConfig() has a default for everything, and an empty value is none', () => {
   const defaults = {
     host: '127.0.0.1',
     port: 3000,
-    databasePath: './data/plants.db',
+    database: { kind: 'sqlite', path: './data/plants.db' },
     basePath: '',
     logLevel: 'info',
     accessLog: false,
@@ -19,13 +19,29 @@ test('readConfig() has a default for everything, and an empty value is none', ()
   assert.ok(Object.isFrozen(readConfig({})));
 });
 
+test('readConfig() takes the URL of PostgreSQL as it is, with settings of its own', () => {
+  const url = 'postgresql://user:secret@db.example.com:6432/plants?sslmode=verify-full';
+  assert.deepEqual(readConfig({ DATABASE_URL: url }).database, {
+    kind: 'postgres',
+    url,
+    poolSize: 10,
+    statementTimeoutMs: 10_000,
+  });
+  const { database } = readConfig({ DATABASE_URL: url, DATABASE_POOL_SIZE: '3', DATABASE_TIMEOUT_MS: '2500' });
+  assert.deepEqual(database, { kind: 'postgres', url, poolSize: 3, statementTimeoutMs: 2500 });
+  assert.equal(describeDatabase(database), 'postgresql://db.example.com:6432/plants');
+  for (const wrong of [{ DATABASE_POOL_SIZE: '0' }, { DATABASE_POOL_SIZE: 'x' }, { DATABASE_TIMEOUT_MS: '5s' }]) {
+    assert.throws(() => readConfig({ DATABASE_URL: url, ...wrong }), Refusal);
+  }
+});
+
 const ACCEPTED: [variable: string, value: string, member: string, expected: unknown][] = [
   ['HOST', '::1', 'host', '::1'],
   ['PORT', '0', 'port', 0],
   ['PORT', '65535', 'port', 65535],
-  ['DATABASE_URL', 'sqlite:/var/lib/p.db', 'databasePath', '/var/lib/p.db'],
-  ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'databasePath', '/var/lib/p.db'],
-  ['DATABASE_URL', 'sqlite:p.db', 'databasePath', 'p.db'],
+  ['DATABASE_URL', 'sqlite:/var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
+  ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
+  ['DATABASE_URL', 'sqlite:p.db', 'database', { kind: 'sqlite', path: 'p.db' }],
   ['BASE_PATH', '/store/v1', 'basePath', '/store/v1'],
   ['BASE_PATH', '/store/', 'basePath', '/store'],
   ['BASE_PATH', '/', 'basePath', ''],
@@ -35,7 +51,8 @@ const ACCEPTED: [variable: string, value: string, member: string, expected: unkn
 
 for (const [variable, value, member, expected] of ACCEPTED) {
   test(`readConfig() takes ${variable}=${value}`, () => {
-    assert.equal(Object.entries(readConfig({ [variable]: value })).find(([name]) => name === member)?.[1], expected);
+    const [, given] = Object.entries(readConfig({ [variable]: value })).find(([name]) => name === member) ?? [];
+    assert.deepEqual(given, expected);
   });
 }
 
@@ -47,7 +64,10 @@ const REFUSED: [variable: string, value: string][] = [
   ['PORT', '3000.5'],
   ['DATABASE_URL', './data/plants.db'],
   ['DATABASE_URL', 'mysql://localhost/x'],
-  ['DATABASE_URL', 'postgres://user:secret@localhost/x'],
+  ['DATABASE_URL', 'postgres:x'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost'],
+  ['DATABASE_URL', 'postgres://user:secret@local host/x'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost:port/x'],
   ['DATABASE_URL', 'postgress://user:secret@localhost/x'],
   ['DATABASE_URL', 'sqlite:'],
   ['DATABASE_URL', 'sqlite::memory:'],

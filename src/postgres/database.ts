@@ -91,16 +91,15 @@ async function requireSound(client: pg.Client): Promise<void> {
 
 /** Reads only, where nothing is to be done. */
 async function migrate(client: pg.Client): Promise<void> {
-  if ((await schemaVersion(client)) >= MIGRATIONS.length) return;
-  await client.query('BEGIN');
+  const { rows } = await client.query(`SELECT to_regclass('plant_store_schema') IS NOT NULL AS present`);
+  if (rows[0].present && (await schemaVersion(client)) >= MIGRATIONS.length) return;
+  await client.query('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE');
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
+  await client.query(`
+    CREATE TABLE IF NOT EXISTS plant_store_schema (
+      version integer PRIMARY KEY, works_with integer NOT NULL, applied timestamptz NOT NULL DEFAULT now()
+    )`);
   const version = await schemaVersion(client); // another node may have been first
-  if (version === 0) {
-    await client.query(`
-      CREATE TABLE IF NOT EXISTS plant_store_schema (
-        version integer PRIMARY KEY, works_with integer NOT NULL, applied timestamptz NOT NULL DEFAULT now()
-      )`);
-  }
   for (const [at, { sql, worksWith }] of MIGRATIONS.entries()) {
     if (at < version) continue;
     await client.query(sql);
@@ -111,8 +110,6 @@ async function migrate(client: pg.Client): Promise<void> {
 
 /** 0 where there is none. Refuses one that this code does not fit. */
 async function schemaVersion(client: pg.Client): Promise<number> {
-  const { rows: tables } = await client.query(`SELECT to_regclass('plant_store_schema') IS NOT NULL AS present`);
-  if (!tables[0].present) return 0;
   const { rows } = await client.query(
     'SELECT coalesce(max(version), 0) AS version, coalesce(max(works_with), 0) AS works_with FROM plant_store_schema',
   );

@@ -179,9 +179,10 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
 
   async function workOff(works: Work[]): Promise<void> {
     await look(works.filter(({ queue }) => queue[0]?.write.kind !== 'create'));
+    const maxAttempts = MAX_ATTEMPTS + longest(works);
     let open = works;
     for (let attempt = 0; open.length > 0; attempt++) {
-      if (attempt > MAX_ATTEMPTS + longest(open)) giveUp(open, unavailable(ADVICE.conflict));
+      if (attempt === maxAttempts) giveUp(open, unavailable(ADVICE.conflict));
       const todo = open.flatMap((work) => nextStep(work) ?? []);
       await Promise.all([
         commit(todo.filter(({ step }) => step.present === undefined)),

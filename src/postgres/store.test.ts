@@ -1,0 +1,205 @@
+// What is particular to PostgreSQL: its schema, its locks, what it refuses.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { makeDatabase, needsPostgres, queryPostgres } from '../../test/postgres.ts';
+import { walk } from '../../test/store-cases.ts';
+import type { Store } from '../store.ts';
+import { failureOf } from './failure.ts';
+import { openPostgresStore } from './store.ts';
+
+const BY = { tokenId: 'tok_1' };
+
+function open(url: string, poolSize = 10): Promise<Store> {
+  return openPostgresStore({ url, poolSize, statementTimeoutMs: 5000, observe: () => {} });
+}
+
+suite('the schema', needsPostgres, () => {
+  test('many nodes that start at once on an empty database make it once', async () => {
+    const url = await makeDatabase();
+    const stores = await Promise.all(Array.from({ length: 8 }, () => open(url, 1)));
+    await Promise.all(stores.map((store, at) => store.create({ id: BigInt(at), name: 'x' }, BY)));
+    assert.equal((await walk(stores[0] as Store, {})).length, 8);
+    await Promise.all(stores.map((store) => store.close()));
+    assert.equal((await queryPostgres(url, 'SELECT * FROM plant_store_schema')).length, 1);
+  });
+
+  test('a newer one is used where it says that it still fits, and refused where not', async () => {
+    const url = await makeDatabase();
+    await (await open(url)).close();
+    await queryPostgres(url, 'INSERT INTO plant_store_schema (version, works_with) VALUES (99, 1)');
+    await (await open(url)).close();
+    await queryPostgres(url, 'UPDATE plant_store_schema SET works_with = 98 WHERE version = 99');
+    await assert.rejects(open(url), /^Refusal: The database was changed by a newer version \(schema 99,/);
+  });
+
+  test('a database that cannot keep every text is refused', async () => {
+    const url = await makeDatabase();
+    const name = `${url.slice(url.lastIndexOf('/') + 1)}_latin`;
+    await queryPostgres(url, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
+    await assert.rejects(open(url.replace(/[^/]+$/, name)), /The encoding of the database is LATIN1/);
+  });
+
+  test('a database that forgets commits is refused', async () => {
+    const url = await makeDatabase();
+    await queryPostgres(url, `ALTER DATABASE ${url.slice(url.lastIndexOf('/') + 1)} SET synchronous_commit = off`);
+    await assert.rejects(open(url), /synchronous_commit is off in PostgreSQL/);
+  });
+
+  test('other settings of the database do not change what we do', async () => {
+    const url = await makeDatabase();
+    const name = url.slice(url.lastIndexOf('/') + 1);
+    await queryPostgres(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+    await queryPostgres(url, `ALTER DATABASE ${name} SET standard_conforming_strings = off`).catch(() => {});
+    await queryPostgres(url, `ALTER DATABASE ${name} SET "DateStyle" = 'German'`);
+    await queryPostgres(url, `ALTER DATABASE ${name} SET default_transaction_read_only = on`);
+    const store = await open(url);
+    const plants = Array.from({ length: 50 }, (_, n) => ({ id: BigInt(n), name: `\\" {NULL} ${n}`, tag: 'NULL' }));
+    await Promise.all(plants.map((plant) => store.create(plant, BY)));
+    assert.deepEqual(
+      (await walk(store, { q: 'null' })).map(({ id, name, tag }) => ({ id, name, tag })),
+      plants,
+    );
+    await store.close();
+  });
+});
+
+suite('locks', needsPostgres, () => {
+  let url: string;
+  let store: Store;
+  before(async () => {
+    url = await makeDatabase();
+    store = await open(url);
+    for (const id of [1n, 2n]) await store.create({ id, name: 'before' }, BY);
+  });
+  after(() => store.close());
+
+  test('a deadlock with somebody else is tried again', async () => {
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT * FROM plants WHERE id = 2 FOR UPDATE');
+    const writes = [1n, 2n].map((id) => store.put(id, { name: 'after' }, BY)); // locks 1, and waits for 2
+    await sleep(200);
+    await other.query('SELECT * FROM plants WHERE id = 1 FOR UPDATE'); // ours is the victim: it waits longer
+    await other.query('COMMIT');
+    await other.end();
+    for (const { record } of await Promise.all(writes)) assert.equal(record.name, 'after');
+    assert.equal((await store.changes({ after: 2 })).length, 2);
+  });
+
+  test('a create that another one is just making waits for it, and sees it', async () => {
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query(
+      `SELECT * FROM create_plants_1('{7}', '{theirs}', '{NULL}', '{1}', '{tok_2}', '{theirs}', '{7}')`,
+    );
+    const same = store.create({ id: 7n, name: 'theirs' }, BY);
+    const different = store.create({ id: 7n, name: 'ours' }, BY);
+    different.catch(() => {});
+    await sleep(200);
+    await other.query('COMMIT');
+    await other.end();
+    assert.equal((await same).replayed, true);
+    await assert.rejects(different, { code: 'id_taken' });
+  });
+
+  test('who holds a lock for long makes it 503, and nothing is stored', async () => {
+    const impatient = await openPostgresStore({ url, poolSize: 4, statementTimeoutMs: 300, observe: () => {} });
+    const other = new pg.Client(url);
+    await other.connect();
+    await other.query('BEGIN');
+    await other.query('SELECT * FROM plants WHERE id = 2 FOR UPDATE');
+    await assert.rejects(impatient.put(2n, { name: 'late' }, BY), {
+      code: 'unavailable',
+      message: 'The database is busy: try again later',
+    });
+    await other.query('COMMIT');
+    await other.end();
+    assert.equal((await impatient.get(2n)).record.name, 'after');
+    await impatient.close();
+  });
+
+  test('writes to one id keep their order, whatever number is under way', async () => {
+    const writes = Array.from({ length: 300 }, (_, n) => [
+      store.put(BigInt(100 + (n % 7)), { name: `version ${n}` }, BY),
+      store.create({ id: BigInt(1000 + n), name: 'other' }, BY),
+    ]);
+    await Promise.all(writes.flat());
+    const changes = (await store.changes({ limit: 1000 })).filter(({ plant: { id } }) => id >= 100n && id < 107n);
+    for (let id = 100n; id < 107n; id++) {
+      const versions = changes.filter(({ plant }) => plant.id === id).map(({ plant }) => Number(plant.name.slice(8)));
+      assert.ok(versions.length > 40);
+      assert.deepEqual(
+        versions,
+        versions.toSorted((a, b) => a - b),
+      );
+    }
+  });
+
+  test('one write that the database cannot take does not harm the others of its batch', async () => {
+    await queryPostgres(url, `ALTER TABLE plants ADD CONSTRAINT no_poison CHECK (name <> 'poison')`);
+    const all = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => store.create({ id: BigInt(5000 + n), name: n === 7 ? 'poison' : 'x' }, BY)),
+    );
+    assert.deepEqual(
+      all.map(({ status }) => status === 'fulfilled'),
+      all.map((_, n) => n !== 7),
+    );
+    await queryPostgres(url, 'ALTER TABLE plants DROP CONSTRAINT no_poison');
+  });
+});
+
+suite('the log', needsPostgres, () => {
+  test('changes are pruned up to the first that is not older; who has seen less is told', async () => {
+    const url = await makeDatabase();
+    let nowMs = 1000;
+    const store = await openPostgresStore({
+      url,
+      poolSize: 4,
+      statementTimeoutMs: 5000,
+      observe: () => {},
+      clock: () => nowMs,
+    });
+    for (const ms of [1000, 2000, 5000, 3000]) {
+      nowMs = ms;
+      await store.create({ id: BigInt(ms), name: 'x' }, BY);
+    }
+    assert.equal(await store.pruneChanges(4000), 2);
+    assert.deepEqual(
+      (await store.changes()).map(({ seq }) => seq),
+      [3, 4],
+    );
+    await assert.rejects(store.changes({ after: 1 }), { code: 'changes_pruned' });
+    assert.equal((await store.changes({ after: 2 })).length, 2);
+    assert.equal(await store.pruneChanges(9000), 2);
+    const { seq, close } = await store.export();
+    assert.equal(seq, 4);
+    close();
+    assert.equal((await store.create({ id: 1n, name: 'x' }, BY)).seq, 5);
+    await store.close();
+  });
+});
+
+test('failureOf() tells by the SQLSTATE what can be tried again', () => {
+  const withCode = (code: string) => Object.assign(new pg.DatabaseError('x', 1, 'error'), { code, severity: 'ERROR' });
+  for (const [code, failure] of [
+    ['40001', 'conflict'],
+    ['40P01', 'conflict'],
+    ['57014', 'busy'],
+    ['53300', 'busy'],
+    ['53100', 'full'],
+    ['57P01', 'unreachable'],
+    ['08006', 'unreachable'],
+    ['25006', 'unreachable'],
+    ['42P01', 'bug'],
+    ['22021', 'bug'],
+  ] as const) {
+    assert.equal(failureOf(withCode(code)), failure, code);
+  }
+  assert.equal(failureOf(Object.assign(new Error('x'), { code: 'ECONNRESET' })), 'unreachable');
+  assert.equal(failureOf(new TypeError('x')), 'bug');
+});

@@ -1,0 +1,157 @@
+// Several nodes on one PostgreSQL: what one of them has stored, every other one knows.
+
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Change } from '../src/change.ts';
+import { createClient, type PlantStoreClient } from '../src/client.ts';
+import type { PlantStoreError } from '../src/error.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
+import { createOver, send } from './request.ts';
+import { addToken, besideServer, startServer, type TestServer } from './server.ts';
+
+const CLIENTS = 64;
+const IDS = Number(process.env.RACE_IDS ?? 100);
+
+suite('two nodes', needsPostgres, () => {
+  let url: string;
+  let nodes: [TestServer, TestServer];
+  let clients: [PlantStoreClient, PlantStoreClient];
+
+  before(async () => {
+    url = await makeDatabase();
+    nodes = await Promise.all([startServer({ databaseUrl: url }), startServer({ databaseUrl: url })]); // both migrate
+    clients = [clientOf(nodes[0]), clientOf(nodes[1])];
+  });
+  after(() => Promise.all(nodes.map((node) => node.stop())));
+
+  test(`of ${CLIENTS} clients at each that race for ${IDS} ids, one wins each, with one event`, async () => {
+    const won = new Map<number, string[]>();
+    await Promise.all(
+      nodes.flatMap((node, at) => {
+        const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+        return Array.from({ length: CLIENTS }, async (_, n) => {
+          for (let id = 0; id < IDS; id++) {
+            const name = `of client ${n} at node ${at}`;
+            const status = await createOver(agent, node, { id, name });
+            assert.ok(status === 200 || status === 400, String(status));
+            if (status === 200) won.set(id, [...(won.get(id) ?? []), name]);
+          }
+        });
+      }),
+    );
+    const log = await queryPostgres(url, 'SELECT plant_id, name FROM changes WHERE plant_id < $1', IDS);
+    const stored = await queryPostgres(url, 'SELECT id, name FROM plants WHERE id < $1', IDS);
+    assert.equal(won.size, IDS);
+    for (const [id, winners] of won) assert.equal(winners.length, 1, `${id}: ${winners}`);
+    const expected = [...won].map(([id, [name]]) => `${id} ${name}`).sort();
+    assert.deepEqual(log.map(({ plant_id, name }) => `${plant_id} ${name}`).sort(), expected);
+    assert.deepEqual(stored.map(({ id, name }) => `${id} ${name}`).sort(), expected);
+  });
+
+  test('of clients that replace one version at both nodes, one wins each time', async () => {
+    let { seq } = await clients[0].put(5000n, { name: 'first' });
+    for (let round = 0; round < 20; round++) {
+      const race = await Promise.allSettled(
+        Array.from({ length: 16 }, (_, n) =>
+          (clients[n % 2] as PlantStoreClient).put(5000n, { name: `${round} ${n}` }, { ifMatch: [seq] }),
+        ),
+      );
+      const winners = race.filter((one) => one.status === 'fulfilled');
+      assert.equal(winners.length, 1);
+      for (const one of race) if (one.status === 'rejected') assert.equal(one.reason.code, 'condition_failed');
+      seq = (winners[0] as PromiseFulfilledResult<{ seq: number }>).value.seq;
+    }
+  });
+
+  test('who reads the log at any node while both write sees every number once, in order', async () => {
+    const [{ last }] = (await queryPostgres(url, 'SELECT max(seq) AS last FROM changes')) as [{ last: bigint }];
+    const end = new AbortController();
+    const seen = nodes.map((): Change[] => []);
+    const followers = clients.map(async (client, at) => {
+      const options = { after: Number(last), signal: end.signal };
+      for await (const change of client.follow(options)) (seen[at] as Change[]).push(change);
+    });
+    const pages: number[] = [];
+    let writing = true;
+    const pager = (async () => {
+      for (let from = Number(last); ; ) {
+        const page = await (clients[pages.length % 2] as PlantStoreClient).changes({ after: from, limit: 50 });
+        pages.push(...page.map(({ seq }) => seq));
+        from = page.at(-1)?.seq ?? from;
+        if (page.length === 0 && !writing) return;
+      }
+    })();
+    let changes = 0;
+    await Promise.all(
+      Array.from({ length: 32 }, async (_, n) => {
+        const client = clients[n % 2] as PlantStoreClient;
+        for (let round = 0; round < 20; round++) {
+          const id = BigInt(10_000 + 100 * round + n);
+          await client.create({ id, name: 'x' });
+          await client.put(id, { name: 'y' });
+          if (round % 2) await client.delete(id);
+          changes += round % 2 ? 3 : 2;
+        }
+      }),
+    );
+    writing = false;
+    await pager;
+    for (let waitedMs = 0; waitedMs < 2000 && seen.some((all) => all.length < changes); waitedMs += 20) await sleep(20);
+    end.abort();
+    await Promise.all(followers);
+    const all = Array.from({ length: changes }, (_, n) => Number(last) + 1 + n);
+    assert.deepEqual(pages, all);
+    for (const own of seen)
+      assert.deepEqual(
+        own.map(({ seq }) => seq),
+        all,
+      );
+  });
+
+  test('a change reaches those who follow at the other node within a second', async () => {
+    const { seq } = await clients[0].put(7n, { name: 'before' });
+    const end = new AbortController();
+    const heard: number[] = [];
+    const follower = (async () => {
+      for await (const _ of clients[1].follow({ after: seq, signal: end.signal })) heard.push(performance.now());
+    })();
+    await sleep(300);
+    for (let n = 0; n < 5; n++) {
+      const startMs = performance.now();
+      await clients[0].put(7n, { name: `round ${n}` });
+      while (heard.length <= n) {
+        await sleep(2);
+        assert.ok(performance.now() - startMs < 1000, 'it took more than a second');
+      }
+      await sleep(Math.random() * 300);
+    }
+    end.abort();
+    await follower;
+  });
+
+  test('a revoked token is refused at every node within a second', async () => {
+    const { token, secret } = await addToken(url, { name: 'revoked' });
+    const ask = async (node: TestServer) =>
+      (await send(node.port, { path: '/plants?limit=1', headers: { authorization: `Bearer ${secret}` } })).status;
+    assert.deepEqual(await Promise.all(nodes.map(ask)), [200, 200]);
+    await besideServer(url, (store) => store.revokeToken(token.id, Date.now()));
+    await sleep(1000);
+    assert.deepEqual(await Promise.all(nodes.map(ask)), [401, 401]);
+  });
+
+  test('what one node has stored the other one reads at once, and takes as a replay', async () => {
+    for (let id = 20_000n; id < 20_020n; id++) {
+      const { seq } = await clients[0].create({ id, name: 'Ficus' });
+      assert.equal((await clients[1].get(id)).seq, seq);
+      assert.deepEqual(await clients[1].create({ id, name: 'Ficus' }), { seq, replayed: true });
+      const refused = await clients[1].create({ id, name: 'Acer' }).catch((error: PlantStoreError) => error.code);
+      assert.equal(refused, 'id_taken');
+    }
+  });
+});
+
+function clientOf({ url, secret }: TestServer): PlantStoreClient {
+  return createClient({ url, token: secret });
+}
