@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 
 /** PostgreSQL does not run as root: this user is everywhere. */
-const UNPRIVILEGED = 65534;
+export const UNPRIVILEGED = 65534;
 const READY = 'database system is ready to accept connections';
 
 export interface TestPostgres {
@@ -165,7 +165,7 @@ function reachable(native: string, folder: string, isRoot: boolean): string {
   return copy;
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as { port: number };

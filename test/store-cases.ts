@@ -485,7 +485,9 @@ export async function walk(store: PlantStore, query: ListQuery): Promise<PlantRe
 }
 
 export async function clear(store: PlantStore, by: Author): Promise<void> {
-  for (const { id } of await walk(store, { limit: 1000 })) await store.delete(id, by);
+  for (let page = await store.list({ limit: 100 }); page.records.length > 0; page = await store.list({ limit: 100 })) {
+    await Promise.all(page.records.map(({ id }) => store.delete(id, by)));
+  }
 }
 
 async function changesAfter(store: ChangeLog, after: number): Promise<Change[]> {

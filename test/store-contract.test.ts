@@ -6,8 +6,10 @@ import { after, before, suite, test } from 'node:test';
 import { createClient } from '../src/client.ts';
 import { openPostgresStore } from '../src/postgres/store.ts';
 import { openSqliteStore } from '../src/sqlite/store.ts';
+import type { Store } from '../src/store.ts';
+import { startPgBouncer } from './pgbouncer.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
-import { makeFolder, query, startServer } from './server.ts';
+import { makeFolder, needs, query, startServer } from './server.ts';
 import { clear, STORE_CASES, type Tested } from './store-cases.ts';
 
 runOver('the SQLite store', async () => {
@@ -23,15 +25,20 @@ runOver('the SQLite store', async () => {
 runOver(
   'the PostgreSQL store',
   async () => {
-    const store = await openPostgresStore({
-      url: await makeDatabase(),
-      poolSize: 10,
-      statementTimeoutMs: 10_000,
-      observe: () => {},
-    });
+    const store = await openOnPostgres(await makeDatabase());
     return { store, by: { tokenId: 'tok_1' }, close: () => store.close() };
   },
   needsPostgres,
+);
+
+runOver(
+  'the PostgreSQL store behind PgBouncer in transaction mode',
+  async () => {
+    const pooler = await startPgBouncer(await makeDatabase());
+    const store = await openOnPostgres(pooler.url);
+    return { store, by: { tokenId: 'tok_1' }, close: () => store.close().finally(pooler.stop) };
+  },
+  needsPostgres.skip ? needsPostgres : needs('pgbouncer'),
 );
 
 runOver('the client with a real server', async () => {
@@ -41,6 +48,10 @@ runOver('the client with a real server', async () => {
   const store = createClient({ url: server.url, token: server.secret });
   return { store, by: { tokenId: token?.id as string }, close: () => server.stop() };
 });
+
+function openOnPostgres(url: string): Promise<Store> {
+  return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 10_000, observe: () => {} });
+}
 
 function runOver(
   name: string,

@@ -1,0 +1,72 @@
+// The TLS options of the URL mean what they mean to every other client of PostgreSQL.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { openPostgresStore } from '../src/postgres/store.ts';
+import { needsPostgres, startPostgres, type TestPostgres, UNPRIVILEGED } from './postgres.ts';
+import { makeFolder } from './server.ts';
+
+const needsOpenssl =
+  spawnSync('openssl', ['version']).status === 0 ? needsPostgres : { skip: 'SKIPPED: openssl is missing' };
+
+suite('a PostgreSQL that takes only TLS', needsOpenssl, () => {
+  const folder = makeFolder();
+  const certificate = join(folder, 'server.crt');
+  let postgres: TestPostgres;
+
+  before(async () => {
+    makeCertificate(folder);
+    postgres = await startPostgres();
+    await postgres.stop();
+    const data = join(postgres.folder, 'data');
+    for (const file of ['server.crt', 'server.key']) {
+      writeFileSync(join(data, file), readFileSync(join(folder, file)));
+      chmodSync(join(data, file), 0o600);
+      if (process.getuid?.() === 0) chownSync(join(data, file), UNPRIVILEGED, UNPRIVILEGED);
+    }
+    writeFileSync(join(data, 'postgresql.auto.conf'), 'ssl = on\n');
+    writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all 127.0.0.1/32 trust\n');
+    await postgres.start();
+  });
+  after(() => postgres.remove());
+
+  for (const [options, isTaken] of [
+    ['sslmode=require', true],
+    ['sslmode=verify-full&sslrootcert=CERTIFICATE', true],
+    ['sslmode=verify-ca&sslrootcert=CERTIFICATE', true],
+    ['sslmode=disable', false],
+    ['', false],
+    ['sslmode=verify-full', false],
+    ['sslmode=verify-full&sslrootcert=/nowhere.crt', false],
+  ] as const) {
+    test(`${options || 'no option'} ${isTaken ? 'is taken' : 'is refused in one line'}`, async () => {
+      const opened = openPostgresStore({
+        url: `${postgres.url}?${options.replace('CERTIFICATE', certificate)}`,
+        poolSize: 2,
+        statementTimeoutMs: 5000,
+        observe: () => {},
+      });
+      if (!isTaken) {
+        await assert.rejects(opened, /^Refusal: Cannot reach postgres:\/\/127\.0\.0\.1:\d+\/postgres: \S.*$/);
+        return;
+      }
+      const store = await opened;
+      assert.equal(typeof (await store.create({ id: 1n, name: 'Ficus' }, { tokenId: 'tok_1' })).seq, 'number');
+      const { plants } = await store.export();
+      for await (const { name } of plants) assert.equal(name, 'Ficus');
+      await store.close();
+    });
+  }
+});
+
+function makeCertificate(folder: string): void {
+  const { status, stderr } = spawnSync('openssl', [
+    ...['req', '-new', '-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048'],
+    ...['-out', join(folder, 'server.crt'), '-keyout', join(folder, 'server.key')],
+    ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
+  ]);
+  assert.equal(status, 0, String(stderr));
+}
