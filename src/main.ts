@@ -17,10 +17,13 @@ const program = new Command('plant-store')
     `
 Settings come from the environment:
   HOST, PORT     where it listens (127.0.0.1, 3000)
-  DATABASE_URL   where the records are (sqlite:./data/plants.db)
+  DATABASE_URL   where the records are (sqlite:./data/plants.db), or postgres://…
   BASE_PATH      stands before every path (none)
   LOG_LEVEL      silent, error, warn, info or debug (info)
   ACCESS_LOG     1 logs a line for each request (0)
+
+  DATABASE_POOL_SIZE    connections of a server to PostgreSQL (10)
+  DATABASE_TIMEOUT_MS   after which PostgreSQL gives a statement up (10000)
 
   PLANT_STORE_TOKEN   the token that "import" and "export" send to a --url
 
@@ -29,6 +32,7 @@ In a checkout "plant-store" is "npm run --silent plant-store --".
 Examples:
   plant-store serve
   PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve
+  DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve
   plant-store token create --name shop --expires 90d
   plant-store import species.csv
   plant-store backup plants-monday.db`,
@@ -148,6 +152,25 @@ Examples:
   .action(async (file) => {
     const config = readConfig();
     await (await import('./commands/backup.ts')).restore(config, file);
+  });
+
+program
+  .command('migrate')
+  .description('copy a whole store from SQLite into PostgreSQL, and prove that both hold the same')
+  .requiredOption('--from <url>', 'sqlite:PATH; a server may go on using it')
+  .requiredOption('--to <url>', 'postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or a copy from before')
+  .addHelpText(
+    'after',
+    `
+Plants come with their versions and times, the change log with its numbers, tokens as they are.
+Run it while the old server works, then stop that server and run it again: only what has come
+since is brought over. Then start servers with DATABASE_URL set to the new one.
+
+Examples:
+  plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db.example.com/plants`,
+  )
+  .action(async (options) => {
+    await (await import('./commands/migrate.ts')).migrate(options);
   });
 
 program

@@ -6,7 +6,7 @@ import progress from 'cli-progress';
 const LINE_EVERY_MS = 5000;
 
 export interface Progress {
-  /** `done` in the unit of the total; `plants` so far. */
+  /** `done` of the total, in whatever that is counted; `plants` so far. */
   update(done: number, plants: number): void;
   /** A line of its own, above the bar. */
   say(line: string): void;
@@ -14,7 +14,7 @@ export interface Progress {
 }
 
 /** Without a total nobody knows how long it takes. */
-export function startProgress(verb: string, total: number | undefined): Progress {
+export function startProgress(verb: string, total: number | undefined, unit = 'plants'): Progress {
   const startMs = performance.now();
   return process.stderr.isTTY ? bar() : lines();
 
@@ -57,7 +57,7 @@ export function startProgress(verb: string, total: number | undefined): Progress
     const seconds = (performance.now() - startMs) / 1000;
     const secondsLeft = total && done > 0 ? (seconds * (total - done)) / done : undefined;
     return {
-      plants: `${plants.toLocaleString('en')} plants`,
+      plants: `${plants.toLocaleString('en')} ${unit}`,
       rate: `${Math.round(plants / Math.max(seconds, 0.001)).toLocaleString('en')}/s`,
       left: secondsLeft === undefined ? '?' : duration(Math.ceil(secondsLeft)),
     };

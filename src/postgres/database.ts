@@ -46,14 +46,18 @@ export function createPool(url: string, poolSize: number): pg.Pool {
   return pool;
 }
 
+/** In the table `copied`, in place of a number. */
+export const UNDER_WAY = -1n;
+
 /** Throws Refusal. */
-export async function prepareDatabase(url: string): Promise<void> {
+export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<void> {
   const { protocol, host, pathname } = new URL(url);
   const name = `${protocol}//${host}${pathname}`; // without a password
   const client = await connect(url, name);
   try {
     await requireSound(client);
     await migrate(client);
+    if (purpose === 'use') await requireWhole(client);
   } catch (error) {
     throw error instanceof Refusal ? error : new Refusal(`Cannot use ${name}: ${(error as Error).message}`);
   } finally {
@@ -87,6 +91,11 @@ async function requireSound(client: pg.Client): Promise<void> {
     const setting = fsync === 'off' ? 'fsync' : 'synchronous_commit';
     throw new Refusal(`${setting} is off in PostgreSQL, so that a stored record could be lost: set it to on`);
   }
+}
+
+async function requireWhole(client: pg.Client): Promise<void> {
+  const { rows } = await client.query('SELECT FROM copied WHERE seq = $1', [UNDER_WAY]);
+  if (rows.length > 0) throw new Refusal('A copy into this database is not finished: run "plant-store migrate" again');
 }
 
 /** Reads only, where nothing is to be done. */

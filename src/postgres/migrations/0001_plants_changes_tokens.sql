@@ -28,6 +28,9 @@ CREATE TABLE numbering (pruned_to bigint NOT NULL);
 INSERT INTO numbering VALUES (0);
 CREATE TABLE skipped (first bigint NOT NULL, last bigint NOT NULL);
 
+-- One row where all this was copied from another store: the last change that was, or -1 while the copy is under way.
+CREATE TABLE copied (seq bigint NOT NULL);
+
 -- Serves both filters of a list, words and tag, in the order of ids. What is put into it is said in search.ts.
 CREATE TABLE words (
   word text COLLATE "C" NOT NULL,

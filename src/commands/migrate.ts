@@ -1,0 +1,40 @@
+// plant-store migrate --from sqlite:… --to postgres://…: a whole store into another database, with its versions, its
+// change log and its tokens, and proof that both hold the same.
+
+import { existsSync } from 'node:fs';
+import { describeDatabase, readDatabase } from '../config.ts';
+import { loadCopy, PASSES } from '../postgres/load.ts';
+import { Refusal } from '../refusal.ts';
+import { openDump } from '../sqlite/dump.ts';
+import { startProgress } from './progress.ts';
+import { report } from './report.ts';
+
+export async function migrate(options: { from: string; to: string }): Promise<void> {
+  const [from, to] = [readDatabase(options.from, {}, '--from'), readDatabase(options.to, {}, '--to')];
+  if (from.kind !== 'sqlite' || to.kind !== 'postgres') {
+    throw new Refusal(
+      'It goes from SQLite to PostgreSQL: --from sqlite:PATH --to postgres://USER:PASSWORD@HOST/DATABASE',
+      2,
+    );
+  }
+  if (!existsSync(from.path)) throw new Refusal(`There is no database at ${from.path}`);
+  const dump = openDump(from.path);
+  const { plants, changes } = dump.counts;
+  const progress = startProgress('Copying', PASSES * (plants + changes), 'rows');
+  let done = 0;
+  try {
+    const both = await loadCopy(to.url, dump, () => {
+      if (++done % 1000 === 0) progress.update(done, done);
+    });
+    progress.stop();
+    const [p, c, t] = [both.plants, both.changes, both.tokens].map((count) => count.toLocaleString('en'));
+    report(
+      `${p} plants, ${c} changes and ${t} tokens are in ${describeDatabase(to)}\n` +
+        `Both hold the same up to change ${dump.lastSeq} (SHA-256 ${both.sha256})`,
+      { ...both, lastChange: dump.lastSeq },
+    );
+  } finally {
+    progress.stop();
+    dump.close();
+  }
+}

@@ -1,0 +1,91 @@
+// A whole store as rows, to be moved into another database: what it holds, and how two of them are compared.
+
+import { createHash } from 'node:crypto';
+import type { ChangeRow, PlantRow, TokenRow } from './rows.ts';
+
+export type CopiedPlant = PlantRow & { id: bigint };
+export type CopiedToken = TokenRow & { secret_hash: string };
+
+/** All of one moment. */
+export interface StoreCopy {
+  /** Of the last change. */
+  lastSeq: number;
+  prunedTo: number;
+  skipped: { first: number; last: number }[];
+  counts: { plants: number; changes: number };
+  /** By ascending id. */
+  plants(): AsyncIterable<CopiedPlant>;
+  /** By ascending number. */
+  changes(): AsyncIterable<ChangeRow>;
+  changeAt(seq: bigint): ChangeRow | undefined;
+  /** By ascending id. */
+  tokens(): AsyncIterable<CopiedToken>;
+}
+
+export interface Fingerprint {
+  plants: number;
+  changes: number;
+  tokens: number;
+  /** Over every value of every row. */
+  sha256: string;
+}
+
+/** The same for two stores that hold the same. */
+export async function fingerprint(copy: Pick<StoreCopy, 'plants' | 'changes' | 'tokens'>): Promise<Fingerprint> {
+  const hash = createHash('sha256');
+  return {
+    plants: await add(copy.plants(), PLANT),
+    changes: await add(copy.changes(), CHANGE),
+    tokens: await add(copy.tokens(), TOKEN),
+    sha256: hash.digest('hex'),
+  };
+
+  async function add<T extends object>(rows: AsyncIterable<T>, columns: (keyof T)[]): Promise<number> {
+    let count = 0;
+    let text = '';
+    for await (const row of rows) {
+      count++;
+      text += `${toLine(row, columns)}\n`;
+      if (text.length < 64 * 1024) continue;
+      hash.update(text);
+      text = '';
+    }
+    hash.update(`${text}\n`);
+    return count;
+  }
+}
+
+/** Two rows are the same when their lines are. */
+export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
+  return JSON.stringify(columns.map((column) => (row[column] === null ? null : String(row[column]))));
+}
+
+export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
+export const CHANGE: (keyof ChangeRow)[] = ['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id'];
+export const TOKEN: (keyof CopiedToken)[] = ['id', 'secret_hash', 'name', 'scopes', 'created', 'expires', 'revoked'];
+
+export interface Difference<T> {
+  /** To be stored, in place of `old` where there is one. */
+  row: T | undefined;
+  old: T | undefined;
+}
+
+/** What has to be done to the rows of `there` so that they become those of `wanted`. Both by ascending `key`. */
+export async function* differences<T extends object>(
+  wanted: AsyncIterable<T>,
+  there: AsyncIterable<T>,
+  { key, columns }: { key: (row: T) => bigint | string; columns: (keyof T)[] },
+): AsyncGenerator<Difference<T>> {
+  const others = there[Symbol.asyncIterator]();
+  let other = await others.next();
+  for await (const row of wanted) {
+    while (!other.done && key(other.value) < key(row)) {
+      yield { row: undefined, old: other.value };
+      other = await others.next();
+    }
+    const old = !other.done && key(other.value) === key(row) ? other.value : undefined;
+    if (old) other = await others.next();
+    if (!old || toLine(old, columns) !== toLine(row, columns)) yield { row, old };
+  }
+  for (; !other.done; other = await others.next()) yield { row: undefined, old: other.value };
+}

@@ -1,0 +1,163 @@
+// plant-store migrate: a store in use moves from SQLite to PostgreSQL, and its clients notice nothing.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from '../src/client.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
+import { send } from './request.ts';
+import { besideServer, LAUNCHER, makeFolder, startServer, type TestServer } from './server.ts';
+
+interface Run {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function startMigrate(from: string, to: string) {
+  const child = spawn(process.execPath, [LAUNCHER, 'migrate', '--from', from, '--to', to], {
+    env: { PATH: process.env.PATH },
+  });
+  const run: Run = { status: null, stdout: '', stderr: '' };
+  child.stdout.on('data', (chunk) => {
+    run.stdout += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    run.stderr += chunk;
+  });
+  const ended = once(child, 'close').then(([status]) => ({ ...run, status }));
+  return { child, ended };
+}
+
+function migrate(from: string, to: string): Promise<Run> {
+  return startMigrate(from, to).ended;
+}
+
+async function readAll({ port, secret }: TestServer): Promise<string[]> {
+  const headers = { authorization: `Bearer ${secret}` };
+  const paths = ['/plants/export', '/events?limit=1000', '/plants?limit=1000', '/plants?q=pl&tag=t', '/plants/5'];
+  const answers = await Promise.all(paths.map((path) => send(port, { path, headers })));
+  return answers.map(({ status, headers: { etag }, body }) => `${status} ${etag} ${body}`);
+}
+
+suite('migrate', needsPostgres, () => {
+  test('brings a store in use over, then what has come since; then servers go on where it was', async () => {
+    const server = await startServer();
+    const client = createClient({ url: server.url, token: server.secret });
+    const to = await makeDatabase();
+    for (const id of [-(2n ** 63n), 5n, 2n ** 63n - 1n])
+      await client.create({ id, name: `Plänt "\\ {} ${id}`, tag: 't' });
+    await client.import(Array.from({ length: 300 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: '' })));
+    await client.put(5n, { name: 'Plant NULL', tag: 't' });
+    await client.delete(1299n);
+
+    const first = await migrate(server.databaseUrl, to);
+    assert.equal(first.status, 0, first.stderr);
+    assert.deepEqual(
+      { ...JSON.parse(first.stdout), sha256: '' },
+      {
+        plants: 302,
+        changes: 305,
+        tokens: 1,
+        sha256: '',
+        lastChange: 305,
+      },
+    );
+
+    await client.put(5n, { name: 'Plant five', tag: 't' });
+    await client.delete(1000n);
+    await client.create({ id: 7n, name: 'Plant seven' });
+    const before = await readAll(server);
+    assert.equal(await server.stop(), 0);
+    const second = await migrate(server.databaseUrl, to);
+    assert.equal(second.status, 0, second.stderr);
+    assert.equal(JSON.parse(second.stdout).lastChange, 308);
+    assert.deepEqual(await migrate(server.databaseUrl, to), second, 'a third run finds the same');
+
+    const moved = await startServer({ databaseUrl: to });
+    assert.deepEqual(await readAll({ ...moved, secret: server.secret }), before);
+    const { seq } = await createClient({ url: moved.url, token: server.secret }).create({
+      id: 8n,
+      name: 'Plant eight',
+    });
+    assert.equal(seq, 309);
+    await moved.stop();
+
+    const late = await migrate(server.databaseUrl, to);
+    assert.equal(late.status, 1);
+    assert.equal(
+      late.stderr,
+      'plant-store: The database has plants of its own: take an empty one, or a copy that nobody has written to\n',
+    );
+  });
+
+  test('a copy that was broken off is used by no server, and a second run finishes it', async () => {
+    const folder = makeFolder();
+    const from = `sqlite:${folder}/plants.db`;
+    const to = await makeDatabase();
+    await besideServer(from, (store) =>
+      store.import(
+        Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: `Plant number ${n}`, tag: 'some' })),
+        { tokenId: 'cli' },
+      ),
+    );
+    const { child, ended } = startMigrate(from, to);
+    for (let stored = 0; stored === 0; ) {
+      await sleep(5);
+      stored = Number((await queryPostgres(to, 'SELECT count(*) FROM plants').catch(() => []))[0]?.count ?? 0);
+    }
+    child.kill('SIGKILL');
+    await ended;
+    await assert.rejects(
+      startServer({ databaseUrl: to }),
+      /A copy into this database is not finished: run "plant-store migrate" again/,
+    );
+    const { status, stdout } = await migrate(from, to);
+    assert.equal(status, 0);
+    assert.equal(JSON.parse(stdout).plants, 20_000);
+    assert.equal((await queryPostgres(to, 'SELECT count(*) FROM words'))[0]?.count, 80_000n);
+  });
+
+  test('numbers that were pruned stay pruned', async () => {
+    const from = `sqlite:${makeFolder()}/plants.db`;
+    const to = await makeDatabase();
+    await besideServer(from, async (store) => {
+      for (const id of [1n, 2n]) await store.create({ id, name: 'x' }, { tokenId: 'cli' });
+      await store.pruneChanges(Date.now() + 1000);
+    });
+    assert.equal((await migrate(from, to)).status, 0);
+    await besideServer(to, async (store) => {
+      await assert.rejects(store.changes({ after: 1 }), { code: 'changes_pruned' });
+      assert.equal((await store.create({ id: 3n, name: 'x' }, { tokenId: 'cli' })).seq, 3);
+    });
+  });
+
+  test('a copy of another store is left as it is', async () => {
+    const [one, other] = [`sqlite:${makeFolder()}/plants.db`, `sqlite:${makeFolder()}/plants.db`];
+    const to = await makeDatabase();
+    for (const [from, name] of [
+      [one, 'one'],
+      [other, 'other'],
+    ] as const) {
+      await besideServer(from, (store) => store.create({ id: 1n, name }, { tokenId: 'cli' }));
+    }
+    assert.equal((await migrate(one, to)).status, 0);
+    const refused = await migrate(other, to);
+    assert.equal(refused.stderr, 'plant-store: The database holds a copy of another store: take an empty one\n');
+    assert.deepEqual(await queryPostgres(to, 'SELECT name FROM plants'), [{ name: 'one' }]);
+  });
+
+  for (const [name, from, to, status, says] of [
+    ['the wrong way round', 'postgres://x/y', 'sqlite:z.db', 2, 'It goes from SQLite to PostgreSQL'],
+    ['what is no URL', 'sqlite:a.db', 'postgres', 2, '--to must be sqlite:PATH'],
+    ['from nothing', 'sqlite:/nowhere/a.db', 'postgres://127.0.0.1:1/y', 1, 'There is no database at /nowhere/a.db'],
+  ] as const) {
+    test(`${name} is refused in one line`, async () => {
+      const run = await migrate(from, to);
+      assert.equal(run.status, status);
+      assert.match(run.stderr, new RegExp(`^plant-store: ${says}.*\n$`));
+    });
+  }
+});
