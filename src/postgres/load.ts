@@ -23,6 +23,7 @@ import { failureOf } from './failure.ts';
 import { LAST_SEQ } from './read.ts';
 import { indexWords } from './search.ts';
 import { type Row, type Statement, typed } from './transaction.ts';
+import { indexEntries } from './write.ts';
 
 const ROWS_AT_ONCE = 2000;
 const CHARS_AT_ONCE = 4 * 1024 * 1024;
@@ -152,10 +153,7 @@ function endCopy(client: pg.Client, { lastSeq, prunedTo, skipped }: StoreCopy): 
 
 function storePlants(batch: Difference<CopiedPlant>[]): Statement[] {
   const { olds, rows } = split(batch);
-  const entries = (of: CopiedPlant[]) => {
-    const words = of.map(({ name, tag }) => indexWords(name, tag));
-    return [toArray(words.flat()), toArray(words.flatMap((own, at) => own.map(() => (of[at] as CopiedPlant).id)))];
-  };
+  const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexWords(plant) })));
   return [
     {
       text: `DELETE FROM words w USING unnest($1::text[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,

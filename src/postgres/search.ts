@@ -21,7 +21,7 @@ const MAX_ENDINGS = 1000;
 /** Of each word of the query, so many are looked at in one pass. */
 const PASS_IDS = 1000;
 
-export function indexWords(name: string, tag: string | null | undefined): string[] {
+export function indexWords({ name, tag }: { name: string; tag?: string | null | undefined }): string[] {
   const words = new Set(wordsOf(name).map(cut));
   const indexed = words.size > MAX_WORDS ? [MANY] : [...words];
   if (tag != null) indexed.push(tagWord(tag));

@@ -33,12 +33,8 @@ export async function writeSteps({ write }: Transactions, steps: Step[]): Promis
 }
 
 function createPlants(steps: Step[]): Statement {
-  const added = new IndexEntries();
-  const plants = steps.map(({ write: { id }, action }) => {
-    const { plant } = action as { plant: Plant };
-    added.add(id, indexWords(plant.name, plant.tag));
-    return plant;
-  });
+  const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
+  const added = steps.map(({ write }, at) => ({ id: write.id, words: indexWords(plants[at] as Plant) }));
   return {
     text: 'SELECT * FROM create_plants_1($1, $2, $3, $4, $5, $6, $7)',
     values: [
@@ -47,23 +43,22 @@ function createPlants(steps: Step[]): Statement {
       toArray(plants.map(({ tag }) => tag ?? null)),
       toArray(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),
-      ...added.values(),
+      ...indexEntries(added),
     ],
   };
 }
 
 function changePlants(steps: Step[]): Statement {
-  const removed = new IndexEntries();
-  const added = new IndexEntries();
+  const removed: Indexed[] = [];
+  const added: Indexed[] = [];
   const after = steps.map(({ write: { id }, action, present }) => {
     const before = present as PlantRow;
-    const plant = action.does === 'store' ? action.plant : before;
-    if (action.does === 'keep') return plant;
-    const old = new Set(indexWords(before.name, before.tag));
-    const now = new Set(action.does === 'store' ? indexWords(plant.name, plant.tag) : []);
-    removed.add(id, old.difference(now));
-    added.add(id, now.difference(old));
-    return plant;
+    if (action.does === 'keep') return before;
+    const old = new Set(indexWords(before));
+    const now = new Set(action.does === 'store' ? indexWords(action.plant) : []);
+    removed.push({ id, words: [...old.difference(now)] });
+    added.push({ id, words: [...now.difference(old)] });
+    return action.does === 'store' ? action.plant : before;
   });
   return {
     text: 'SELECT * FROM change_plants_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
@@ -75,26 +70,24 @@ function changePlants(steps: Step[]): Statement {
       toArray(after.map(({ tag }) => tag ?? null)),
       toArray(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),
-      ...removed.values(),
-      ...added.values(),
+      ...indexEntries(removed),
+      ...indexEntries(added),
     ],
   };
 }
 
-class IndexEntries {
-  readonly #words: string[] = [];
-  readonly #ids: bigint[] = [];
+export interface Indexed {
+  id: bigint;
+  words: string[];
+}
 
-  add(id: bigint, words: Iterable<string>): void {
-    for (const word of words) {
-      this.#words.push(word);
-      this.#ids.push(id);
-    }
-  }
-
-  values(): [words: string, ids: string] {
-    return [toArray(this.#words), toArray(this.#ids)];
-  }
+/** By ascending id and word: a list of words, and one of ids. */
+export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
+  const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return [
+    toArray(sorted.flatMap(({ words }) => words.sort())),
+    toArray(sorted.flatMap(({ id, words }) => words.map(() => id))),
+  ];
 }
 
 function toPresent(row: Row): PlantRow | undefined {

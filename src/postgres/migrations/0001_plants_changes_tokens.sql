@@ -52,6 +52,8 @@ CREATE TABLE tokens (
 -- has one row with `seqs`: the number of the change that each write made, or null; and one row for each write that
 -- found something else than it expected, with its `n` and what is there.
 --
+-- Words come by ascending id and word, so that two calls that want the same do not wait for each other.
+--
 -- The lock is taken as late as can be and held until the commit: whoever sees a number sees all below it. A call that
 -- changed nothing, but tells what is there, still waits until that is as safe as its own commit.
 --
@@ -78,7 +80,7 @@ BEGIN
   IF cardinality(taken) < cardinality(ids) THEN
     INSERT INTO words (word, id)
       SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
-      WHERE sent.id <> ALL (taken) ORDER BY 1, 2;
+      WHERE sent.id <> ALL (taken);
     PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
     made := ARRAY(
       SELECT CASE WHEN sent.id <> ALL (taken) THEN nextval('change_numbers') END FROM unnest(ids) AS sent (id)
@@ -122,7 +124,7 @@ BEGIN
     WHERE w.word = sent.word AND w.id = sent.id AND sent.id = ANY (held);
   INSERT INTO words (word, id)
     SELECT sent.word, sent.id FROM unnest(new_words, new_word_ids) AS sent (word, id)
-    WHERE sent.id = ANY (held) ORDER BY 1, 2;
+    WHERE sent.id = ANY (held);
   PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
   made := ARRAY(
     SELECT CASE WHEN sent.does <> 'keep' AND sent.id = ANY (held) THEN nextval('change_numbers') END
