@@ -28,7 +28,7 @@ export async function restore(config: Config, file: string): Promise<void> {
 /** PostgreSQL has tools of its own for this, made for the job. */
 function requireSqlite({ database }: Config): string {
   if (database.kind === 'sqlite') return database.path;
-  throw new Refusal('This is for SQLite: back up PostgreSQL with pg_dump, or with base backups and a log archive', 2);
+  throw new Refusal('This is for SQLite: PostgreSQL has its own tools for it, see docs/scaling.md', 2);
 }
 
 function reportFile(what: string, file: string): void {
