@@ -5,11 +5,11 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, makeDatabase, needsPostgres } from './postgres.ts';
 import { makeFolder, needsCurl } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -103,6 +103,11 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
   const before = sh('npm run --silent plant-store -- export -');
   assert.match(sh(block('sh', 'restore plants-backup.db')), /"file":".\/data\/plants.db"/);
   assert.equal(sh('npm run --silent plant-store -- export -'), before);
+  if (needsPostgres.skip) return;
+  const to = await makeDatabase();
+  const migrated = sh(block('sh', 'migrate --from').replace('postgres://postgres@127.0.0.1:5432/plants', to));
+  assert.match(migrated, /^\{"plants":4,"changes":\d+,"tokens":\d+,"sha256":"\w{64}","lastChange":\d+\}\n$/);
+  assert.equal(sh(`DATABASE_URL=${to} npm run --silent plant-store -- export -`), before);
 });
 
 test('the README names the test command that CI runs', () => {
@@ -147,14 +152,6 @@ function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     .filter((entry) => !entry.includes('node_modules'))
     .join(':');
   return { ...Object.fromEntries(kept), PATH: path };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }
 
 async function printed(stream: Readable, text: string): Promise<void> {
