@@ -1,12 +1,16 @@
 // The change log as it grows: what is there, then each new change when its commit is done.
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change, ChangeQuery } from './change.ts';
+import { charsOf } from './page.ts';
 
 /** So often it is looked if another process has written. */
 const POLL_MS = 500;
 /** What each of many followers may hold in memory. */
 const CHANGES_AT_ONCE = 500;
 const CHARS_AT_ONCE = 64 * 1024;
+/** Who has seen all there is gathers for so long, instead of reading after every single commit. */
+const GATHER_MS = 20;
 /** Within this nobody else's commit is worth another look. */
 const FRESH_MS = 50;
 
@@ -34,6 +38,7 @@ export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change
           last = change.seq;
         }
         if (changes.length === 0 && commits === commitsBefore) await nextCommit(signal);
+        else if (isAll(changes)) await sleep(GATHER_MS);
       }
     },
     onCommit() {
@@ -64,4 +69,9 @@ export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change
       }
     });
   }
+}
+
+function isAll(changes: Change[]): boolean {
+  const chars = changes.reduce((sum, { plant }) => sum + charsOf(plant), 0);
+  return changes.length < CHANGES_AT_ONCE && chars <= CHARS_AT_ONCE;
 }

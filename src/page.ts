@@ -44,6 +44,6 @@ export function cutToChars<T extends { name: string; tag: string | null }>(rows:
   return kept;
 }
 
-function charsOf({ name, tag }: { name: string; tag?: string | null | undefined }): number {
+export function charsOf({ name, tag }: { name: string; tag?: string | null | undefined }): number {
   return name.length + (tag?.length ?? 0);
 }
