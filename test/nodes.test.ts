@@ -12,7 +12,7 @@ import { createOver, send } from './request.ts';
 import { addToken, besideServer, startServer, type TestServer } from './server.ts';
 
 const CLIENTS = 64;
-const IDS = Number(process.env.RACE_IDS ?? 100);
+const IDS = Number(process.env.RACE_IDS ?? 40);
 
 suite('two nodes', needsPostgres, () => {
   let url: string;
@@ -52,7 +52,7 @@ suite('two nodes', needsPostgres, () => {
 
   test('of clients that replace one version at both nodes, one wins each time', async () => {
     let { seq } = await clients[0].put(5000n, { name: 'first' });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 10; round++) {
       const race = await Promise.allSettled(
         Array.from({ length: 16 }, (_, n) =>
           (clients[n % 2] as PlantStoreClient).put(5000n, { name: `${round} ${n}` }, { ifMatch: [seq] }),
@@ -87,7 +87,7 @@ suite('two nodes', needsPostgres, () => {
     await Promise.all(
       Array.from({ length: 32 }, async (_, n) => {
         const client = clients[n % 2] as PlantStoreClient;
-        for (let round = 0; round < 20; round++) {
+        for (let round = 0; round < 10; round++) {
           const id = BigInt(10_000 + 100 * round + n);
           await client.create({ id, name: 'x' });
           await client.put(id, { name: 'y' });

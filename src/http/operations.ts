@@ -44,7 +44,7 @@ export function operationRoutes(store: Store, stopping: AbortSignal): Route[] {
   function probeOnce(): Promise<void> {
     setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
     const late = sleep(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
-      throw new PlantStoreError('unavailable', 'The disk does not answer');
+      throw new PlantStoreError('unavailable', 'The database does not answer');
     });
     return Promise.race([store.probe(), late]);
   }
