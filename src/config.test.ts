@@ -68,6 +68,8 @@ const REFUSED: [variable: string, value: string][] = [
   ['DATABASE_URL', 'postgres://user:secret@localhost'],
   ['DATABASE_URL', 'postgres://user:secret@local host/x'],
   ['DATABASE_URL', 'postgres://user:secret@localhost:port/x'],
+  ['DATABASE_URL', 'postgres://user:12/secret@localhost/x'],
+  ['DATABASE_URL', 'postgres://user:12/secret@localhost'],
   ['DATABASE_URL', 'postgress://user:secret@localhost/x'],
   ['DATABASE_URL', 'sqlite:'],
   ['DATABASE_URL', 'sqlite::memory:'],

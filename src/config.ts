@@ -64,7 +64,7 @@ function readPort(text: string): number {
 /** `name` is where the URL comes from: a variable, or an option of a command. */
 export function readDatabase(text: string, env: Environment = process.env, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
-    if (!/^postgres(ql)?:\/\/[^\s]*\/[^/\s]/.test(text) || !URL.canParse(text)) {
+    if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
       throw new Refusal(`${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH`, 2); // a URL may hold a password
     }
     return {
@@ -86,8 +86,11 @@ export function readDatabase(text: string, env: Environment = process.env, name 
 
 /** For people and logs: without a password. */
 export function describeDatabase(database: Database): string {
-  if (database.kind === 'sqlite') return `sqlite:${database.path}`;
-  const { protocol, host, pathname } = new URL(database.url);
+  return database.kind === 'sqlite' ? `sqlite:${database.path}` : describeUrl(database.url);
+}
+
+export function describeUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 

@@ -49,3 +49,8 @@ export class PlantStoreError extends Error {
     this.detail = options.detail ?? {};
   }
 }
+
+/** Worth another try later; the message says so. */
+export function unavailable(message: string, cause?: unknown): PlantStoreError {
+  return new PlantStoreError('unavailable', message, cause === undefined ? {} : { cause });
+}

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import { issueToken } from '../src/token.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
-import { send } from './request.ts';
+import { post, send } from './request.ts';
 import { besideServer, LAUNCHER, makeFolder, startServer, type TestServer } from './server.ts';
 
 interface Run {
@@ -60,7 +61,6 @@ suite('migrate', needsPostgres, () => {
       {
         plants: 302,
         changes: 305,
-        tokens: 1,
         sha256: '',
         lastChange: 305,
       },
@@ -120,6 +120,60 @@ suite('migrate', needsPostgres, () => {
     assert.equal((await queryPostgres(to, 'SELECT count(*) FROM words'))[0]?.count, 80_000n);
   });
 
+  test('a node that runs on the target stores nothing meanwhile, and loses nothing', async () => {
+    const from = `sqlite:${makeFolder()}/plants.db`;
+    const to = await makeDatabase();
+    await besideServer(from, async (store) => {
+      await store.import(
+        Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}` })),
+        { tokenId: 'cli' },
+      );
+      await issueToken(store, { name: 'old', scopes: ['admin'], expiresMs: null }, 1);
+    });
+    assert.equal((await migrate(from, to)).status, 0);
+    const node = await startServer({ databaseUrl: to });
+    await besideServer(from, (store) => store.create({ id: 20_000n, name: 'late' }, { tokenId: 'cli' }));
+    const answers = new Map<number, number>();
+    let done = false;
+    const writing = (async () => {
+      for (let id = 30_000; !done; id++) {
+        const { status } = await post(node, `{"id":${id},"name":"of the node"}`);
+        answers.set(status, (answers.get(status) ?? 0) + 1);
+        if (status === 200) return id; // from now on it is no copy any more
+      }
+      return undefined;
+    })();
+    const run = await migrate(from, to);
+    done = true;
+    const stored = await writing;
+    await node.stop();
+    const own = await queryPostgres(to, 'SELECT id FROM plants WHERE id >= 30000');
+    assert.deepEqual(own, stored === undefined ? [] : [{ id: BigInt(stored) }]);
+    assert.ok([...answers.keys()].every((status) => status === 200 || status === 503));
+    if (run.status === 1) assert.match(run.stderr, /The database has plants of its own/);
+    else assert.equal((await queryPostgres(to, 'SELECT FROM plants WHERE id = 20000')).length, 1);
+  });
+
+  test('a token that was revoked or made on the target stays so', async () => {
+    const from = `sqlite:${makeFolder()}/plants.db`;
+    const to = await makeDatabase();
+    const issue = (url: string, name: string) =>
+      besideServer(url, (store) => issueToken(store, { name, scopes: ['admin'], expiresMs: null }, 1));
+    const { token } = await issue(from, 'old');
+    assert.equal((await migrate(from, to)).status, 0);
+    await besideServer(to, (store) => store.revokeToken(token.id, 5));
+    await issue(to, 'new');
+    assert.equal((await migrate(from, to)).status, 0);
+    const tokens = await besideServer(to, (store) => store.listTokens());
+    assert.deepEqual(
+      tokens.map(({ name, revokedMs }) => ({ name, revokedMs })).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      [
+        { name: 'new', revokedMs: null },
+        { name: 'old', revokedMs: 5 },
+      ],
+    );
+  });
+
   test('numbers that were pruned stay pruned', async () => {
     const from = `sqlite:${makeFolder()}/plants.db`;
     const to = await makeDatabase();
@@ -146,6 +200,12 @@ suite('migrate', needsPostgres, () => {
     assert.equal((await migrate(one, to)).status, 0);
     const refused = await migrate(other, to);
     assert.equal(refused.stderr, 'plant-store: The database holds a copy of another store: take an empty one\n');
+    await besideServer(other, async (store) => {
+      await issueToken(store, { name: 'x', scopes: ['admin'], expiresMs: null }, 1);
+      await store.create({ id: 2n, name: 'other' }, { tokenId: 'cli' });
+      await store.pruneChanges(Date.now() + 1000);
+    });
+    assert.deepEqual(await migrate(other, to), refused);
     assert.deepEqual(await queryPostgres(to, 'SELECT name FROM plants'), [{ name: 'one' }]);
   });
 

@@ -2,7 +2,9 @@
 // sure. Each test has a PostgreSQL of its own.
 
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { needsPostgres, queryPostgres, startPostgres, type TestPostgres } from './postgres.ts';
@@ -79,6 +81,24 @@ suite('a PostgreSQL that goes away', needsPostgres, () => {
     assert.match(server.output(), /"kind":"writes_failing".*[\s\S]*"kind":"writes_recovered"/);
   });
 
+  test('a server that has become a standby reads, and does not write', async () => {
+    const signal = join(postgres.folder, 'data/standby.signal');
+    await postgres.stop();
+    writeFileSync(signal, '');
+    await postgres.start();
+    const create = () => post(server, '{"id":-1,"name":"Ficus"}');
+    for (let n = 0; n < 3; n++) assert.equal((await create()).status, 503);
+    assert.equal((await get('/plants/1')).status, 200);
+    assert.equal((await get('/readyz')).status, 503);
+    await postgres.stop();
+    rmSync(signal);
+    await postgres.start();
+    for (let waitedMs = 0; (await create()).status !== 200; waitedMs += 50) {
+      assert.ok(waitedMs < 3000);
+      await sleep(50);
+    }
+  });
+
   test('a start without it is one line and exit status 1', async () => {
     await postgres.stop();
     await assert.rejects(
@@ -130,6 +150,28 @@ suite('a commit that waits for a standby', needsPostgres, () => {
     const replayed = await post(server, plant);
     assert.equal(replayed.status, 200);
     assert.equal(replayed.headers['idempotent-replayed'], 'true');
+  });
+
+  test('is 503 also where the database hides warnings, and a trigger that warns makes none', async () => {
+    await queryPostgres(postgres.url, `ALTER DATABASE postgres SET client_min_messages = 'error'`);
+    await queryPostgres(
+      postgres.url,
+      `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'x'; RETURN NEW; END $$;
+       CREATE TRIGGER warn BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION warn()`,
+    );
+    await queryPostgres(
+      postgres.url,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND application_name = 'plant-store'`,
+    );
+    await sleep(200);
+    assert.equal((await post(server, '{"id":20,"name":"Ficus"}')).status, 200);
+    await waitForStandby('nobody');
+    const answer = post(server, '{"id":21,"name":"Ficus"}');
+    const [waiting] = await until(SYNC_WAIT);
+    await queryPostgres(postgres.url, `SELECT pg_cancel_backend($1)`, waiting?.pid);
+    assert.equal((await answer).status, 503);
+    await waitForStandby('');
+    await queryPostgres(postgres.url, 'DROP TRIGGER warn ON plants');
   });
 
   test('a put that would change nothing waits as well, and a lost commit of an update is 503', async () => {

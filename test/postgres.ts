@@ -12,7 +12,7 @@ import pg from 'pg';
 
 /** PostgreSQL does not run as root: this user is everywhere. */
 export const UNPRIVILEGED = 65534;
-const READY = 'database system is ready to accept connections';
+const READY = 'database system is ready to accept'; // connections, or only those that read
 
 export interface TestPostgres {
   /** Of its own database, as the superuser. */

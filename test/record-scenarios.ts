@@ -282,6 +282,7 @@ const LIST: Scenario[] = [
     status: 200,
     body: `[${record(1, 'Monstera deliciosa', 'tropical')}]`,
   },
+  { name: 'a tag that nothing can have', send: { path: '/plants?tag=a%00b' }, status: 200, body: '[]' },
   { name: 'a tag in another case is another', send: { path: '/plants?tag=Tropical' }, status: 200, body: '[]' },
   {
     name: 'an empty tag is not the same as none',

@@ -27,9 +27,9 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
       if (++done % 1000 === 0) progress.update(done, done);
     });
     progress.stop();
-    const [p, c, t] = [both.plants, both.changes, both.tokens].map((count) => count.toLocaleString('en'));
+    const [p, c] = [both.plants, both.changes].map((count) => count.toLocaleString('en'));
     report(
-      `${p} plants, ${c} changes and ${t} tokens are in ${describeDatabase(to)}\n` +
+      `${p} plants and ${c} changes are in ${describeDatabase(to)}, and the tokens\n` +
         `Both hold the same up to change ${dump.lastSeq} (SHA-256 ${both.sha256})`,
       { ...both, lastChange: dump.lastSeq },
     );

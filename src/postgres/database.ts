@@ -4,6 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
+import { describeUrl } from '../config.ts';
 import { Refusal } from '../refusal.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
@@ -51,8 +52,7 @@ export const UNDER_WAY = -1n;
 
 /** Throws Refusal. */
 export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<void> {
-  const { protocol, host, pathname } = new URL(url);
-  const name = `${protocol}//${host}${pathname}`; // without a password
+  const name = describeUrl(url);
   const client = await connect(url, name);
   try {
     await requireSound(client);

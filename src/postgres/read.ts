@@ -1,5 +1,6 @@
 // Every read there is. What takes several statements is of one moment.
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
 import { readCursor } from '../cursor.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
@@ -7,11 +8,11 @@ import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
 import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from '../rows.ts';
 import type { Token } from '../token.ts';
 import { toArray } from './array.ts';
-import { openSearch, type Query } from './search.ts';
-import type { Statement, Transactions } from './transaction.ts';
+import { openSearch, type Search } from './search.ts';
+import type { Query, Statement, Transactions } from './transaction.ts';
 
-/** Where the index does not help, so many are looked at in one pass. */
-const PASS_ROWS = 1001;
+/** After so many characters that were looked at, others get their turn. */
+const TURN_CHARS = 128 * 1024;
 const COLUMNS = 'id, name, tag, created, updated, seq';
 const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
@@ -34,18 +35,26 @@ export async function listPlants({ read, readStepwise }: Transactions, query: Li
   const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
   const start = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
   const { add, page } = createPage(limit, filter);
+  if (filter.tag?.includes('\0')) return page(false); // nothing can have it, and PostgreSQL cannot be asked for it
   if (filter.tag === undefined && filter.q === undefined) {
     const [rows = []] = await read(plantsFrom(start, limit + 1));
     for (const row of rows as unknown as ListedRow[]) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
-  return readStepwise(async (ask) => {
-    const search = await openSearch(ask, filter);
+  return readStepwise(async (query) => {
+    const search = await openSearch(query, filter);
+    let looked = 0;
     for (let from = start; ; from++) {
-      const { rows, upTo } = await nextPass(ask, search?.candidates, from, limit);
+      const { rows, upTo } = search
+        ? await nextPass(query, search, from, limit + 1)
+        : { rows: (await query(plantsFrom(from, limit + 1))) as unknown as ListedRow[], upTo: undefined };
       for (const row of rows) {
         const record = toRecord(row.id, row);
         if ((search?.isWanted(record) ?? true) && !add(record)) return page(true);
+        looked += row.name.length;
+        if (looked < TURN_CHARS) continue;
+        looked = 0;
+        await nextTurn();
       }
       if (upTo === undefined || upTo === MAX_ID) return page(false);
       from = upTo;
@@ -53,29 +62,18 @@ export async function listPlants({ read, readStepwise }: Transactions, query: Li
   });
 }
 
-interface Pass {
-  rows: ListedRow[];
-  /** The last id that was looked at, if there are more. */
-  upTo: bigint | undefined;
-}
-
+/** `upTo` is the last id that was looked at, if there are more. */
 async function nextPass(
-  ask: Query,
-  candidates: NonNullable<Awaited<ReturnType<typeof openSearch>>>['candidates'],
+  query: Query,
+  search: Search,
   from: bigint,
-  limit: number,
-): Promise<Pass> {
-  if (!candidates) {
-    const rows = (await ask(plantsFrom(from, PASS_ROWS))) as unknown as ListedRow[];
-    return { rows, upTo: rows.at(-1)?.id };
-  }
-  const { ids, upTo } = await candidates(from, limit + 1);
-  if (ids.length === 0) return { rows: [], upTo };
-  const text = `SELECT ${COLUMNS} FROM plants WHERE id = ANY ($1::bigint[])`;
-  const rows = (await ask(bounded(text, 'id', [toArray(ids)]))) as unknown as ListedRow[];
-  const last = rows.at(-1)?.id;
-  const isCut = last !== undefined && last < (ids.at(-1) as bigint);
-  return { rows, upTo: isCut ? last : upTo };
+  atMost: number,
+): Promise<{ rows: ListedRow[]; upTo: bigint | undefined }> {
+  const { where, upTo } = await search.next(from, atMost);
+  if (!where) return { rows: [], upTo };
+  const rows = await query(bounded(`SELECT ${COLUMNS} FROM plants WHERE ${where.text}`, 'id', where.values ?? []));
+  const last = rows.at(-1);
+  return { rows: rows as unknown as ListedRow[], upTo: last?.is_cut ? (last.id as bigint) : upTo };
 }
 
 export async function readChanges(
@@ -106,19 +104,22 @@ export async function listTokens({ read }: Transactions): Promise<Token[]> {
   return (rows as unknown as TokenRow[]).map(toToken);
 }
 
-function plantsFrom(from: bigint, limit: number): Statement {
+export function plantsFrom(from: bigint, limit: number): Statement {
   return bounded(`SELECT ${COLUMNS} FROM plants WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
 }
 
 /** More than fits into a page, in bytes: a character of ours is three at most. And one record more. */
 const MAX_BYTES = 3 * PAGE_CHARS + 256 * 1024;
 
-/** The first of these rows: what does not fit into a page is not sent either. */
-function bounded(text: string, key: 'id' | 'seq', values: unknown[]): Statement {
+/** The first of these rows: what does not fit into a page is not sent either. `is_cut` tells if there are others. */
+export function bounded(text: string, key: 'id' | 'seq', values: unknown[]): Statement {
   const bytes = 'octet_length(name) + coalesce(octet_length(tag), 0)';
   return {
     text: `
-      SELECT * FROM (SELECT *, sum(${bytes}) OVER (ORDER BY ${key}) - (${bytes}) AS bytes_before FROM (${text}) AS asked) AS summed
+      SELECT * FROM (
+        SELECT *, sum(${bytes}) OVER ahead - (${bytes}) AS bytes_before, sum(${bytes}) OVER () > ${MAX_BYTES} AS is_cut
+        FROM (${text}) AS asked WINDOW ahead AS (ORDER BY ${key})
+      ) AS summed
       WHERE bytes_before <= ${MAX_BYTES} ORDER BY ${key}`,
     values,
   };

@@ -5,21 +5,23 @@ import type { Filter } from '../cursor.ts';
 import { MAX_ID, type Plant } from '../plant.ts';
 import { hasWords, queryWords, wordsOf } from '../words.ts';
 import { toArray } from './array.ts';
-import type { Row, Statement } from './transaction.ts';
+import type { Query, Statement } from './transaction.ts';
 
 /** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
 const TAG = '\ue000';
 /** Stands for all words of a name that has very many. */
 const MANY = '\ue001';
-const MAX_WORDS = 200;
+const MAX_WORDS = 500;
 /** What is longer does not fit into the index. */
 const MAX_WORD_CHARS = 200;
 /** Enough to narrow down. */
 const MAX_WORDS_ASKED = 16;
 /** What more words than this begin with is common, and nothing to narrow down by. */
-const MAX_ENDINGS = 1000;
+const MAX_ENDINGS = 64;
 /** Of each word of the query, so many are looked at in one pass. */
-const PASS_IDS = 1000;
+const PASS_IDS = 500;
+/** Where the index does not help, so many plants are. */
+const PASS_PLANTS = 10_000;
 
 export function indexWords({ name, tag }: { name: string; tag?: string | null | undefined }): string[] {
   const words = new Set(wordsOf(name).map(cut));
@@ -29,28 +31,29 @@ export function indexWords({ name, tag }: { name: string; tag?: string | null | 
 }
 
 export interface Search {
-  /** Ids from `from` on, ascending, that may be wanted; and the last id that was looked at, if there are more. */
-  candidates(from: bigint, atMost: number): Promise<{ ids: bigint[]; upTo: bigint | undefined }>;
+  /** Plants from `from` on, ascending, that may be wanted; and the last id that was looked at, if there are more. */
+  next(from: bigint, atMost: number): Promise<{ where: Statement | undefined; upTo: bigint | undefined }>;
   isWanted(plant: Plant): boolean;
 }
 
-export type Query = (statement: Statement) => Promise<Row[]>;
-
-/** Without candidates where the index cannot narrow down; undefined where all are wanted. */
-export async function openSearch(
-  query: Query,
-  { q = '', tag }: Filter,
-): Promise<(Pick<Search, 'isWanted'> & Partial<Search>) | undefined> {
+/** Undefined where all are wanted. */
+export async function openSearch(query: Query, { q = '', tag }: Filter): Promise<Search | undefined> {
   const words = queryWords(q);
   if (words.length === 0 && tag === undefined) return undefined;
-  const isWanted = (plant: Plant): boolean => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words);
   const terms: string[][] = tag === undefined ? [] : [[tagWord(tag)]];
   for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
     const endings = await endingsOf(query, cut(word));
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
-  if (terms.length === 0) return { isWanted };
-  return { isWanted, candidates: (from, atMost) => findCandidates(query, terms, from, atMost) };
+  return {
+    isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
+    async next(from, atMost) {
+      if (terms.length === 0) return nextStretch(query, words, from);
+      const { ids, upTo } = await findCandidates(query, terms, from, atMost);
+      const where = { text: 'id = ANY ($1::bigint[])', values: [toArray(ids)] };
+      return { where: ids.length > 0 ? where : undefined, upTo };
+    },
+  };
 }
 
 /** Skips from word to word, whatever number of plants each has. */
@@ -67,6 +70,21 @@ async function endingsOf(query: Query, begin: string): Promise<string[]> {
     values: [begin, `${begin}\u{10ffff}`],
   });
   return rows.map(({ word }) => word as string);
+}
+
+/** Without the index: a name in ASCII must at least contain the words; of others only words.ts knows. */
+async function nextStretch(
+  query: Query,
+  words: string[],
+  from: bigint,
+): Promise<{ where: Statement; upTo: bigint | undefined }> {
+  const [last] = await query({
+    text: `SELECT id FROM plants WHERE id >= $1 ORDER BY id OFFSET ${PASS_PLANTS - 1} LIMIT 1`,
+    values: [from],
+  });
+  const upTo = last?.id as bigint | undefined;
+  const text = `id BETWEEN $1 AND $2 AND (octet_length(name) <> length(name) OR lower(name) LIKE ALL ($3::text[]))`;
+  return { where: { text, values: [from, upTo ?? MAX_ID, toArray(words.map((word) => `%${word}%`))] }, upTo };
 }
 
 /** The plants that have a word of every term. */

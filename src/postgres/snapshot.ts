@@ -2,43 +2,43 @@
 // of the pool, read piece by piece.
 
 import pg from 'pg';
-import type { NewPlant, Snapshot } from '../plant.ts';
+import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../plant.ts';
 import { toNewPlant } from '../rows.ts';
 import { clientConfig } from './database.ts';
-import { LAST_SEQ } from './read.ts';
-import { TransactionError, typed } from './transaction.ts';
+import { TransactionError } from './failure.ts';
+import { LAST_SEQ, type ListedRow, plantsFrom } from './read.ts';
+import { ask, beginRead, type Row, type Statement, socketOf } from './transaction.ts';
 
-const FIRST_ROWS = 100;
-const MAX_ROWS = 1000;
-/** Of the texts in one piece, about. */
-const PIECE_CHARS = 512 * 1024;
+const ROWS_AT_ONCE = 1000;
+const ANSWER_WITHIN_MS = 60_000;
 
 /** Throws TransactionError. */
 export async function openSnapshot(url: string, onClose: () => void): Promise<Snapshot> {
-  const client = new pg.Client(clientConfig(url));
-  client.on('error', () => {}); // told to whoever is reading
+  let client: pg.Client | undefined;
   let open = true;
-  let rowsAtOnce = FIRST_ROWS;
 
   try {
-    await client.connect();
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const [last] = await ask(LAST_SEQ); // from here on it sees nothing new
-    await client.query('DECLARE plants_exported NO SCROLL CURSOR FOR SELECT id, name, tag FROM plants ORDER BY id');
+    client = new pg.Client(clientConfig(url));
+    client.on('error', () => {}); // told to whoever is reading
+    await client.connect().catch((error) => {
+      throw new TransactionError(error, false);
+    });
+    await query({ text: beginRead('SET LOCAL idle_in_transaction_session_timeout = 0') }); // who reads may be slow
+    const [last] = await query({ text: LAST_SEQ }); // from here on it sees nothing new
     return { seq: Number(last?.seq), plants: read(), count, close };
   } catch (error) {
     close();
-    throw error instanceof TransactionError ? error : new TransactionError(error, false);
+    throw error;
   }
 
   async function* read(): AsyncGenerator<NewPlant> {
     try {
-      for (;;) {
-        const rows = (await ask(`FETCH ${rowsAtOnce} FROM plants_exported`)) as unknown as ExportedRow[];
+      for (let from = MIN_ID; ; ) {
+        const rows = (await query(plantsFrom(from, ROWS_AT_ONCE))) as unknown as (ListedRow & { is_cut: boolean })[];
         for (const row of rows) yield toNewPlant(row.id, row);
-        if (rows.length < rowsAtOnce) return;
-        const chars = rows.reduce((sum, { name, tag }) => sum + name.length + (tag?.length ?? 0), 0);
-        rowsAtOnce = Math.max(1, Math.min(MAX_ROWS, 2 * rowsAtOnce, Math.floor((PIECE_CHARS * rows.length) / chars)));
+        const last = rows.at(-1);
+        if (!last || last.id === MAX_ID || (rows.length < ROWS_AT_ONCE && !last.is_cut)) return;
+        from = last.id + 1n;
       }
     } finally {
       close();
@@ -46,28 +46,20 @@ export async function openSnapshot(url: string, onClose: () => void): Promise<Sn
   }
 
   async function count(): Promise<number> {
-    const [row] = await ask('SELECT count(*) AS count FROM plants');
+    const [row] = await query({ text: 'SELECT count(*) AS count FROM plants' });
     return Number(row?.count);
   }
 
-  async function ask(text: string): Promise<Record<string, unknown>[]> {
-    try {
-      return (await client.query(typed({ text }))).rows;
-    } catch (error) {
-      throw new TransactionError(error, false);
-    }
+  async function query(statement: Statement): Promise<Row[]> {
+    const own = client as pg.Client;
+    const giveUp = setTimeout(() => socketOf(own).destroy(), ANSWER_WITHIN_MS);
+    return ask(own, statement).finally(() => clearTimeout(giveUp));
   }
 
   function close(): void {
     if (!open) return;
     open = false;
-    client.end().catch(() => {});
+    client?.end().catch(() => {});
     onClose();
   }
-}
-
-interface ExportedRow {
-  id: bigint;
-  name: string;
-  tag: string | null;
 }

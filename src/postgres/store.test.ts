@@ -153,6 +153,74 @@ suite('locks', needsPostgres, () => {
   });
 });
 
+suite('fairness', needsPostgres, () => {
+  test('imports get their turn beside requests, and the other way round, with a single connection', async () => {
+    const store = await open(await makeDatabase(), 1);
+    let done = false;
+    let nextId = 0n;
+    const writers = Array.from({ length: 32 }, async () => {
+      while (!done) await store.create({ id: nextId++, name: 'x' }, BY);
+    });
+    const plants = Array.from({ length: 100 }, (_, n) => ({ id: BigInt(-1 - n), name: 'y' }));
+    const late = sleep(3000, 'late', { ref: false });
+    assert.notEqual(await Promise.race([store.import(plants, BY), late]), 'late');
+    const before = nextId;
+    await sleep(50);
+    assert.ok(nextId > before);
+    done = true;
+    await Promise.all(writers);
+    await store.close();
+  });
+
+  test('a long row of writes to one id does not hold up another id', async () => {
+    const store = await open(await makeDatabase());
+    const hot = Array.from({ length: 500 }, (_, n) => store.put(1n, { name: `version ${n}` }, BY));
+    await store.put(2n, { name: 'first' }, BY);
+    await store.put(2n, { name: 'second' }, BY);
+    const isDone = await Promise.race([Promise.all(hot).then(() => true), sleep(0, false)]);
+    assert.equal(isDone, false, 'it waited for all of them');
+    await Promise.all(hot);
+    await store.close();
+  });
+
+  test('exports that were turned away leave no trace', async () => {
+    const store = await open(await makeDatabase(), 1);
+    const lists = Array.from({ length: 990 }, () => store.list({ q: 'x' }));
+    const exports = await Promise.allSettled(Array.from({ length: 20 }, () => store.export()));
+    for (const one of exports) if (one.status === 'fulfilled') one.value.close();
+    await Promise.allSettled(lists);
+    (await store.export()).close();
+    await store.close();
+  });
+});
+
+suite('search', needsPostgres, () => {
+  test('what many different words begin with is found without the index, in any script', async () => {
+    const store = await open(await makeDatabase());
+    const plants = Array.from({ length: 12_000 }, (_, n) => ({
+      id: BigInt(n),
+      name: n % 1000 === 7 ? `Éa${n} ß` : n % 3 ? `a${n} b` : `A${n}-c`,
+    }));
+    for (let at = 0; at < plants.length; at += 4000) await store.import(plants.slice(at, at + 4000), BY);
+    const found = async (q: string) => (await walk(store, { q, limit: 1000 })).map(({ id }) => Number(id));
+    const expected = (holds: (n: number) => boolean) => plants.map((_, n) => n).filter(holds);
+    assert.deepEqual(
+      await found('a c'),
+      expected((n) => n % 1000 !== 7 && n % 3 === 0),
+    );
+    assert.deepEqual(
+      await found('e s'),
+      expected((n) => n % 1000 === 7),
+    );
+    assert.deepEqual(
+      await found('a1 b'),
+      expected((n) => n % 1000 !== 7 && n % 3 !== 0 && String(n).startsWith('1')),
+    );
+    assert.deepEqual(await found('a z'), []);
+    await store.close();
+  });
+});
+
 suite('the log', needsPostgres, () => {
   test('changes are pruned up to the first that is not older; who has seen less is told', async () => {
     const url = await makeDatabase();

@@ -2,19 +2,21 @@
 // stand in between.
 
 import { type Authorship, type PlantWrite, type Refused, type Results, requireSameId, toError } from '../decide.ts';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError, unavailable } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author, ImportError } from '../plant.ts';
 import { toRecord } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { createPool, prepareDatabase } from './database.ts';
+import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
 import { findToken, type ListedRow, listPlants, listTokens, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
-import { createTransactions, type Row, type Statement, TransactionError } from './transaction.ts';
+import { createTransactions, type Row, type Statement } from './transaction.ts';
+import { createTurns } from './turns.ts';
 import { startWake } from './wake.ts';
-import { createWriter, unavailable } from './writer.ts';
+import { createWriter } from './writer.ts';
 
 /** Each has a connection of its own. */
 const MAX_SNAPSHOTS = 16;
@@ -50,6 +52,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
     tooManyReads,
   );
+  const inTurn = createTurns(Math.max(1, Math.floor(poolSize / 3)));
   let snapshots = 0;
 
   return {
@@ -62,7 +65,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
     list(query = {}) {
-      return read(() => listPlants(transactions, query));
+      return read(() => inTurn(() => listPlants(transactions, query)));
     },
     put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
       return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
@@ -90,8 +93,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       if (snapshots >= MAX_SNAPSHOTS) {
         throw new PlantStoreError('unavailable', 'Too many exports are under way: try again later');
       }
-      snapshots++;
-      return read(() => openSnapshot(url, () => snapshots--));
+      return read(() => {
+        snapshots++;
+        return openSnapshot(url, () => snapshots--);
+      });
     },
     changes(query = {}) {
       return read(() => readChanges(transactions, query));
@@ -139,15 +144,14 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   async function commit(statement: Statement): Promise<Row[]> {
     return transactions.write(statement).catch((error) => {
-      throw writer.toError(error);
+      throw toWriteError(error);
     });
   }
 
   async function read<T>(query: () => Promise<T>): Promise<T> {
     if (transactions.waiting() > MAX_WAITING_READS) throw tooManyReads();
     return query().catch((error) => {
-      if (!(error instanceof TransactionError) || error.failure === 'bug') throw error;
-      throw unavailable('The database cannot be read now: try again later', error);
+      throw toReadError(error);
     });
   }
 }

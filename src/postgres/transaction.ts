@@ -2,7 +2,7 @@
 // session, so that a pooler may give each transaction another one.
 
 import pg, { type PoolClient } from 'pg';
-import { type Failure, failureOf, isPlainError } from './failure.ts';
+import { TransactionError } from './failure.ts';
 
 /** Beyond the statement timeout, for the way and the COMMIT, which no timeout of the server cuts. */
 const GRACE_MS = 5000;
@@ -12,89 +12,91 @@ export interface Statement {
   values?: unknown[];
 }
 export type Row = Record<string, unknown>;
+export type Query = (statement: Statement) => Promise<Row[]>;
 
 export interface Transactions {
   /** One statement, committed. Throws TransactionError. */
   write(statement: Statement): Promise<Row[]>;
   /** Several of one moment. Throws TransactionError. */
   read(...statements: Statement[]): Promise<Row[][]>;
-  /** The same where one statement depends on the one before. */
-  readStepwise<T>(work: (query: (statement: Statement) => Promise<Row[]>) => Promise<T>): Promise<T>;
-  /** So many ask for a connection. */
+  /** The same where one statement depends on the one before. All together take no longer than one may. */
+  readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T>;
+  /** So many wait for a connection. */
   waiting(): number;
   end(): Promise<void>;
 }
 
-export class TransactionError extends Error {
-  readonly failure: Failure;
-  /** It may have been committed. */
-  readonly unknown: boolean;
-
-  constructor(cause: unknown, unknown: boolean) {
-    super(cause instanceof Error ? cause.message : String(cause), { cause });
-    this.name = 'TransactionError';
-    this.failure = failureOf(cause);
-    this.unknown = unknown;
-  }
-}
+type Answer = PromiseSettledResult<pg.QueryResult>;
 
 export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): Transactions {
-  const limits = `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
+  const limits = limitsOf(statementTimeoutMs);
   const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${limits}`;
-  const beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${limits}`;
+  const deadlineMs = statementTimeoutMs + GRACE_MS;
 
   return {
     async write(statement) {
       const client = await connect();
+      let committing = false;
       let warning: Error | undefined;
-      const onNotice = ({
-        severity,
-        message,
-      }: {
-        severity?: string | undefined;
-        message?: string | undefined;
-      }): void => {
-        if (severity === 'WARNING') warning = new Error(message);
+      // What the server says about its COMMIT, in whatever language. A trigger may warn of something else before.
+      const onNotice = ({ code = '', message = '' }): void => {
+        if (committing && !code.startsWith('00')) warning = new Error(message);
       };
       client.on('notice', onNotice);
-      const [, rows, commit] = await settle(client, [{ text: beginWrite }, statement, { text: 'COMMIT' }]);
+      const [begun, rows, commit] = await settle(client, [
+        client.query(beginWrite),
+        new Promise((resolve, reject) => {
+          client.query(typed(statement), (error, result) => {
+            committing = true; // at once, not when a promise gets its turn
+            if (error) reject(error);
+            else resolve(result);
+          });
+        }),
+        client.query('COMMIT'),
+      ]);
       client.off('notice', onNotice);
-      if (rows?.status === 'rejected') throw new TransactionError(rows.reason, !isPlainError(rows.reason));
+      // Without a transaction, the statement was one by itself.
+      if (begun?.status === 'rejected') throw new TransactionError(begun.reason, rows?.status === 'fulfilled');
+      // A server that answers the COMMIT has rolled back what it had refused.
+      if (rows?.status !== 'fulfilled') throw new TransactionError(rows?.reason, commit?.status === 'rejected');
       if (commit?.status !== 'fulfilled') throw new TransactionError(commit?.reason, true);
       // A cancelled wait for a standby is a COMMIT with a warning: here, and perhaps nowhere else.
-      if (warning || commit.value.command !== 'COMMIT')
+      if (warning || commit.value.command !== 'COMMIT') {
         throw new TransactionError(warning ?? commit.value.command, true);
-      return (rows as PromiseFulfilledResult<pg.QueryResult>).value.rows;
+      }
+      return rows.value.rows;
     },
 
     async read(...statements) {
       const client = await connect();
-      const [begun, ...answers] = await settle(client, [{ text: beginRead }, ...statements, { text: 'COMMIT' }]);
-      const failed = [begun, ...answers.slice(0, -1)].find((answer) => answer?.status === 'rejected');
-      if (failed?.status === 'rejected') throw new TransactionError(failed.reason, false);
-      return answers.slice(0, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value.rows);
+      const sent = [{ text: beginRead(limits) }, ...statements, { text: 'COMMIT' }];
+      const answers = await settle(
+        client,
+        sent.map((statement) => client.query(typed(statement))),
+      );
+      const failed = answers.find((answer) => answer.status === 'rejected');
+      if (failed) throw new TransactionError(failed.reason, false);
+      return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value.rows);
     },
 
     async readStepwise(work) {
       const client = await connect();
-      let lost: Error | undefined;
-      const query = async (statement: Statement): Promise<Row[]> => {
-        try {
-          return (await withDeadline(client, client.query(typed(statement)))).rows;
-        } catch (error) {
-          if (failureOf(error) === 'unreachable') lost = error as Error;
-          throw new TransactionError(error, false);
-        }
+      const giveUp = setTimeout(() => socketOf(client).destroy(), deadlineMs);
+      const endMs = performance.now() + statementTimeoutMs;
+      const query: Query = async (statement) => {
+        if (performance.now() > endMs) throw new TransactionError(new Error('It takes too long'), false, 'busy');
+        return ask(client, statement);
       };
-      const begun = query({ text: beginRead });
-      begun.catch(() => {}); // what follows fails, too
+      let isLost = false;
       try {
+        await query({ text: beginRead(limits) });
         return await work(query);
       } finally {
-        await client.query('ROLLBACK').catch((error) => {
-          lost = error;
+        await client.query('ROLLBACK').catch(() => {
+          isLost = true;
         });
-        client.release(lost);
+        clearTimeout(giveUp);
+        client.release(isLost);
       }
     },
 
@@ -110,19 +112,33 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
     }
   }
 
-  /** Sends all at once, and gives the connection back, or up. */
-  async function settle(client: PoolClient, statements: Statement[]): Promise<PromiseSettledResult<pg.QueryResult>[]> {
-    const answers = Promise.allSettled(statements.map((statement) => client.query(typed(statement))));
-    const settled = await withDeadline(client, answers);
-    const lost = settled.find((answer) => answer.status === 'rejected' && failureOf(answer.reason) === 'unreachable');
-    client.release(lost !== undefined);
-    return settled;
+  /** Waits for all that was sent, and gives the connection back, or up. */
+  async function settle(client: PoolClient, sent: Promise<pg.QueryResult>[]): Promise<Answer[]> {
+    const giveUp = setTimeout(() => socketOf(client).destroy(), deadlineMs); // which rejects what was asked
+    const answers = await Promise.allSettled(sent);
+    clearTimeout(giveUp);
+    const failed = answers.find((answer) => answer.status === 'rejected');
+    const isLost = answers.at(-1)?.status === 'rejected' || answers[0]?.status === 'rejected';
+    client.release(isLost || (failed && new TransactionError(failed.reason, false).failure === 'unreachable'));
+    return answers;
   }
+}
 
-  /** A server that says nothing more is given up: its socket is closed, which rejects what was asked. */
-  async function withDeadline<T>(client: PoolClient, answer: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => socketOf(client).destroy(), statementTimeoutMs + GRACE_MS);
-    return answer.finally(() => clearTimeout(timer));
+/** What a transaction of ours must not get from elsewhere. */
+export function limitsOf(statementTimeoutMs: number): string {
+  return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}; SET LOCAL client_min_messages = warning`;
+}
+
+export function beginRead(limits: string): string {
+  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${limits}`;
+}
+
+/** Throws TransactionError. */
+export async function ask(client: pg.ClientBase, statement: Statement): Promise<Row[]> {
+  try {
+    return (await client.query(typed(statement))).rows;
+  } catch (error) {
+    throw new TransactionError(error, false);
   }
 }
 
@@ -141,6 +157,6 @@ export function typed({ text, values }: Statement): pg.QueryConfig {
 }
 
 /** Its types leave it out. */
-function socketOf(client: PoolClient): { destroy(): void } {
+export function socketOf(client: pg.ClientBase): { destroy(): void } {
   return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
 }

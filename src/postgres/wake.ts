@@ -50,20 +50,20 @@ export function startWake(url: string, { write }: Transactions, onWake: () => vo
   }
 
   async function listen(): Promise<void> {
-    const client = new pg.Client(clientConfig(url));
-    listener = client;
-    client.on('error', () => {});
-    client.on('end', again);
-    client.on('notification', ({ payload }) => {
-      if (payload !== self) onWake();
-    });
     try {
+      const client = new pg.Client(clientConfig(url)); // reads the files that the URL names, which may fail
+      listener = client;
+      client.on('error', () => {});
+      client.on('end', again);
+      client.on('notification', ({ payload }) => {
+        if (payload !== self) onWake();
+      });
       await client.connect();
       deaf = await isBehindPooler(client);
       if (deaf) await client.end();
       else await client.query(`LISTEN ${CHANNEL}`);
     } catch {
-      client.end().catch(() => {});
+      listener?.end().catch(() => {});
       again();
     }
   }

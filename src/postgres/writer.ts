@@ -3,17 +3,18 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide, nextRow, type PlantWrite, type Refused, resultOf, toError } from '../decide.ts';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError, unavailable } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { PlantRow } from '../rows.ts';
+import { TransactionError, toWriteError } from './failure.ts';
 import { readPlants } from './read.ts';
-import { TransactionError, type Transactions } from './transaction.ts';
+import type { Transactions } from './transaction.ts';
 import { type Outcome, type Step, writeSteps } from './write.ts';
 
-const MAX_BATCH_IDS = 1000;
+/** Its words are indexed, too: of long names fewer fit into the time that a transaction has. */
+const MAX_BATCH = { ids: 1000, chars: 1024 * 1024 };
 /** Of an import, which has one batch at a time under way, so that its changes are numbered as its lines are. */
-const MAX_IMPORT_IDS = 5000;
-const MAX_BATCH_CHARS = 4 * 1024 * 1024;
+const MAX_IMPORT = { ids: 5000, chars: 256 * 1024 };
 /** Past either bound a write is turned away: the database cannot keep up, and waiting longer helps nobody. */
 const MAX_WAITING_WRITES = 10_000;
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
@@ -43,8 +44,6 @@ export interface Writer {
   write(write: PlantWrite): Promise<unknown>;
   /** Of an import: does not count against the bounds, as its caller hands in only so many. */
   writeMany(writes: PlantWrite[]): Promise<Written[]>;
-  /** What a transaction of its own throws, as our error. */
-  toError(error: unknown): Error;
   /** Ends when everything handed in before is done. */
   close(): Promise<void>;
 }
@@ -63,6 +62,7 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
   const lanes = new Map<bigint, Lane>();
   let underWay = 0;
   let importing = false;
+  let isImportsTurn = false;
   let waitingWrites = 0;
   let waitingChars = 0;
   let scheduled = false;
@@ -104,7 +104,6 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
         }
       });
     },
-    toError: (error) => toOwnError(error),
     close() {
       closing = true;
       if (lanes.size === 0) idle.resolve();
@@ -135,14 +134,12 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
   }
 
   function startBatches(worthAnother: number): void {
-    const isWorth = () => ready.request.length > 0 && (underWay === 0 || ready.request.length >= worthAnother);
-    while (underWay < maxTransactions && isWorth()) void runBatch(takeBatch('request', MAX_BATCH_IDS));
-    if (ready.import.length > 0 && underWay < maxTransactions && !importing) {
-      importing = true;
-      void runBatch(takeBatch('import', MAX_IMPORT_IDS)).then(() => {
-        importing = false;
-        schedule();
-      });
+    while (underWay < maxTransactions) {
+      const isWorth = ready.request.length > 0 && (underWay === 0 || ready.request.length >= worthAnother);
+      const canImport = ready.import.length > 0 && !importing;
+      if (canImport && (isImportsTurn || !isWorth)) startImport();
+      else if (isWorth) startRequests();
+      else break;
     }
     if (timed || ready.request.length === 0 || underWay >= maxTransactions) return;
     timed = true;
@@ -152,11 +149,25 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     }, WAIT_MS);
   }
 
-  function takeBatch(of: Waiting['of'], maxIds: number): Lane[] {
+  function startRequests(): void {
+    isImportsTurn = true;
+    void runBatch(takeBatch('request', MAX_BATCH));
+  }
+
+  function startImport(): void {
+    isImportsTurn = false;
+    importing = true;
+    void runBatch(takeBatch('import', MAX_IMPORT)).then(() => {
+      importing = false;
+      schedule();
+    });
+  }
+
+  function takeBatch(of: Waiting['of'], max: { ids: number; chars: number }): Lane[] {
     let chars = 0;
     const end = ready[of].findIndex(({ queue }, at) => {
       chars += charsOf((queue[0] as Waiting).write);
-      return at >= maxIds || (at > 0 && chars > MAX_BATCH_CHARS);
+      return at >= max.ids || (at > 0 && chars > max.chars);
     });
     return ready[of].splice(0, end === -1 ? ready[of].length : end);
   }
@@ -173,8 +184,10 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
 
   function release(lane: Lane): void {
     const next = lane.queue[0];
-    if (next) ready[next.of].push(lane);
-    else lanes.delete(lane.id);
+    if (next) {
+      ready[next.of].push(lane);
+      schedule();
+    } else lanes.delete(lane.id);
   }
 
   async function workOff(works: Work[]): Promise<void> {
@@ -182,7 +195,7 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     const maxAttempts = MAX_ATTEMPTS + longest(works);
     let open = works;
     for (let attempt = 0; open.length > 0; attempt++) {
-      if (attempt === maxAttempts) giveUp(open, unavailable(ADVICE.conflict));
+      if (attempt === maxAttempts) giveUp(open, unavailable('The record is changed by many: try again later'));
       const todo = open.flatMap((work) => nextStep(work) ?? []);
       await Promise.all([
         commit(todo.filter(({ step }) => step.present === undefined)),
@@ -260,12 +273,12 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
   }
 
   function toOwnError(error: unknown): Error {
-    if (!(error instanceof TransactionError)) return error as Error;
-    const { failure, unknown } = error;
-    if (failure === 'bug' && !unknown) return error;
-    if (!failing) observe({ kind: 'writes_failing', reason: error.message });
-    failing = true;
-    return unavailable(unknown ? SEND_AGAIN : ADVICE[failure], error);
+    const own = toWriteError(error);
+    if (own instanceof PlantStoreError && !failing) {
+      failing = true;
+      observe({ kind: 'writes_failing', reason: (error as Error).message });
+    }
+    return own;
   }
 }
 
@@ -312,21 +325,8 @@ function longest(works: Work[]): number {
   return Math.max(...works.map(({ queue }) => queue.length));
 }
 
-const SEND_AGAIN = 'It is not known if the record was stored: send the same record again';
-const ADVICE = {
-  conflict: 'The record is changed by many: try again later',
-  busy: 'The database is busy: try again later',
-  full: 'The disk of the database is full: try again later',
-  unreachable: 'The database cannot be reached: try again later',
-  bug: SEND_AGAIN,
-};
-
 function charsOf(write: PlantWrite): number {
   if (write.kind === 'delete') return 0;
   const { name, tag } = write.kind === 'patch' ? write.patch : write.plant;
   return (name?.length ?? 0) + (tag?.length ?? 0);
-}
-
-export function unavailable(message: string, cause?: unknown): PlantStoreError {
-  return new PlantStoreError('unavailable', message, cause === undefined ? {} : { cause });
 }

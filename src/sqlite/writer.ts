@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { toError } from '../decide.ts';
-import { PlantStoreError } from '../error.ts';
+import { unavailable } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { Failure } from './failure.ts';
 import type { Done, Write } from './write.ts';
@@ -171,8 +171,4 @@ function charsOf(write: Write): number {
     default: // of imports, stage.ts hands in two at most
       return 0;
   }
-}
-
-function unavailable(message: string, cause?: Error): PlantStoreError {
-  return new PlantStoreError('unavailable', message, cause ? { cause } : {});
 }

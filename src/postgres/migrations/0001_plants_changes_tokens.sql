@@ -38,8 +38,9 @@ CREATE FUNCTION skip_change_numbers() RETURNS bigint LANGUAGE sql AS $$
   SELECT setval('change_numbers', (SELECT max(last) FROM skipped));
 $$;
 
--- One row where all this was copied from another store: the last change that was, or -1 while the copy is under way.
-CREATE TABLE copied (seq bigint NOT NULL);
+-- One row where all this was copied from another store: the last change that was, or -1 while the copy is under way,
+-- and by which run.
+CREATE TABLE copied (seq bigint NOT NULL, run text COLLATE "C" NOT NULL);
 
 -- Serves both filters of a list, words and tag, in the order of ids. What is put into it is said in search.ts.
 CREATE TABLE words (
@@ -69,6 +70,18 @@ CREATE TABLE tokens (
 --
 -- The settings are for plans that were made while the tables were empty.
 
+CREATE FUNCTION begin_changes_1() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
+  IF EXISTS (SELECT FROM copied WHERE seq = -1) THEN
+    RAISE EXCEPTION 'A copy into this database is not finished' USING ERRCODE = 'object_in_use';
+  END IF;
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+END
+$$;
+
 -- For ids that are expected to be free. One that is taken in the meantime is a unique_violation: call it again.
 CREATE FUNCTION create_plants_1(
   ids bigint[], names text[], tags text[], times bigint[], token_ids text[], words text[], word_ids bigint[]
@@ -90,8 +103,8 @@ BEGIN
   IF cardinality(taken) < cardinality(ids) THEN
     INSERT INTO words (word, id)
       SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
-      WHERE sent.id <> ALL (taken);
-    PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
+      WHERE sent.id <> ALL (taken) ON CONFLICT DO NOTHING;
+    PERFORM begin_changes_1();
     made := ARRAY(
       SELECT CASE WHEN sent.id <> ALL (taken) THEN nextval('change_numbers') END FROM unnest(ids) AS sent (id)
     );
@@ -134,8 +147,8 @@ BEGIN
     WHERE w.word = sent.word AND w.id = sent.id AND sent.id = ANY (held);
   INSERT INTO words (word, id)
     SELECT sent.word, sent.id FROM unnest(new_words, new_word_ids) AS sent (word, id)
-    WHERE sent.id = ANY (held);
-  PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
+    WHERE sent.id = ANY (held) ON CONFLICT DO NOTHING;
+  PERFORM begin_changes_1();
   made := ARRAY(
     SELECT CASE WHEN sent.does <> 'keep' AND sent.id = ANY (held) THEN nextval('change_numbers') END
     FROM unnest(ids, does) AS sent (id, does)

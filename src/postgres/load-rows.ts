@@ -1,0 +1,72 @@
+// Differences between two stores → the statements that make the rows of this one like those of the other.
+
+import type { CopiedPlant, CopiedToken, Difference } from '../copy.ts';
+import type { ChangeRow } from '../rows.ts';
+import { toArray } from './array.ts';
+import { indexWords } from './search.ts';
+import type { Statement } from './transaction.ts';
+import { indexEntries } from './write.ts';
+
+export function storePlants(batch: Difference<CopiedPlant>[]): Statement[] {
+  const { olds, rows } = split(batch);
+  const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexWords(plant) })));
+  return [
+    {
+      text: `DELETE FROM words w USING unnest($1::text[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,
+      values: entries(olds),
+    },
+    { text: 'DELETE FROM plants WHERE id = ANY ($1::bigint[])', values: [toArray(olds.map(({ id }) => id))] },
+    insert(
+      'plants',
+      { id: 'bigint', name: 'text', tag: 'text', created: 'bigint', updated: 'bigint', seq: 'bigint' },
+      rows,
+    ),
+    { text: 'INSERT INTO words SELECT * FROM unnest($1::text[], $2::bigint[])', values: entries(rows) },
+  ];
+}
+
+export function storeChanges(batch: Difference<ChangeRow>[]): Statement[] {
+  const { olds, rows } = split(batch);
+  const types = {
+    seq: 'bigint',
+    type: 'text',
+    time: 'bigint',
+    plant_id: 'bigint',
+    name: 'text',
+    tag: 'text',
+    token_id: 'text',
+  };
+  return [
+    { text: 'DELETE FROM changes WHERE seq = ANY ($1::bigint[])', values: [toArray(olds.map(({ seq }) => seq))] },
+    insert('changes', types, rows),
+  ];
+}
+
+/** What was revoked here stays revoked, and what is only here stays. */
+export function storeTokens(tokens: CopiedToken[]): Statement[] {
+  const types = {
+    id: 'text',
+    secret_hash: 'text',
+    name: 'text',
+    scopes: 'text',
+    created: 'bigint',
+    expires: 'bigint',
+    revoked: 'bigint',
+  };
+  const { text, values } = insert('tokens', types, tokens);
+  const onConflict = 'ON CONFLICT (id) DO UPDATE SET revoked = coalesce(tokens.revoked, excluded.revoked)';
+  return [{ text: `${text} ${onConflict}`, ...(values && { values }) }];
+}
+
+function split<T>(batch: Difference<T>[]): { olds: T[]; rows: T[] } {
+  return { olds: batch.flatMap(({ old }) => old ?? []), rows: batch.flatMap(({ row }) => row ?? []) };
+}
+
+function insert<T extends object>(table: string, types: Record<string, string>, rows: T[]): Statement {
+  const columns = Object.keys(types);
+  const arrays = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`);
+  return {
+    text: `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`,
+    values: columns.map((column) => toArray(rows.map((row) => row[column as keyof T] as string | bigint | null))),
+  };
+}
