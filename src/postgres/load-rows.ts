@@ -3,16 +3,16 @@
 import type { CopiedPlant, CopiedToken, Difference } from '../copy.ts';
 import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
-import { indexWords } from './search.ts';
+import { indexKeys } from './search.ts';
 import type { Statement } from './transaction.ts';
 import { indexEntries } from './write.ts';
 
 export function storePlants(batch: Difference<CopiedPlant>[]): Statement[] {
   const { olds, rows } = split(batch);
-  const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexWords(plant) })));
+  const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexKeys(plant) })));
   return [
     {
-      text: `DELETE FROM words w USING unnest($1::text[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,
+      text: `DELETE FROM words w USING unnest($1::bigint[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,
       values: entries(olds),
     },
     { text: 'DELETE FROM plants WHERE id = ANY ($1::bigint[])', values: [toArray(olds.map(({ id }) => id))] },
@@ -21,7 +21,7 @@ export function storePlants(batch: Difference<CopiedPlant>[]): Statement[] {
       { id: 'bigint', name: 'text', tag: 'text', created: 'bigint', updated: 'bigint', seq: 'bigint' },
       rows,
     ),
-    { text: 'INSERT INTO words SELECT * FROM unnest($1::text[], $2::bigint[])', values: entries(rows) },
+    { text: 'INSERT INTO words SELECT * FROM unnest($1::bigint[], $2::bigint[])', values: entries(rows) },
   ];
 }
 

@@ -5,15 +5,10 @@ import type { Filter } from '../cursor.ts';
 import { MAX_ID, type Plant } from '../plant.ts';
 import { hasWords, queryWords, wordsOf } from '../words.ts';
 import { toArray } from './array.ts';
+import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
 import type { Query, Statement } from './transaction.ts';
 
-/** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
-const TAG = '\ue000';
-/** Stands for all words of a name that has very many. */
-const MANY = '\ue001';
 const MAX_WORDS = 500;
-/** What is longer does not fit into the index. */
-const MAX_WORD_CHARS = 200;
 /** Enough to narrow down. */
 const MAX_WORDS_ASKED = 16;
 /** What more words than this begin with is common, and nothing to narrow down by. */
@@ -23,11 +18,11 @@ const PASS_IDS = 500;
 /** Where the index does not help, so many plants are. */
 const PASS_PLANTS = 10_000;
 
-export function indexWords({ name, tag }: { name: string; tag?: string | null | undefined }): string[] {
-  const words = new Set(wordsOf(name).map(cut));
-  const indexed = words.size > MAX_WORDS ? [MANY] : [...words];
-  if (tag != null) indexed.push(tagWord(tag));
-  return indexed;
+export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
+  const words = new Set(wordsOf(name).map(wordKey));
+  const keys = words.size > MAX_WORDS ? [MANY] : [...words];
+  if (tag != null) keys.push(tagKey(tag));
+  return keys;
 }
 
 export interface Search {
@@ -40,9 +35,9 @@ export interface Search {
 export async function openSearch(query: Query, { q = '', tag }: Filter): Promise<Search | undefined> {
   const words = queryWords(q);
   if (words.length === 0 && tag === undefined) return undefined;
-  const terms: string[][] = tag === undefined ? [] : [[tagWord(tag)]];
+  const terms: bigint[][] = tag === undefined ? [] : [[tagKey(tag)]];
   for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
-    const endings = await endingsOf(query, cut(word));
+    const endings = await endingsOf(query, word);
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
   return {
@@ -57,19 +52,19 @@ export async function openSearch(query: Query, { q = '', tag }: Filter): Promise
 }
 
 /** Skips from word to word, whatever number of plants each has. */
-async function endingsOf(query: Query, begin: string): Promise<string[]> {
+async function endingsOf(query: Query, begin: string): Promise<bigint[]> {
   const rows = await query({
     text: `
       WITH RECURSIVE ending (word) AS (
-        (SELECT word FROM words WHERE word >= $1 AND word < $2 ORDER BY word LIMIT 1)
+        (SELECT word FROM words WHERE word BETWEEN $1 AND $2 ORDER BY word LIMIT 1)
         UNION ALL
-        SELECT (SELECT w.word FROM words w WHERE w.word > ending.word AND w.word < $2 ORDER BY w.word LIMIT 1)
+        SELECT (SELECT w.word FROM words w WHERE w.word > ending.word AND w.word <= $2 ORDER BY w.word LIMIT 1)
         FROM ending WHERE ending.word IS NOT NULL
       )
       SELECT word FROM ending WHERE word IS NOT NULL LIMIT ${MAX_ENDINGS + 1}`,
-    values: [begin, `${begin}\u{10ffff}`],
+    values: keysFrom(begin),
   });
-  return rows.map(({ word }) => word as string);
+  return rows.map(({ word }) => word as bigint);
 }
 
 /** Without the index: a name in ASCII must at least contain the words; of others only words.ts knows. */
@@ -90,7 +85,7 @@ async function nextStretch(
 /** The plants that have a word of every term. */
 async function findCandidates(
   query: Query,
-  terms: string[][],
+  terms: bigint[][],
   from: bigint,
   atMost: number,
 ): Promise<{ ids: bigint[]; upTo: bigint | undefined }> {
@@ -107,10 +102,10 @@ async function findCandidates(
   return { ids, upTo };
 }
 
-async function idsOf(query: Query, words: string[], from: bigint, limit: number): Promise<bigint[]> {
+async function idsOf(query: Query, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
   const rows = await query({
     text: `
-      SELECT DISTINCT found.id FROM unnest($1::text[]) AS asked (word)
+      SELECT DISTINCT found.id FROM unnest($1::bigint[]) AS asked (word)
       CROSS JOIN LATERAL (
         SELECT w.id FROM words w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
       ) AS found
@@ -118,12 +113,4 @@ async function idsOf(query: Query, words: string[], from: bigint, limit: number)
     values: [toArray(words), from, limit],
   });
   return rows.map(({ id }) => id as bigint);
-}
-
-function cut(word: string): string {
-  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS).replace(/\p{Surrogate}$/u, '');
-}
-
-function tagWord(tag: string): string {
-  return TAG + cut(tag);
 }

@@ -94,9 +94,7 @@ suite('locks', needsPostgres, () => {
     const other = new pg.Client(url);
     await other.connect();
     await other.query('BEGIN');
-    await other.query(
-      `SELECT * FROM create_plants_1('{7}', '{theirs}', '{NULL}', '{1}', '{tok_2}', '{theirs}', '{7}')`,
-    );
+    await other.query(`SELECT * FROM create_plants_1('{7}', '{theirs}', '{NULL}', '{1}', '{tok_2}', '{1}', '{7}')`);
     const same = store.create({ id: 7n, name: 'theirs' }, BY);
     const different = store.create({ id: 7n, name: 'ours' }, BY);
     different.catch(() => {});

@@ -1,6 +1,7 @@
 // A transaction in one round trip: BEGIN, its statements and COMMIT leave together. Nothing is left behind in the
 // session, so that a pooler may give each transaction another one.
 
+import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
 import { TransactionError } from './failure.ts';
 
@@ -43,7 +44,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
         if (committing && !code.startsWith('00')) warning = new Error(message);
       };
       client.on('notice', onNotice);
-      const [begun, rows, commit] = await settle(client, [
+      const [begun, rows, commit] = await settle(client, () => [
         client.query(beginWrite),
         new Promise((resolve, reject) => {
           client.query(typed(statement), (error, result) => {
@@ -70,10 +71,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
     async read(...statements) {
       const client = await connect();
       const sent = [{ text: beginRead(limits) }, ...statements, { text: 'COMMIT' }];
-      const answers = await settle(
-        client,
-        sent.map((statement) => client.query(typed(statement))),
-      );
+      const answers = await settle(client, () => sent.map((statement) => client.query(typed(statement))));
       const failed = answers.find((answer) => answer.status === 'rejected');
       if (failed) throw new TransactionError(failed.reason, false);
       return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value.rows);
@@ -112,9 +110,13 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
     }
   }
 
-  /** Waits for all that was sent, and gives the connection back, or up. */
-  async function settle(client: PoolClient, sent: Promise<pg.QueryResult>[]): Promise<Answer[]> {
-    const giveUp = setTimeout(() => socketOf(client).destroy(), deadlineMs); // which rejects what was asked
+  /** Sends all in one piece, waits for the answers, and gives the connection back, or up. */
+  async function settle(client: PoolClient, send: () => Promise<pg.QueryResult>[]): Promise<Answer[]> {
+    const socket = socketOf(client);
+    const giveUp = setTimeout(() => socket.destroy(), deadlineMs); // which rejects what was asked
+    socket.cork();
+    const sent = send();
+    socket.uncork();
     const answers = await Promise.allSettled(sent);
     clearTimeout(giveUp);
     const failed = answers.find((answer) => answer.status === 'rejected');
@@ -157,6 +159,6 @@ export function typed({ text, values }: Statement): pg.QueryConfig {
 }
 
 /** Its types leave it out. */
-export function socketOf(client: pg.ClientBase): { destroy(): void } {
-  return (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream;
+export function socketOf(client: pg.ClientBase): Socket {
+  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
 }

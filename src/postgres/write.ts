@@ -5,7 +5,7 @@ import type { PlantWrite } from '../decide.ts';
 import type { Plant } from '../plant.ts';
 import type { PlantRow } from '../rows.ts';
 import { readNumbers, toArray } from './array.ts';
-import { indexWords } from './search.ts';
+import { indexKeys } from './search.ts';
 import type { Row, Statement, Transactions } from './transaction.ts';
 
 /** To be done only if the record is as it was seen: `present`. */
@@ -34,7 +34,7 @@ export async function writeSteps({ write }: Transactions, steps: Step[]): Promis
 
 function createPlants(steps: Step[]): Statement {
   const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
-  const added = steps.map(({ write }, at) => ({ id: write.id, words: indexWords(plants[at] as Plant) }));
+  const added = steps.map(({ write }, at) => ({ id: write.id, words: indexKeys(plants[at] as Plant) }));
   return {
     text: 'SELECT * FROM create_plants_1($1, $2, $3, $4, $5, $6, $7)',
     values: [
@@ -54,8 +54,8 @@ function changePlants(steps: Step[]): Statement {
   const after = steps.map(({ write: { id }, action, present }) => {
     const before = present as PlantRow;
     if (action.does === 'keep') return before;
-    const old = new Set(indexWords(before));
-    const now = new Set(action.does === 'store' ? indexWords(action.plant) : []);
+    const old = new Set(indexKeys(before));
+    const now = new Set(action.does === 'store' ? indexKeys(action.plant) : []);
     removed.push({ id, words: [...old.difference(now)] });
     added.push({ id, words: [...now.difference(old)] });
     return action.does === 'store' ? action.plant : before;
@@ -78,14 +78,14 @@ function changePlants(steps: Step[]): Statement {
 
 export interface Indexed {
   id: bigint;
-  words: string[];
+  words: bigint[];
 }
 
 /** By ascending id and word: a list of words, and one of ids. */
 export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
   const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return [
-    toArray(sorted.flatMap(({ words }) => words.sort())),
+    toArray(sorted.flatMap(({ words }) => words.sort((a, b) => (a < b ? -1 : 1)))),
     toArray(sorted.flatMap(({ id, words }) => words.map(() => id))),
   ];
 }

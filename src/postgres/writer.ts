@@ -13,13 +13,16 @@ import { type Outcome, type Step, writeSteps } from './write.ts';
 
 /** Its words are indexed, too: of long names fewer fit into the time that a transaction has. */
 const MAX_BATCH = { ids: 1000, chars: 1024 * 1024 };
+/** Beyond this, two at once are faster than one that is larger, until very many wait. */
+const GOOD_BATCH_IDS = 128;
+const VERY_MANY = 4 * GOOD_BATCH_IDS;
 /** Of an import, which has one batch at a time under way, so that its changes are numbered as its lines are. */
 const MAX_IMPORT = { ids: 5000, chars: 256 * 1024 };
 /** Past either bound a write is turned away: the database cannot keep up, and waiting longer helps nobody. */
 const MAX_WAITING_WRITES = 10_000;
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 /** So many are worth a transaction beside another one; fewer wait, but not for long. */
-const WORTH_ANOTHER = 64;
+const WORTH_ANOTHER = 32;
 const WAIT_MS = 5;
 /** Another node was first, each time. */
 const MAX_ATTEMPTS = 20;
@@ -151,7 +154,11 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
 
   function startRequests(): void {
     isImportsTurn = true;
-    void runBatch(takeBatch('request', MAX_BATCH));
+    const ids = Math.min(
+      MAX_BATCH.ids,
+      Math.ceil((GOOD_BATCH_IDS * Math.max(ready.request.length, VERY_MANY)) / VERY_MANY),
+    );
+    void runBatch(takeBatch('request', { ...MAX_BATCH, ids }));
   }
 
   function startImport(): void {
