@@ -1,15 +1,12 @@
 // Group commit: writes that arrive while others are under way wait and share the next transaction, which is one round
 // trip. Several may be under way; writes to one id are done one after the other, in the order in which they came.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-import { decide, nextRow, type PlantWrite, type Refused, resultOf, toError } from '../decide.ts';
+import { type PlantWrite, toError } from '../decide.ts';
 import { PlantStoreError, unavailable } from '../error.ts';
 import type { Observe } from '../observe.ts';
-import type { PlantRow } from '../rows.ts';
-import { TransactionError, toWriteError } from './failure.ts';
-import { readPlants } from './read.ts';
+import { createWorkOff, type Waiting, type Written } from './batch.ts';
+import { toWriteError } from './failure.ts';
 import type { Transactions } from './transaction.ts';
-import { type Outcome, type Step, writeSteps } from './write.ts';
 
 /** Its words are indexed, too: of long names fewer fit into the time that a transaction has. */
 const MAX_BATCH = { ids: 1000, chars: 1024 * 1024 };
@@ -24,23 +21,15 @@ const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 /** So many are worth a transaction beside another one; fewer wait, but not for long. */
 const WORTH_ANOTHER = 32;
 const WAIT_MS = 5;
-/** Another node was first, each time. */
-const MAX_ATTEMPTS = 20;
-const RETRY_MS = 20;
 
-/** What became of a write: what it gives, why it was refused, or why nobody knows. */
-export type Written = { done: unknown } | Refused | Error;
-
-interface Waiting {
-  write: PlantWrite;
+interface Queued extends Waiting {
   of: 'request' | 'import';
-  settle(written: Written): void;
 }
 
 /** All that waits for one id. */
 interface Lane {
   id: bigint;
-  queue: Waiting[];
+  queue: Queued[];
 }
 
 export interface Writer {
@@ -61,7 +50,7 @@ export interface WriterOptions {
 
 export function createWriter({ transactions, maxTransactions, observe, onCommit }: WriterOptions): Writer {
   /** Those with an id that nobody else is at. */
-  const ready: Record<Waiting['of'], Lane[]> = { request: [], import: [] };
+  const ready: Record<Queued['of'], Lane[]> = { request: [], import: [] };
   const lanes = new Map<bigint, Lane>();
   let underWay = 0;
   let importing = false;
@@ -73,6 +62,15 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
   let failing = false;
   let closing = false;
   const idle = Promise.withResolvers<void>();
+  const workOff = createWorkOff({
+    transactions,
+    onCommit(changed) {
+      if (failing) observe({ kind: 'writes_recovered' });
+      failing = false;
+      if (changed) onCommit();
+    },
+    toError: toOwnError,
+  });
 
   return {
     write(write) {
@@ -114,7 +112,7 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     },
   };
 
-  function enqueue(write: PlantWrite, of: Waiting['of'], settle: Waiting['settle']): void {
+  function enqueue(write: PlantWrite, of: Queued['of'], settle: Queued['settle']): void {
     const lane = lanes.get(write.id);
     if (lane) {
       lane.queue.push({ write, of, settle });
@@ -170,10 +168,10 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     });
   }
 
-  function takeBatch(of: Waiting['of'], max: { ids: number; chars: number }): Lane[] {
+  function takeBatch(of: Queued['of'], max: { ids: number; chars: number }): Lane[] {
     let chars = 0;
     const end = ready[of].findIndex(({ queue }, at) => {
-      chars += charsOf((queue[0] as Waiting).write);
+      chars += charsOf((queue[0] as Queued).write);
       return at >= max.ids || (at > 0 && chars > max.chars);
     });
     return ready[of].splice(0, end === -1 ? ready[of].length : end);
@@ -181,9 +179,7 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
 
   async function runBatch(batch: Lane[]): Promise<void> {
     underWay++;
-    await workOff(
-      batch.map((lane) => ({ lane, queue: lane.queue.splice(0), row: undefined, seen: 'not yet', finish: release })),
-    );
+    await workOff(batch.map((lane) => ({ id: lane.id, queue: lane.queue.splice(0), finish: () => release(lane) })));
     underWay--;
     if (closing && lanes.size === 0) idle.resolve();
     else schedule();
@@ -197,88 +193,6 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     } else lanes.delete(lane.id);
   }
 
-  async function workOff(works: Work[]): Promise<void> {
-    await look(works.filter(({ queue }) => queue[0]?.write.kind !== 'create'));
-    const maxAttempts = MAX_ATTEMPTS + longest(works);
-    let open = works;
-    for (let attempt = 0; open.length > 0; attempt++) {
-      if (attempt === maxAttempts) giveUp(open, unavailable('The record is changed by many: try again later'));
-      const todo = open.flatMap((work) => nextStep(work) ?? []);
-      await Promise.all([
-        commit(todo.filter(({ step }) => step.present === undefined)),
-        commit(todo.filter(({ step }) => step.present !== undefined)),
-      ]);
-      open = open.filter(({ queue }) => queue.length > 0);
-    }
-  }
-
-  async function look(works: Work[]): Promise<void> {
-    if (works.length === 0) return;
-    try {
-      const ids = works.map(({ lane }) => lane.id);
-      const rows = new Map((await readPlants(transactions, ids)).map((row) => [row.id, row]));
-      for (const work of works) Object.assign(work, { row: rows.get(work.lane.id), seen: 'read' });
-    } catch (error) {
-      giveUp(works, toOwnError(error));
-    }
-  }
-
-  async function commit(todo: Todo[]): Promise<void> {
-    if (todo.length === 0) return;
-    const steps = todo.map(({ step }) => step);
-    try {
-      take(todo, await withRetries(() => writeSteps(transactions, steps)));
-    } catch (error) {
-      const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
-      if (isBug && todo.length > 1)
-        for (const one of todo) await commit([one]); // it is the fault of one of them
-      else
-        giveUp(
-          todo.map(({ work }) => work),
-          toOwnError(error),
-        );
-    }
-  }
-
-  function take(todo: Todo[], outcomes: Outcome[]): void {
-    let changed = false;
-    for (const [at, { work, step }] of todo.entries()) {
-      const outcome = outcomes[at] as Outcome;
-      work.seen = 'committed';
-      if ('present' in outcome) {
-        work.row = outcome.present;
-        continue;
-      }
-      const { write, action, present } = step;
-      if ('kept' in outcome) {
-        answer(work, { done: resultOf(write, present as PlantRow, true) });
-        continue;
-      }
-      changed = true;
-      work.row = action.does === 'store' ? nextRow(write, present, action.plant, outcome.seq) : undefined;
-      answer(work, { done: work.row ? resultOf(write, work.row, false) : null });
-    }
-    succeed();
-    if (changed) onCommit();
-  }
-
-  async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
-    for (let attempts = 1; ; attempts++) {
-      try {
-        return await attempt();
-      } catch (error) {
-        const again = error instanceof TransactionError && error.failure === 'conflict' && !error.unknown;
-        if (!again || attempts === MAX_ATTEMPTS) throw error;
-        await sleep(Math.random() * RETRY_MS);
-      }
-    }
-  }
-
-  function succeed(): void {
-    if (failing) observe({ kind: 'writes_recovered' });
-    failing = false;
-  }
-
   function toOwnError(error: unknown): Error {
     const own = toWriteError(error);
     if (own instanceof PlantStoreError && !failing) {
@@ -287,49 +201,6 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
     }
     return own;
   }
-}
-
-/** The writes to one id that are being worked off, and the record that the first of them will find. */
-interface Work {
-  lane: Lane;
-  queue: Waiting[];
-  row: PlantRow | undefined;
-  /** What was only read may not yet be safe on every disk it should be on; what a commit of ours found, is. */
-  seen: 'not yet' | 'read' | 'committed';
-  finish(lane: Lane): void;
-}
-
-interface Todo {
-  work: Work;
-  step: Step;
-}
-
-/** Answers what needs no step, in order, and gives the first that does. */
-function nextStep(work: Work): Todo | undefined {
-  for (let next = work.queue[0]; next; next = work.queue[0]) {
-    const { write } = next;
-    const decision = decide(write, work.row);
-    if (decision.does === 'refuse') answer(work, decision);
-    else if (decision.does === 'keep' && work.seen === 'committed') {
-      answer(work, { done: resultOf(write, work.row as PlantRow, true) });
-    } else return { work, step: { write, present: work.row, action: decision } };
-  }
-  return undefined;
-}
-
-/** The id is free for the next before this one hears of it. */
-function answer({ queue, lane, finish }: Work, written: Written): void {
-  const { settle } = queue.shift() as Waiting;
-  if (queue.length === 0) finish(lane);
-  settle(written);
-}
-
-function giveUp(works: Work[], error: Error): void {
-  for (const work of works) while (work.queue.length > 0) answer(work, error);
-}
-
-function longest(works: Work[]): number {
-  return Math.max(...works.map(({ queue }) => queue.length));
 }
 
 function charsOf(write: PlantWrite): number {

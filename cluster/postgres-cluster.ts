@@ -1,0 +1,147 @@
+// Three PostgreSQL servers under Patroni, and the etcd in which they agree on who leads.
+
+import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { eventually, freePorts, type Machine } from './machine.ts';
+import { patroniConfig } from './patroni-config.ts';
+import { killPostgresIn, signalPostgresIn } from './postgres-processes.ts';
+
+const NAMES = ['pg1', 'pg2', 'pg3'];
+const ETCD_UP_WITHIN_MS = 20_000;
+const CLUSTER_UP_WITHIN_MS = 90_000;
+const FAILOVER_WITHIN_MS = 60_000;
+const REJOIN_WITHIN_MS = 120_000;
+const REQUEST_MS = 2000;
+
+export interface PostgresNode {
+  name: string;
+  port: number;
+  /** Of Patroni: `/primary` is 200 on the one that leads. */
+  restPort: number;
+  folder: string;
+  patroni: ChildProcess;
+}
+
+interface Member {
+  role: string;
+  /** One that has diverged, and is still to be rewound, is on another. */
+  timeline: number;
+}
+
+/** As the leader sees it. */
+interface Standby {
+  state: string;
+}
+
+export interface PostgresCluster {
+  nodes: PostgresNode[];
+  leader(): Promise<PostgresNode>;
+  /** The one that leads instead. */
+  newLeader(old: PostgresNode): Promise<PostgresNode>;
+  /** As if its machine lost power: nobody has time to say goodbye. */
+  crash(node: PostgresNode): void;
+  /** As if its machine hung, or its network were cut: connections stay open, and nothing comes over them. */
+  freeze(node: PostgresNode): void;
+  /** It wakes up, and believes that it still leads. */
+  thaw(node: PostgresNode): void;
+  start(node: PostgresNode): void;
+  /** When they all run, one of them as the standby that every commit waits for. */
+  whole(): Promise<void>;
+}
+
+export async function startPostgresCluster(machine: Machine, password: string): Promise<PostgresCluster> {
+  const etcdPort = await startEtcd(machine);
+  const nodes: PostgresNode[] = [];
+  for (const name of NAMES) nodes.push(await createNode(name));
+  await allRunning(CLUSTER_UP_WITHIN_MS);
+
+  return {
+    nodes,
+    leader: () => eventually('one of them leads', FAILOVER_WITHIN_MS, findLeader),
+    crash({ folder, patroni }) {
+      patroni.kill('SIGKILL'); // first, or it would tell the others
+      killPostgresIn(folder);
+    },
+    freeze({ folder, patroni }) {
+      patroni.kill('SIGSTOP');
+      signalPostgresIn(folder, 'SIGSTOP');
+    },
+    thaw({ folder, patroni }) {
+      signalPostgresIn(folder, 'SIGCONT');
+      patroni.kill('SIGCONT');
+    },
+    newLeader(old) {
+      return eventually(`another one leads instead of ${old.name}`, FAILOVER_WITHIN_MS, async () => {
+        const leader = await findLeader();
+        return leader === old ? undefined : leader;
+      });
+    },
+    start(node) {
+      node.patroni = startPatroni(node);
+    },
+    whole: () => allRunning(REJOIN_WITHIN_MS),
+  };
+
+  async function createNode(name: string): Promise<PostgresNode> {
+    const [port = 0, restPort = 0] = await freePorts(2);
+    const folder = machine.subfolder(name);
+    const config = patroniConfig({ name, port, restPort, folder, etcdPort, password });
+    writeFileSync(join(folder, 'patroni.yml'), JSON.stringify(config, null, 2)); // JSON is YAML, too
+    const node = { name, port, restPort, folder };
+    return { ...node, patroni: startPatroni(node) };
+  }
+
+  function startPatroni({ name, folder }: Pick<PostgresNode, 'name' | 'folder'>): ChildProcess {
+    return machine.startAsPostgres(name, 'patroni', [join(folder, 'patroni.yml')]);
+  }
+
+  /** One leads, one is the standby that every commit waits for, and one more is as far as these. */
+  async function allRunning(timeoutMs: number): Promise<void> {
+    await eventually('one PostgreSQL leads and two follow, one of them synchronously', timeoutMs, async () => {
+      const leader = await findLeader();
+      if (!leader) return undefined;
+      const { members } = (await (await ask(leader.restPort, '/cluster')).json()) as { members: Member[] };
+      const { replication = [] } = (await (await ask(leader.restPort, '/patroni')).json()) as {
+        replication?: Standby[];
+      };
+      const roles = members.map(({ role }) => role).sort();
+      const timelines = new Set(members.map(({ timeline }) => timeline));
+      const streaming = replication.filter(({ state }) => state === 'streaming');
+      const isWhole = roles.join() === 'leader,replica,sync_standby' && timelines.size === 1 && streaming.length === 2;
+      return isWhole || undefined;
+    });
+  }
+
+  async function findLeader(): Promise<PostgresNode | undefined> {
+    const leading = await Promise.all(
+      nodes.map(async (node) => ((await isLeader(node).catch(() => false)) ? [node] : [])),
+    );
+    const leaders = leading.flat();
+    if (leaders.length > 1) throw new Error(`${leaders.map(({ name }) => name).join(' and ')} both say that they lead`);
+    return leaders[0];
+  }
+
+  async function isLeader({ restPort }: PostgresNode): Promise<boolean> {
+    return (await ask(restPort, '/primary')).ok;
+  }
+}
+
+async function startEtcd(machine: Machine): Promise<number> {
+  const [port = 0, peerPort = 0] = await freePorts(2);
+  const [url, peerUrl] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${peerPort}`];
+  const args = [
+    ['--data-dir', machine.subfolder('etcd')],
+    ['--listen-client-urls', url, '--advertise-client-urls', url],
+    ['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
+    ['--initial-cluster', `default=${peerUrl}`],
+    ['--enable-v2'],
+  ];
+  machine.startAsPostgres('etcd', 'etcd', args.flat(), { ETCD_UNSUPPORTED_ARCH: process.arch });
+  await eventually('etcd is healthy', ETCD_UP_WITHIN_MS, async () => (await ask(port, '/health')).ok || undefined);
+  return port;
+}
+
+function ask(port: number, path: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(REQUEST_MS) });
+}

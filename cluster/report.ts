@@ -1,0 +1,64 @@
+// The outcome in a form to read: numbers, and everything that was violated.
+
+import type { Ledger, Phase } from './ledger.ts';
+import type { Findings } from './verify.ts';
+
+/** Nobody reads on after so many. */
+const SHOWN = 20;
+
+export interface Outcome {
+  ledger: Ledger;
+  findings: Findings;
+  /** How long nothing was acknowledged, each time, by what was done. */
+  pausesMs: Map<string, number[]>;
+}
+
+/** Gives whether all is well. */
+export function printReport({ ledger, findings, pausesMs }: Outcome): boolean {
+  const { phases, plants, contests, acknowledged, replayed, read, followed } = ledger;
+  const violations = [...ledger.violations, ...findings.violations, ...phases.flatMap(notAllowed)];
+  printTable({
+    'writes acknowledged': `${acknowledged}, of ${plants.size} plants`,
+    'the first answer was lost': replayed,
+    'acknowledged and lost': findings.lost.length,
+    'reads of what was acknowledged': read,
+    'plants stored': findings.stored,
+    'ids that two wanted, one won': contests,
+    'changes in the log': findings.changes,
+    'changes followed': followed.length,
+  });
+  console.log('\nAnswers');
+  printTable(Object.fromEntries(phases.map(({ title, answers }) => [title, printCounts(answers)])));
+  console.log('\nNo write for (times: min / median / max)');
+  printTable(Object.fromEntries([...pausesMs].map(([what, all]) => [what, printPauses(all)])));
+  printAll('LOST', findings.lost);
+  printAll('VIOLATED', violations);
+  const isWell = findings.lost.length + violations.length === 0;
+  console.log(isWell ? '\nPASSED: nothing acknowledged was lost' : '\nFAILED');
+  return isWell;
+}
+
+function notAllowed({ title, allowed, answers }: Phase): string[] {
+  const others = [...answers].filter(([answer]) => !allowed.includes(answer));
+  return others.map(([answer, count]) => `${title}: ${count} times the answer was ${answer}`);
+}
+
+function printTable(rows: Record<string, string | number>): void {
+  for (const [what, value] of Object.entries(rows)) console.log(`  ${what.padEnd(34)}${value}`);
+}
+
+function printCounts(answers: Map<string, number>): string {
+  return [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ');
+}
+
+function printPauses(pausesMs: number[]): string {
+  const sorted = pausesMs.toSorted((a, b) => a - b);
+  const all = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)];
+  const seconds = all.map((ms) => (ms === undefined ? '-' : `${(ms / 1000).toFixed(2)} s`));
+  return `${pausesMs.length}: ${seconds.join(' / ')}`;
+}
+
+function printAll(title: string, lines: string[]): void {
+  for (const line of lines.slice(0, SHOWN)) console.log(`${title}: ${line}`);
+  if (lines.length > SHOWN) console.log(`${title}: and ${lines.length - SHOWN} more`);
+}

@@ -1,0 +1,98 @@
+// npm run cluster: two nodes of the service on three PostgreSQL servers. Under load, the PostgreSQL that leads crashes
+// (CLUSTER_KILLS=10) or hangs (CLUSTER_FREEZES=2), nodes crash (CLUSTER_NODE_KILLS=4), and are restarted one by one
+// (CLUSTER_RESTARTS=4). Nothing acknowledged may be lost. CLUSTER_KEEP=1 keeps the folder with all logs.
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { createClient } from '../src/client.ts';
+import { type Balancer, startBalancer } from './balancer.ts';
+import { createFaults } from './faults.ts';
+import { startLoad } from './load.ts';
+import { createMachine, eventually, missingPackages } from './machine.ts';
+import { startPostgresCluster } from './postgres-cluster.ts';
+import { printReport } from './report.ts';
+import { createServiceNodes, createToken } from './service-nodes.ts';
+import { verify } from './verify.ts';
+
+const KILLS = readCount('CLUSTER_KILLS', 10);
+const FREEZES = readCount('CLUSTER_FREEZES', 2);
+const NODE_KILLS = readCount('CLUSTER_NODE_KILLS', 4);
+const RESTARTS = readCount('CLUSTER_RESTARTS', 4);
+const NODE_NAMES = ['node1', 'node2'];
+const CALM_MS = 2000;
+const FOLLOWED_WITHIN_MS = 60_000;
+const DATABASE_WITHIN_MS = 30_000;
+
+const missing = missingPackages();
+if (missing.length > 0) {
+  console.log(`SKIPPED: nothing was tried. It needs: sudo apt-get install ${missing.join(' ')}`);
+  process.exit(0);
+}
+const machine = createMachine({ keep: process.env.CLUSTER_KEEP === '1' });
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1));
+const hasPassed = await runTrial().catch((error: Error) => {
+  console.log(`FAILED: ${error.message}`);
+  return false;
+});
+process.exit(hasPassed ? 0 : 1);
+
+async function runTrial(): Promise<boolean> {
+  say('Starting etcd and three PostgreSQL servers');
+  const password = randomBytes(16).toString('hex');
+  const postgres = await startPostgresCluster(machine, password);
+  const nodes = await createServiceNodes(machine, NODE_NAMES);
+  const balancer = await startBalancer(machine, postgres.nodes, nodes);
+  const databaseUrl = await createDatabase(balancer, password);
+
+  say('Starting two nodes of the service');
+  for (const node of nodes) await node.start(databaseUrl);
+  for (const { name } of nodes) await balancer.serves(name);
+  const token = await createToken(databaseUrl);
+  const { ledger, stopWriting, stopFollowing } = startLoad({ url: balancer.url, token, nodeNames: NODE_NAMES });
+  const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say });
+
+  // What clients may get besides what they asked for; 400 is for who wanted an id that another client has won.
+  ledger.beginPhase('PostgreSQL crashes and hangs', ['200', '400', '503']);
+  for (let n = 0; n < KILLS; n++) await faults.crashPostgres();
+  for (let n = 0; n < FREEZES; n++) await faults.hangPostgres();
+  await sleep(CALM_MS);
+  ledger.beginPhase('nodes crash', ['200', '400', '502', 'ECONNRESET', 'UND_ERR_SOCKET']);
+  for (let n = 0; n < NODE_KILLS; n++) await faults.crashNode();
+  await sleep(CALM_MS);
+  ledger.beginPhase('nodes restart', ['200', '400']);
+  for (let n = 0; n < RESTARTS; n++) await faults.restartNode();
+
+  say('Comparing what is stored with what was acknowledged');
+  await stopWriting();
+  for (const node of nodes) {
+    if (node.ended()) ledger.violations.push(`${node.name} has ended: ${node.ended()}`);
+  }
+  const findings = await verify(createClient({ url: balancer.url, token }), ledger, FOLLOWED_WITHIN_MS);
+  await stopFollowing();
+  return printReport({ ledger, findings, pausesMs: faults.pausesMs });
+}
+
+/** One that the service owns, made where the service will look for it. */
+async function createDatabase({ postgresPort }: Balancer, password: string): Promise<string> {
+  const url = (user: string, database: string) =>
+    `postgres://${user}:${password}@127.0.0.1:${postgresPort}/${database}`;
+  const commands = [`CREATE ROLE plants LOGIN PASSWORD '${password}'`, 'CREATE DATABASE plants OWNER plants'];
+  await eventually('psql reaches PostgreSQL through HAProxy', DATABASE_WITHIN_MS, async () => {
+    await promisify(execFile)('psql', [...commands.flatMap((command) => ['-c', command]), url('postgres', 'postgres')]);
+    return true;
+  });
+  return url('plants', 'plants');
+}
+
+function readCount(name: string, byDefault: number): number {
+  const text = process.env[name] ?? String(byDefault);
+  if (/^\d+$/.test(text)) return Number(text);
+  console.error(`${name} is not a number: ${text}`);
+  process.exit(2);
+}
+
+function say(text: string): void {
+  console.log(`${new Date().toISOString().slice(11, 19)} ${text}`);
+}

@@ -1,0 +1,68 @@
+// The nodes of the service: as many processes as names, all on one database, each with a port that it keeps.
+
+import { type ChildProcess, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually, freePorts, type Machine } from './machine.ts';
+
+/** Those of `npm start`. */
+const FLAGS = ['--max-semi-space-size=8'];
+const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+const READY_WITHIN_MS = 30_000;
+const STOP_WITHIN_MS = 12_000;
+const COMMAND_MS = 30_000;
+
+export interface ServiceNode {
+  name: string;
+  port: number;
+  start(databaseUrl: string): Promise<void>;
+  /** SIGTERM; throws when it does not end in time with status 0. */
+  stop(): Promise<void>;
+  kill(): void;
+  /** The exit status or the signal, if it has ended without being told to. */
+  ended(): string | undefined;
+}
+
+export async function createServiceNodes(machine: Machine, names: string[]): Promise<ServiceNode[]> {
+  const ports = await freePorts(names.length);
+  return names.map((name, index) => createServiceNode(machine, name, ports[index] ?? 0));
+}
+
+function createServiceNode(machine: Machine, name: string, port: number): ServiceNode {
+  let child: ChildProcess | undefined;
+  return {
+    name,
+    port,
+    async start(databaseUrl) {
+      const env = { PORT: String(port), DATABASE_URL: databaseUrl };
+      child = machine.start(name, process.execPath, [...FLAGS, LAUNCHER, 'serve'], env);
+      await eventually(`${name} is ready`, READY_WITHIN_MS, async () => {
+        return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) })).ok || undefined;
+      });
+    },
+    async stop() {
+      if (!child || endOf(child)) throw new Error(`${name} does not run`);
+      child.kill('SIGTERM');
+      const [status, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(STOP_WITHIN_MS) });
+      if (status !== 0) throw new Error(`${name} did not stop in order: ${status ?? signal}`);
+      child = undefined;
+    },
+    kill() {
+      child?.kill('SIGKILL');
+      child = undefined;
+    },
+    ended: () => child && endOf(child),
+  };
+}
+
+function endOf({ exitCode, signalCode }: ChildProcess): string | undefined {
+  return signalCode ?? exitCode?.toString();
+}
+
+export async function createToken(databaseUrl: string): Promise<string> {
+  const args = [LAUNCHER, 'token', 'create', '--name', 'trial'];
+  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: COMMAND_MS });
+  return stdout.trim();
+}
