@@ -51,7 +51,7 @@ console.log(`${CREATES.toLocaleString('en')} creates, best of ${ROUNDS}, in turn
 console.log(`${''.padEnd(34)}      rate      Node   PostgreSQL        WAL   ratio of rates`);
 await measure(create, 64);
 await measure(insert, 64);
-for (const callers of [64, 256]) {
+for (const callers of [64, 256, 1000]) {
   const ours: Measured[] = [];
   const theirs: Measured[] = [];
   for (let round = 0; round < ROUNDS; round++) {

@@ -22,7 +22,7 @@ import { createWriter } from './writer.ts';
 const MAX_SNAPSHOTS = 16;
 /** Reads that wait for a connection. */
 const MAX_WAITING_READS = 1000;
-const MAX_TRANSACTIONS = 4;
+const MAX_TRANSACTIONS = 3;
 
 export interface PostgresOptions {
   url: string;

@@ -109,14 +109,15 @@ BEGIN
     made := ARRAY(
       SELECT CASE WHEN sent.id <> ALL (taken) THEN nextval('change_numbers') END FROM unnest(ids) AS sent (id)
     );
-    INSERT INTO plants (id, name, tag, created, updated, seq)
-      SELECT sent.id, sent.name, sent.tag, sent.time, sent.time, sent.seq
-      FROM unnest(ids, names, tags, times, made) AS sent (id, name, tag, time, seq)
-      WHERE sent.seq IS NOT NULL;
+    WITH sent AS MATERIALIZED (
+      SELECT * FROM unnest(ids, names, tags, times, made, token_ids) AS sent (id, name, tag, time, seq, token_id)
+      WHERE sent.seq IS NOT NULL
+    ), stored AS (
+      INSERT INTO plants (id, name, tag, created, updated, seq)
+      SELECT sent.id, sent.name, sent.tag, sent.time, sent.time, sent.seq FROM sent
+    )
     INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
-      SELECT sent.seq, 'plant.created', sent.time, sent.id, sent.name, sent.tag, sent.token_id
-      FROM unnest(ids, names, tags, times, made, token_ids) AS sent (id, name, tag, time, seq, token_id)
-      WHERE sent.seq IS NOT NULL;
+      SELECT sent.seq, 'plant.created', sent.time, sent.id, sent.name, sent.tag, sent.token_id FROM sent;
   END IF;
   RETURN QUERY
     SELECT made, NULL::integer, NULL::text, NULL::text, NULL::bigint, NULL::bigint, NULL::bigint;
