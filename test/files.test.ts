@@ -180,12 +180,12 @@ suite('the command line on files', { concurrency: 2 }, () => {
     const folder = makeFolder();
     const client = createClient({ url: server.url, token: server.secret });
     let stop = false;
+    let id = 0n;
     const writing = (async () => {
-      let id = 0n;
       for (; !stop; id++) await client.create({ id, name: `Été ${id}`, tag: 'Tree' });
       return id;
     })();
-    await sleep(500);
+    while (id < 10n) await sleep(20);
     const source = { DATABASE_URL: server.databaseUrl };
     const { status, stdout } = run(folder, ['backup', 'backup.db'], { env: source });
     assert.equal(status, 0);
@@ -195,7 +195,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
       [again.status, again.stderr],
       [1, 'plant-store: backup.db is there already: a backup does not replace another file\n'],
     );
-    await sleep(200);
+    for (const enough = id + 10n; id < enough; ) await sleep(20);
     stop = true;
     const written = await writing;
     const running = run(folder, ['restore', 'backup.db'], { env: source });
