@@ -70,6 +70,7 @@ const REFUSED: [variable: string, value: string][] = [
   ['DATABASE_URL', 'postgres://user:secret@localhost:port/x'],
   ['DATABASE_URL', 'postgres://user:12/secret@localhost/x'],
   ['DATABASE_URL', 'postgres://user:12/secret@localhost'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost/x?sslmode=bogus'],
   ['DATABASE_URL', 'postgress://user:secret@localhost/x'],
   ['DATABASE_URL', 'sqlite:'],
   ['DATABASE_URL', 'sqlite::memory:'],

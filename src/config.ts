@@ -61,12 +61,20 @@ function readPort(text: string): number {
   throw refuse('PORT', text, 'a number from 0 (any free port) to 65535');
 }
 
+const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
 /** `name` is where the URL comes from: a variable, or an option of a command. */
 export function readDatabase(text: string, env: Environment = process.env, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
     if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
-      throw new Refusal(`${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH`, 2); // a URL may hold a password
+      // not echoed: a URL may hold a password
+      throw new Refusal(
+        `${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH; in a password, write @ as %40 and / as %2F`,
+        2,
+      );
     }
+    const mode = new URL(text).searchParams.get('sslmode') ?? 'disable';
+    if (!SSL_MODES.includes(mode)) throw new Refusal(`${name} has an sslmode other than ${SSL_MODES.join(', ')}`, 2);
     return {
       kind: 'postgres',
       url: text,

@@ -164,7 +164,8 @@ program
     `
 Plants come with their versions and times, the change log with its numbers, tokens as they are.
 Run it while the old server works, then stop that server and run it again: only what has come
-since is brought over. Then start servers with DATABASE_URL set to the new one.
+since is brought over, though both sides are read and compared as a whole. Then start servers
+with DATABASE_URL set to the new one. What it prints is words on a terminal, JSON when piped.
 
 Examples:
   plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db.example.com/plants`,

@@ -209,6 +209,17 @@ suite('migrate', needsPostgres, () => {
     assert.deepEqual(await queryPostgres(to, 'SELECT name FROM plants'), [{ name: 'one' }]);
   });
 
+  test('an unfinished copy of a store with tokens is not taken for one of a store without', async () => {
+    const [one, other] = [`sqlite:${makeFolder()}/plants.db`, `sqlite:${makeFolder()}/plants.db`];
+    const to = await makeDatabase();
+    await besideServer(one, (store) => issueToken(store, { name: 'one', scopes: ['admin'], expiresMs: null }, 1));
+    await besideServer(other, (store) => store.create({ id: 1n, name: 'other' }, { tokenId: 'cli' }));
+    assert.equal((await migrate(one, to)).status, 0);
+    await queryPostgres(to, 'UPDATE copied SET seq = -1');
+    assert.match((await migrate(other, to)).stderr, /holds a copy of another store/);
+    assert.equal((await migrate(one, to)).status, 0);
+  });
+
   for (const [name, from, to, status, says] of [
     ['the wrong way round', 'postgres://x/y', 'sqlite:z.db', 2, 'It goes from SQLite to PostgreSQL'],
     ['what is no URL', 'sqlite:a.db', 'postgres', 2, '--to must be sqlite:PATH'],

@@ -2,12 +2,15 @@
 // sure. Each test has a PostgreSQL of its own.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { needsPostgres, queryPostgres, startPostgres, type TestPostgres } from './postgres.ts';
+import { openPostgresStore } from '../src/postgres/store.ts';
+import { makeDatabase, needsPostgres, queryPostgres, startPostgres, type TestPostgres } from './postgres.ts';
 import { type Answer, createOver, post, send } from './request.ts';
 import { startServer, type TestServer } from './server.ts';
 
@@ -111,6 +114,31 @@ suite('a PostgreSQL that goes away', needsPostgres, () => {
   function get(path: string): Promise<Answer> {
     return send(server.port, { path, headers: { authorization: `Bearer ${server.secret}` } });
   }
+});
+
+suite('a network that swallows answers', needsPostgres, () => {
+  test('what was committed and not heard of is 503 "send the same record again", and a replay then', async () => {
+    const url = await makeDatabase();
+    const proxy = await startProxy(Number(new URL(url).port));
+    const through = url.replace(/:\d+\//, `:${proxy.port}/`);
+    const store = await openPostgresStore({ url: through, poolSize: 4, statementTimeoutMs: 300, observe: () => {} });
+    const by = { tokenId: 'tok_1' };
+    await store.create({ id: 1n, name: 'before' }, by);
+    for (const end of [proxy.cut, () => {}]) {
+      await store.get(1n);
+      await sleep(300); // now there is a connection that nobody uses
+      proxy.isMuted = true;
+      const answer = store.create({ id: 2n, name: 'Ficus' }, by);
+      answer.catch(() => {});
+      await sleep(300);
+      end();
+      await assert.rejects(answer, { code: 'unavailable', message: /send the same record again/ });
+      proxy.isMuted = false;
+    }
+    assert.equal((await store.create({ id: 2n, name: 'Ficus' }, by)).replayed, true);
+    await store.close();
+    proxy.close();
+  });
 });
 
 suite('a commit that waits for a standby', needsPostgres, () => {
@@ -217,3 +245,42 @@ suite('a commit that waits for a standby', needsPostgres, () => {
     throw new Error(`Waited in vain: ${text}`);
   }
 });
+
+/** Passes on what is asked, and while it is muted no answers. */
+async function startProxy(
+  port: number,
+): Promise<{ port: number; isMuted: boolean; cut: () => void; close: () => void }> {
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(port, '127.0.0.1');
+    client.pipe(upstream);
+    upstream.on('data', (chunk) => {
+      if (!proxy.isMuted) client.write(chunk);
+    });
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      open.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of open) socket.destroy();
+  };
+  const proxy = {
+    port: (server.address() as AddressInfo).port,
+    isMuted: false,
+    cut,
+    close() {
+      cut();
+      server.close();
+    },
+  };
+  return proxy;
+}

@@ -50,6 +50,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   if (initdb.status !== 0) throw new Error(`initdb failed: ${initdb.error ?? initdb.stderr}`);
   const port = await freePort();
   let server: ChildProcess | undefined;
+  process.on('exit', () => {
+    server?.kill('SIGQUIT'); // whoever ends without `remove` leaves nothing behind
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   await start();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,

@@ -22,6 +22,16 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
   const { plants, changes } = dump.counts;
   const progress = startProgress('Copying', PASSES * (plants + changes), 'rows');
   let done = 0;
+  for (const [signal, status] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    process.once(signal, () => {
+      progress.stop();
+      process.stderr.write('Stopped: run it again to go on; until then no server starts on the new database\n');
+      process.exit(status);
+    });
+  }
   try {
     const both = await loadCopy(to.url, dump, () => {
       if (++done % 1000 === 0) progress.update(done, done);

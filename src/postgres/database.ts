@@ -73,7 +73,11 @@ async function connect(url: string, name: string): Promise<pg.Client> {
     await client.connect();
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    throw new Refusal(`Cannot reach ${name}: ${message || code}`);
+    if (error instanceof pg.DatabaseError) throw new Refusal(`Cannot use ${name}: ${message}`);
+    const asksForPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
+    throw new Refusal(
+      `Cannot reach ${name}: ${asksForPassword ? 'it asks for a password, and the URL has none' : message || code}`,
+    );
   }
   return client;
 }

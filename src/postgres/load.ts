@@ -88,15 +88,15 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
     await writer.query('COMMIT');
   }
 
-  /** It has the same change, or a token of it, neither of which another one can have. Without a token nobody used it. */
+  /** It has the same change, or a token of it, neither of which another one can have. */
   async function isCopyOf(last: bigint | undefined): Promise<boolean> {
     if (last !== undefined && last > BigInt(copy.lastSeq)) return false;
     const { rows } = await writer.query(typed({ text: 'SELECT * FROM changes WHERE seq = $1', values: [last ?? 0] }));
     const [own, other] = [rows[0] as ChangeRow | undefined, last === undefined ? undefined : copy.changeAt(last)];
     if (own && other) return toLine(own, CHANGE) === toLine(other, CHANGE);
     const ids = (await Array.fromAsync(copy.tokens())).map(({ id }) => id);
-    const text = 'SELECT FROM tokens WHERE id = ANY ($1::text[]) LIMIT 1';
-    return ids.length === 0 || (await writer.query(typed({ text, values: [toArray(ids)] }))).rows.length > 0;
+    const { rows: tokens } = await writer.query(typed({ text: 'SELECT id FROM tokens' }));
+    return tokens.length + ids.length === 0 || tokens.some(({ id }) => ids.includes(id));
   }
 
   async function bring<T extends { name: string; tag: string | null }>(

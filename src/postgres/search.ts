@@ -13,10 +13,11 @@ const MAX_WORDS = 500;
 const MAX_WORDS_ASKED = 16;
 /** What more words than this begin with is common, and nothing to narrow down by. */
 const MAX_ENDINGS = 64;
-/** Of each word of the query, so many are looked at in one pass. */
+/** Of each of several words, so many are looked at in the first pass; of one, as many as the page wants. */
 const PASS_IDS = 500;
-/** Where the index does not help, so many plants are. */
-const PASS_PLANTS = 10_000;
+/** Each pass that was not enough is followed by a longer one. */
+const LONGER = 4;
+const MAX_PASS = 10_000;
 
 export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
   const words = new Set(wordsOf(name).map(wordKey));
@@ -40,12 +41,14 @@ export async function openSearch(query: Query, { q = '', tag }: Filter): Promise
     const endings = await endingsOf(query, word);
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
+  let pass = 0;
   return {
     isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
     async next(from, atMost) {
       if (terms.length === 0) return nextStretch(query, words, from);
-      const { ids, upTo } = await findCandidates(query, terms, from, atMost);
-      const where = { text: 'id = ANY ($1::bigint[])', values: [toArray(ids)] };
+      const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass++);
+      const { ids, upTo } = await findCandidates(query, terms, from, atOnce);
+      const where = { text: `id = ANY ($1::bigint[]) AND ${HAS_LETTERS}`, values: [toArray(ids), likeAll(words)] };
       return { where: ids.length > 0 ? where : undefined, upTo };
     },
   };
@@ -67,19 +70,26 @@ async function endingsOf(query: Query, begin: string): Promise<bigint[]> {
   return rows.map(({ word }) => word as bigint);
 }
 
-/** Without the index: a name in ASCII must at least contain the words; of others only words.ts knows. */
+/** A name in ASCII must at least contain the words; of others only words.ts knows. `$2` as `likeAll` gives it. */
+const HAS_LETTERS = '(octet_length(name) <> length(name) OR lower(name) LIKE ALL ($2::text[]))';
+
+function likeAll(words: string[]): string {
+  return toArray(words.map((word) => `%${word}%`));
+}
+
+/** Without the index. */
 async function nextStretch(
   query: Query,
   words: string[],
   from: bigint,
 ): Promise<{ where: Statement; upTo: bigint | undefined }> {
   const [last] = await query({
-    text: `SELECT id FROM plants WHERE id >= $1 ORDER BY id OFFSET ${PASS_PLANTS - 1} LIMIT 1`,
+    text: `SELECT id FROM plants WHERE id >= $1 ORDER BY id OFFSET ${MAX_PASS - 1} LIMIT 1`,
     values: [from],
   });
   const upTo = last?.id as bigint | undefined;
-  const text = `id BETWEEN $1 AND $2 AND (octet_length(name) <> length(name) OR lower(name) LIKE ALL ($3::text[]))`;
-  return { where: { text, values: [from, upTo ?? MAX_ID, toArray(words.map((word) => `%${word}%`))] }, upTo };
+  const text = `id BETWEEN $1 AND $3 AND ${HAS_LETTERS}`;
+  return { where: { text, values: [from, likeAll(words), upTo ?? MAX_ID] }, upTo };
 }
 
 /** The plants that have a word of every term. */
@@ -87,19 +97,18 @@ async function findCandidates(
   query: Query,
   terms: bigint[][],
   from: bigint,
-  atMost: number,
+  atOnce: number,
 ): Promise<{ ids: bigint[]; upTo: bigint | undefined }> {
-  const limit = terms.length === 1 ? atMost : PASS_IDS;
-  const lists = await Promise.all(terms.map((words) => idsOf(query, words, from, limit)));
-  const upTo = lists
-    .filter((ids) => ids.length === limit)
-    .map((ids) => ids.at(-1) as bigint)
-    .reduce((least: bigint | undefined, last) => (least === undefined || last < least ? last : least), undefined);
-  const [first = [], ...others] = lists;
+  const lists = await Promise.all(terms.map((words) => idsOf(query, words, from, atOnce)));
+  if (lists.some((ids) => ids.length === 0)) return { ids: [], upTo: undefined };
+  const lasts = lists.filter((ids) => ids.length === atOnce).map((ids) => ids.at(-1) as bigint);
+  const end = lasts.length > 0 ? lasts.reduce((a, b) => (a < b ? a : b)) : undefined;
+  const [shortest = [], ...others] = lists.toSorted((a, b) => a.length - b.length);
   const sets = others.map((ids) => new Set(ids));
-  const ids = first.filter((id) => id <= (upTo ?? MAX_ID) && sets.every((set) => set.has(id)));
-  if (lists.some((list) => list.length === 0)) return { ids: [], upTo: undefined };
-  return { ids, upTo };
+  const ids = shortest.filter((id) => id <= (end ?? MAX_ID) && sets.every((set) => set.has(id)));
+  if (end === undefined) return { ids, upTo: undefined };
+  const start = lists.map(([first]) => first as bigint).reduce((a, b) => (a > b ? a : b)); // nothing fits before it
+  return { ids, upTo: start > end ? start - 1n : end };
 }
 
 async function idsOf(query: Query, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {

@@ -219,6 +219,28 @@ suite('search', needsPostgres, () => {
   });
 });
 
+suite('search among words that begin alike', needsPostgres, () => {
+  test('finds the one of many, whatever the page, and goes far ahead where one word is rare', async () => {
+    const store = await open(await makeDatabase());
+    const plants = Array.from({ length: 12_000 }, (_, n) => ({
+      id: BigInt(n),
+      name: 'chrysanthemum одуванчик',
+      tag: 't',
+    }));
+    for (let at = 0; at < plants.length; at += 4000) await store.import(plants.slice(at, at + 4000), BY);
+    await store.put(11_990n, { name: 'chrysanthemoides одувыв rare' }, BY);
+    await store.put(3n, { name: 'chrysanthemum rare' }, BY);
+    for (const limit of [1, 2, 100]) {
+      const found = async (q: string) => (await walk(store, { q, limit })).map(({ id }) => Number(id));
+      assert.deepEqual(await found('chrysanthemoides'), [11_990]);
+      assert.deepEqual(await found('одувыв'), [11_990]);
+      assert.deepEqual(await found('rare chrysanth'), [3, 11_990]);
+      assert.deepEqual(await found('rare chrysanthemum'), [3]);
+    }
+    await store.close();
+  });
+});
+
 suite('the log', needsPostgres, () => {
   test('changes are pruned up to the first that is not older; who has seen less is told', async () => {
     const url = await makeDatabase();

@@ -52,7 +52,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
     tooManyReads,
   );
-  const inTurn = createTurns(Math.max(1, Math.floor(poolSize / 3)));
+  const inTurn = createTurns(Math.max(1, Math.floor(poolSize / 3)), statementTimeoutMs);
   let snapshots = 0;
 
   return {
@@ -65,7 +65,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
     list(query = {}) {
-      return read(() => inTurn(() => listPlants(transactions, query)));
+      const isPlain = query.q === undefined && query.tag === undefined;
+      const list = () => listPlants(transactions, query);
+      return read(isPlain ? list : () => inTurn(list));
     },
     put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
       return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });

@@ -56,10 +56,11 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
         client.query('COMMIT'),
       ]);
       client.off('notice', onNotice);
-      // Without a transaction, the statement was one by itself.
-      if (begun?.status === 'rejected') throw new TransactionError(begun.reason, rows?.status === 'fulfilled');
-      // A server that answers the COMMIT has rolled back what it had refused.
-      if (rows?.status !== 'fulfilled') throw new TransactionError(rows?.reason, commit?.status === 'rejected');
+      // A server that answers the COMMIT has refused the statement. All else may have been done, though nobody heard:
+      // also without a BEGIN, when the statement was a transaction by itself.
+      const isRefused = rows?.status === 'rejected' && commit?.status === 'fulfilled';
+      if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRefused);
+      if (rows?.status !== 'fulfilled') throw new TransactionError(rows?.reason, !isRefused);
       if (commit?.status !== 'fulfilled') throw new TransactionError(commit?.reason, true);
       // A cancelled wait for a standby is a COMMIT with a warning: here, and perhaps nowhere else.
       if (warning || commit.value.command !== 'COMMIT') {

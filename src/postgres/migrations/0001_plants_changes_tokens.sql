@@ -30,12 +30,15 @@ CREATE TABLE skipped (first bigint NOT NULL, last bigint NOT NULL);
 
 -- To be called after a backup was restored: whoever follows the log, or holds an ETag, may have seen numbers that the
 -- backup does not know. Far more are skipped than can have been given since.
-CREATE FUNCTION skip_change_numbers() RETURNS bigint LANGUAGE sql AS $$
+CREATE FUNCTION skip_change_numbers() RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
   INSERT INTO skipped
     SELECT last + 1, last + 1000000000 FROM (
       SELECT greatest(pruned_to, (SELECT max(seq) FROM changes), (SELECT max(last) FROM skipped)) AS last FROM numbering
     ) AS known;
-  SELECT setval('change_numbers', (SELECT max(last) FROM skipped));
+  RETURN setval('change_numbers', (SELECT max(last) FROM skipped));
+END
 $$;
 
 -- One row where all this was copied from another store: the last change that was, or -1 while the copy is under way,
