@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import { startProxy } from './proxy.ts';
 import { addToken, besideServer, makeFolder, residentKib, startServer, type TestServer } from './server.ts';
 
 const CHANGES = 10_000;
@@ -45,7 +46,7 @@ suite('following the change log', { concurrency: true }, () => {
       seen,
       Array.from({ length: CHANGES }, (_, n) => ({ seq: n + 1, id: BigInt(n) })),
     );
-    assert.ok(proxy.connections() >= 4, `${proxy.connections()} connections`);
+    assert.ok(proxy.connections >= 4, `${proxy.connections} connections`);
     proxy.close();
     await server.stop();
   });
@@ -154,39 +155,4 @@ async function until(holds: () => boolean, timeMs: number): Promise<void> {
     assert.ok(performance.now() < endMs, `not within ${timeMs} ms`);
     await sleep(20);
   }
-}
-
-/** Passes bytes on to the port, and can drop all connections. */
-async function startProxy(port: number): Promise<{ port: number; drop(): void; connections(): number; close(): void }> {
-  let connections = 0;
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    connections++;
-    const upstream = connect(port, '127.0.0.1');
-    for (const [from, to] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      open.add(from);
-      from.pipe(to);
-      from.on('error', () => to.destroy());
-      from.on('close', () => {
-        open.delete(from);
-        to.destroy();
-      });
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const drop = () => {
-    for (const socket of open) socket.destroy();
-  };
-  return {
-    port: (server.address() as { port: number }).port,
-    drop,
-    connections: () => connections,
-    close() {
-      drop();
-      server.close();
-    },
-  };
 }

@@ -2,15 +2,14 @@
 // sure. Each test has a PostgreSQL of its own.
 
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openPostgresStore } from '../src/postgres/store.ts';
 import { makeDatabase, needsPostgres, queryPostgres, startPostgres, type TestPostgres } from './postgres.ts';
+import { startProxy } from './proxy.ts';
 import { type Answer, createOver, post, send } from './request.ts';
 import { startServer, type TestServer } from './server.ts';
 
@@ -124,7 +123,7 @@ suite('a network that swallows answers', needsPostgres, () => {
     const store = await openPostgresStore({ url: through, poolSize: 4, statementTimeoutMs: 300, observe: () => {} });
     const by = { tokenId: 'tok_1' };
     await store.create({ id: 1n, name: 'before' }, by);
-    for (const end of [proxy.cut, () => {}]) {
+    for (const end of [proxy.drop, () => {}]) {
       await store.get(1n);
       await sleep(300); // now there is a connection that nobody uses
       proxy.isMuted = true;
@@ -245,42 +244,3 @@ suite('a commit that waits for a standby', needsPostgres, () => {
     throw new Error(`Waited in vain: ${text}`);
   }
 });
-
-/** Passes on what is asked, and while it is muted no answers. */
-async function startProxy(
-  port: number,
-): Promise<{ port: number; isMuted: boolean; cut: () => void; close: () => void }> {
-  const open = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(port, '127.0.0.1');
-    client.pipe(upstream);
-    upstream.on('data', (chunk) => {
-      if (!proxy.isMuted) client.write(chunk);
-    });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      open.add(one);
-      one.on('error', () => {});
-      one.on('close', () => {
-        open.delete(one);
-        other.destroy();
-      });
-    }
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const cut = () => {
-    for (const socket of open) socket.destroy();
-  };
-  const proxy = {
-    port: (server.address() as AddressInfo).port,
-    isMuted: false,
-    cut,
-    close() {
-      cut();
-      server.close();
-    },
-  };
-  return proxy;
-}

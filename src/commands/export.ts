@@ -8,6 +8,7 @@ import type { NewPlant } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
+import { onInterrupt } from './interrupt.ts';
 import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { report } from './report.ts';
@@ -46,17 +47,11 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
   const removeDraft = () => {
     if (isPlain) rmSync(draft, { force: true });
   };
-  for (const [signal, status] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
-    process.once(signal, () => {
-      progress.stop();
-      removeDraft();
-      process.stderr.write(`Stopped: ${givenFile} is not written\n`);
-      process.exit(status);
-    });
-  }
+  onInterrupt(() => {
+    progress.stop();
+    removeDraft();
+    process.stderr.write(`Stopped: ${givenFile} is not written\n`);
+  });
   try {
     await pipeline(texts, createWriteStream(draft, { flush: isPlain }));
     if (isPlain) renameSync(draft, file);

@@ -6,6 +6,7 @@ import { describeDatabase, readDatabase } from '../config.ts';
 import { loadCopy, PASSES } from '../postgres/load.ts';
 import { Refusal } from '../refusal.ts';
 import { openDump } from '../sqlite/dump.ts';
+import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';
 
@@ -22,16 +23,10 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
   const { plants, changes } = dump.counts;
   const progress = startProgress('Copying', PASSES * (plants + changes), 'rows');
   let done = 0;
-  for (const [signal, status] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const) {
-    process.once(signal, () => {
-      progress.stop();
-      process.stderr.write('Stopped: run it again to go on; until then no server starts on the new database\n');
-      process.exit(status);
-    });
-  }
+  onInterrupt(() => {
+    progress.stop();
+    process.stderr.write('Stopped: run it again to go on; until then no server starts on the new database\n');
+  });
   try {
     const both = await loadCopy(to.url, dump, () => {
       if (++done % 1000 === 0) progress.update(done, done);
