@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
-import { TransactionError } from './failure.ts';
+import { failureOf, TransactionError } from './failure.ts';
 
 /** Beyond the statement timeout, for the way and the COMMIT, which no timeout of the server cuts. */
 const GRACE_MS = 5000;
@@ -122,7 +122,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
     clearTimeout(giveUp);
     const failed = answers.find((answer) => answer.status === 'rejected');
     const isLost = answers.at(-1)?.status === 'rejected' || answers[0]?.status === 'rejected';
-    client.release(isLost || (failed && new TransactionError(failed.reason, false).failure === 'unreachable'));
+    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
     return answers;
   }
 }
