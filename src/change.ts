@@ -31,6 +31,7 @@ export interface ChangeLog {
 }
 
 export interface ChangeStore extends ChangeLog {
+  changes(query?: ChangeQuery): Promise<Change[]>;
   /** Removes the oldest changes, up to the first that is not older. Gives how many. */
   pruneChanges(beforeMs: number): Promise<number>;
 }

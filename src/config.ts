@@ -14,6 +14,8 @@ export interface Config {
   basePath: string;
   logLevel: LogLevel;
   accessLog: boolean;
+  /** Webhooks may lead into private networks, also without TLS. */
+  allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */
   clientToken: string | undefined;
   startedByNpm: boolean;
@@ -46,6 +48,7 @@ export function readConfig(environment: Environment = process.env): Config {
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
+    allowPrivateWebhooks: readSwitch('WEBHOOK_ALLOW_PRIVATE', env.WEBHOOK_ALLOW_PRIVATE ?? '0'),
     clientToken: env.PLANT_STORE_TOKEN,
     startedByNpm: env.npm_lifecycle_event !== undefined,
   });

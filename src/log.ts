@@ -36,6 +36,10 @@ export function createLog(level: LogLevel): Observe {
         return logger.info(fact, 'Stopped');
       case 'request':
         return logger.info(fact, `${fact.method} ${fact.path} ${fact.status}`);
+      case 'delivery':
+        return logger.debug(fact, `Webhook ${fact.webhookId}: change ${fact.seq} ${fact.result}`);
+      case 'webhook_disabled':
+        return logger.warn(fact, `Webhook ${fact.webhookId} is disabled: ${fact.reason}`);
       case 'bug':
         return logger.error(withError(fact), 'A bug');
       case 'writes_failing':

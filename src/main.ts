@@ -25,6 +25,8 @@ Settings come from the environment:
   DATABASE_POOL_SIZE    connections of a server to PostgreSQL (10)
   DATABASE_TIMEOUT_MS   after which PostgreSQL gives a statement up (10000)
 
+  WEBHOOK_ALLOW_PRIVATE   1 lets webhooks lead into private networks, also without TLS (0)
+
   PLANT_STORE_TOKEN   the token that "import" and "export" send to a --url
 
 In a checkout "plant-store" is "npm run --silent plant-store --".
@@ -35,6 +37,7 @@ Examples:
   DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve
   plant-store token create --name shop --expires 90d
   plant-store import species.csv
+  plant-store webhook add https://shop.example.com/plants
   plant-store backup plants-monday.db`,
   );
 
@@ -83,6 +86,125 @@ token
   .action(async (id) => {
     const config = readConfig();
     await (await import('./commands/token.ts')).revokeToken(config, id);
+  });
+
+const webhook = program.command('webhook').description('have receivers told of changes, and see what became of it');
+
+webhook
+  .command('add')
+  .description('make a webhook and print its secret, which is shown only now')
+  .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
+  .option('--events <list>', 'of plant.created, plant.updated and plant.deleted, or all', 'plant.created')
+  .addHelpText(
+    'after',
+    `
+Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and tried again for
+three days. Give the secret to the receiver, which verifies with it what it gets.
+
+Examples:
+  plant-store webhook add https://shop.example.com/plants
+  plant-store webhook add https://shop.example.com/plants --events all
+  WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/`,
+  )
+  .action(async (url, options) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).addWebhook(config, url, options);
+  });
+
+webhook
+  .command('list')
+  .description('show all webhooks, never their secrets')
+  .option('--json', 'as JSON, which is the default when piped')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook list')
+  .action(async (options) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).listWebhooks(config, options);
+  });
+
+webhook
+  .command('remove')
+  .description('end a webhook and forget its deliveries')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook remove whk_…')
+  .action(async (id) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).removeWebhook(config, id);
+  });
+
+webhook
+  .command('deliveries')
+  .description('show what became of each delivery, newest first')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .option('--status <status>', 'only those that are waiting, delivered or dead')
+  .option('--limit <n>', 'at most so many, up to 1000', '100')
+  .option('--before <seq>', 'only those of changes before this one')
+  .option('--json', 'as JSON, which is the default when piped')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  plant-store webhook deliveries whk_…
+  plant-store webhook deliveries whk_… --status dead --json`,
+  )
+  .action(async (id, options) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).listDeliveries(config, id, options);
+  });
+
+webhook
+  .command('retry')
+  .description('send a change again, whatever became of it')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument('<seq>', 'number of the change, as "webhook deliveries" shows it')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook retry whk_… 1042')
+  .action(async (id, seq) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).retryDelivery(config, id, seq);
+  });
+
+webhook
+  .command('replay')
+  .description('send a range of changes again; what is new comes after them')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .requiredOption('--from <seq>', 'number of the first change')
+  .option('--to <seq>', 'number of the last change (default: the newest)')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook replay whk_… --from 1000 --to 2000')
+  .action(async (id, options) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).replayChanges(config, id, options);
+  });
+
+webhook
+  .command('test')
+  .description('send a message now, and tell what came of it')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .addHelpText(
+    'after',
+    '\nThe exit status is 1 when it was not delivered.\n\nExamples:\n  plant-store webhook test whk_…',
+  )
+  .action(async (id) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).testWebhook(config, id);
+  });
+
+webhook
+  .command('rotate')
+  .description('give a webhook a new secret; for 24 hours the old one signs, too')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook rotate whk_…')
+  .action(async (id) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).rotateSecret(config, id);
+  });
+
+webhook
+  .command('enable')
+  .description('go on with a webhook that was disabled, with all that has come since')
+  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .addHelpText('after', '\nExamples:\n  plant-store webhook enable whk_…')
+  .action(async (id) => {
+    const config = readConfig();
+    await (await import('./commands/webhook.ts')).enableWebhook(config, id);
   });
 
 program

@@ -1,5 +1,7 @@
 // The facts that the service tells about itself. Code emits them; log.ts decides what is shown, and how.
 
+import type { Result as DeliveryResult } from './courier.ts';
+
 export type Fact =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
@@ -15,6 +17,15 @@ export type Fact =
       durationMs: number;
       tokenId: string | undefined;
     }
+  | {
+      kind: 'delivery';
+      webhookId: string;
+      seq: number;
+      result: DeliveryResult;
+      code: number | undefined;
+      durationMs: number;
+    }
+  | { kind: 'webhook_disabled'; webhookId: string; reason: string }
   /** An answer of 50000. */
   | { kind: 'bug'; requestId?: string; error: unknown }
   /** Said once when writes begin to fail and once when they succeed again. */

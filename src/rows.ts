@@ -3,6 +3,7 @@
 import type { Change, ChangeType } from './change.ts';
 import type { NewPlant, PlantRecord } from './plant.ts';
 import type { Scope, Token } from './token.ts';
+import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from './webhook.ts';
 
 type Integer = number | bigint;
 
@@ -54,6 +55,73 @@ export function toToken({ id, name, scopes, created, expires, revoked }: TokenRo
     createdMs: Number(created),
     expiresMs: expires === null ? null : Number(expires),
     revokedMs: revoked === null ? null : Number(revoked),
+  };
+}
+
+export interface WebhookRow {
+  id: string;
+  url: string;
+  events: string;
+  secret: string;
+  old_secret: string | null;
+  old_secret_until: Integer | null;
+  created: Integer;
+  position: Integer;
+  replay_to: Integer | null;
+  replay_resume: Integer | null;
+  failing_since: Integer | null;
+  reason: string | null;
+  disabled: Integer | null;
+  epoch: Integer;
+}
+
+export function toWebhook(row: WebhookRow): StoredWebhook {
+  const { old_secret, replay_to, failing_since, disabled } = row;
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.events.split(' ') as ChangeType[],
+    secret: row.secret,
+    oldSecret: old_secret === null ? null : { secret: old_secret, untilMs: Number(row.old_secret_until) },
+    createdMs: Number(row.created),
+    position: Number(row.position),
+    replay: replay_to === null ? null : { to: Number(replay_to), resume: Number(row.replay_resume) },
+    failing: failing_since === null ? null : { sinceMs: Number(failing_since), reason: row.reason ?? '' },
+    disabledMs: disabled === null ? null : Number(disabled),
+    epoch: Number(row.epoch),
+  };
+}
+
+export interface DeliveryRow {
+  seq: bigint;
+  plant_id: bigint;
+  status: DeliveryStatus;
+  attempts: Integer;
+  due: Integer;
+  time: Integer | null;
+  code: Integer | null;
+  answer: string | null;
+  error: string | null;
+}
+
+export function toOpenDelivery({ seq, plant_id, attempts, due }: DeliveryRow): OpenDelivery {
+  return { seq: Number(seq), plantId: plant_id, attempts: Number(attempts), dueMs: Number(due) };
+}
+
+/** `type` is that of the change. */
+export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
+  const { seq, type, plant_id, status, attempts, due, time, code, answer, error } = row;
+  return {
+    seq: Number(seq),
+    event: type,
+    plant: plant_id,
+    status,
+    attempts: Number(attempts),
+    ...(time !== null && { time: toTime(time) }),
+    ...(status === 'waiting' && { next: toTime(due) }),
+    ...(code !== null && { code: Number(code) }),
+    ...(answer !== null && { answer }),
+    ...(error !== null && { error }),
   };
 }
 

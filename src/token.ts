@@ -30,7 +30,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pst_';
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
-const TOKEN_ID_CHARS = 12;
+const ID_CHARS = 12;
 const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
 
 const MAX_NAME_CHARS = 100;
@@ -49,7 +49,12 @@ export function mintSecret(random: Random = randomInt): string {
 }
 
 export function mintTokenId(random: Random = randomInt): string {
-  return `tok_${randomText(TOKEN_ID_CHARS, random)}`;
+  return mintId('tok', random);
+}
+
+/** A short name for what is no secret. */
+export function mintId(prefix: string, random: Random = randomInt): string {
+  return `${prefix}_${randomText(ID_CHARS, random)}`;
 }
 
 /** Finds a typo without asking the database. */

@@ -1,16 +1,21 @@
 // The composition root: config → store → app → listen, and all of it backwards at the end.
 
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import packageJson from '../../package.json' with { type: 'json' };
+import { createAttempts } from '../attempt.ts';
 import { type Config, describeDatabase } from '../config.ts';
+import { type Delivery, startDelivery } from '../delivery.ts';
 import { createApp } from '../http/app.ts';
 import { stopListening } from '../http/connection.ts';
 import { createLog } from '../log.ts';
+import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Observe } from '../observe.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { createTargets } from '../target.ts';
 import { issueToken, SCOPES } from '../token.ts';
 import { banner } from './banner.ts';
 import { openStore } from './open.ts';
@@ -24,7 +29,12 @@ const STOP_WITHIN_MS = 9500;
 const ORPHAN_CHECK_MS = 500;
 
 export async function serve(config: Config): Promise<void> {
-  const observe = createLog(config.logLevel);
+  const log = createLog(config.logLevel);
+  let metrics: Metrics | undefined;
+  const observe: Observe = (fact) => {
+    log(fact);
+    metrics?.observe(fact);
+  };
   process.on('uncaughtException', (error) => {
     observe({ kind: 'bug', error });
     process.exit(1);
@@ -37,8 +47,13 @@ export async function serve(config: Config): Promise<void> {
     observe,
     onFailure: () => stop('the store failed', 1),
   });
+  metrics = createMetrics(store);
   const { basePath, accessLog } = config;
-  const app = createApp({ store, basePath, accessLog, observe, stopping: draining.signal });
+  const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
+  const attempts = createAttempts(targets);
+  let delivery: Delivery | undefined;
+  const webhooks = { targets, attempts, onChange: () => delivery?.wake() };
+  const app = createApp({ store, basePath, accessLog, observe, metrics, webhooks, stopping: draining.signal });
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
   }
@@ -47,6 +62,7 @@ export async function serve(config: Config): Promise<void> {
     await store.close();
     throw refusal;
   });
+  delivery = startDelivery({ store, attempts, node: randomUUID(), observe });
   const url = address + basePath;
   const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
@@ -59,9 +75,11 @@ export async function serve(config: Config): Promise<void> {
     setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
     await stopListening(app.server);
+    const delivered = delivery?.stop();
     draining.abort();
     if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
     await app.close();
+    await delivered;
     await store.close();
     observe({ kind: 'stopped' });
     process.exit(exitStatus);

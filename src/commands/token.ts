@@ -5,6 +5,7 @@ import { readDuration } from '../duration.ts';
 import { Refusal } from '../refusal.ts';
 import { isActive, issueToken, isTokenName, SCOPES, type Scope, type Token } from '../token.ts';
 import { requireDatabase, withStore } from './open.ts';
+import { shortTime, toTable } from './table.ts';
 
 export async function createToken(
   config: Config,
@@ -20,7 +21,7 @@ export async function createToken(
     const { token, secret } = await issueToken(store, wanted, nowMs);
     process.stdout.write(`${secret}\n`);
     if (process.stderr.isTTY) {
-      const expires = shortTime(toRow(token, nowMs).expires);
+      const expires = shortTime(toRow(token, nowMs).expires, 'never');
       process.stderr.write(`${token.id}: ${token.scopes.join(', ')}; expires: ${expires}\n`);
       process.stderr.write('The secret above is shown only now, so keep it\n');
     }
@@ -31,7 +32,7 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
   requireDatabase(config);
   await withStore(config, async (store) => {
     const rows = (await store.listTokens()).map((token) => toRow(token, Date.now()));
-    process.stdout.write(options.json || !process.stdout.isTTY ? `${JSON.stringify(rows, null, 2)}\n` : toTable(rows));
+    process.stdout.write(options.json || !process.stdout.isTTY ? `${JSON.stringify(rows, null, 2)}\n` : print(rows));
   });
 }
 
@@ -73,22 +74,12 @@ function toRow(token: Token, nowMs: number): Row {
   return { id, name, scopes, created: new Date(createdMs).toISOString(), expires, status };
 }
 
-function toTable(rows: Row[]): string {
+function print(rows: Row[]): string {
   if (rows.length === 0) return 'No tokens yet: "token create --name NAME" makes one\n';
-  const cells = rows.map(({ id, name, scopes, created, expires, status }) => [
-    id,
-    name,
-    scopes.join(','),
-    shortTime(created),
-    shortTime(expires),
-    status,
-  ]);
-  const headings = ['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'];
-  const widths = headings.map((heading, at) => Math.max(heading.length, ...cells.map((line) => line[at]?.length ?? 0)));
-  const print = (line: string[]) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ');
-  return [headings, ...cells].map((line) => `${print(line).trimEnd()}\n`).join('');
-}
-
-function shortTime(time: string | null): string {
-  return time === null ? 'never' : `${time.slice(0, 16).replace('T', ' ')}Z`;
+  return toTable(
+    ['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'],
+    rows.map(({ id, name, scopes, created, expires, status }) => {
+      return [id, name, scopes.join(','), shortTime(created, 'never'), shortTime(expires, 'never'), status];
+    }),
+  );
 }

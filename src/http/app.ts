@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Observe } from '../observe.ts';
 import type { Store } from '../store.ts';
 import type { Token } from '../token.ts';
@@ -22,12 +23,15 @@ import { createPaths, pathOf } from './paths.ts';
 import { plantRoutes } from './plants.ts';
 import type { Route } from './route.ts';
 import { transferRoutes } from './transfer.ts';
+import { type WebhookTools, webhookRoutes } from './webhooks.ts';
 
 export interface AppOptions {
   store: Store;
   basePath: string;
   accessLog: boolean;
   observe: Observe;
+  metrics: Metrics;
+  webhooks: WebhookTools;
   /** When it aborts: streams end, and connections are closed with their last answer. */
   stopping: AbortSignal;
   clock?: () => number;
@@ -36,13 +40,14 @@ export interface AppOptions {
 type AdmittedRequest = FastifyRequest & { token?: Token };
 
 export function createApp(options: AppOptions): FastifyInstance {
-  const { store, basePath, accessLog, observe, stopping, clock = Date.now } = options;
+  const { store, basePath, accessLog, observe, metrics, webhooks, stopping, clock = Date.now } = options;
   const authenticate = createAuthenticate(store, clock);
   const routes = [
     ...plantRoutes(store, basePath),
     ...transferRoutes(store, stopping),
     ...eventRoutes(store, stopping),
-    ...operationRoutes(store, stopping),
+    ...webhookRoutes(store, basePath, webhooks, clock),
+    ...operationRoutes(store, metrics, stopping),
   ];
   routes.push(openapiRoute(routes, basePath));
   const paths = createPaths(routes, basePath);

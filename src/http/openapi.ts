@@ -2,7 +2,9 @@
 
 import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
+import { CHANGE_TYPES } from '../change.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../error.ts';
+import { NewPlant } from '../plant.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
 import type { Parameter } from './parameters.ts';
 import { type Answer, type Route, route } from './route.ts';
@@ -70,6 +72,7 @@ function describe(routes: Route[], basePath: string): unknown {
     servers: [{ url: basePath || '/' }],
     security: [{ bearerAuth: [] }],
     paths,
+    webhooks: { '/plant/webhook': { post: describeWebhookMessage() } },
     components: {
       securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
       responses: describeErrors(),
@@ -107,6 +110,33 @@ function describeOperation(entry: Route): unknown {
         codes.map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
       ),
     },
+  };
+}
+
+/** What a receiver gets, as the published description has it, and what comes with it. */
+function describeWebhookMessage(): unknown {
+  const headers = {
+    'webhook-id': 'The same however often this change is sent: by it a receiver knows what it has had before',
+    'webhook-timestamp': 'Seconds since 1970 of this attempt',
+    'webhook-signature':
+      '`v1,` and HMAC-SHA256 of `id.timestamp.body` in base64 (Standard Webhooks 1.0); two, with a space between them, while a secret is replaced',
+    'webhook-event': `One of ${CHANGE_TYPES.map((type) => `\`${type}\``).join(', ')}, or \`webhook.test\``,
+  };
+  return {
+    operationId: 'receiveChange',
+    summary: 'Be told of a change',
+    description:
+      'Any 2xx within 15 s is delivered, 410 disables the webhook, all else is tried again for three days. Redirects are not followed.',
+    security: [],
+    parameters: Object.entries(headers).map(([name, description]) => ({
+      in: 'header',
+      name,
+      description,
+      required: true,
+      schema: { type: 'string' },
+    })),
+    requestBody: { required: true, content: contentOf(['application/json'], NewPlant) },
+    responses: { 200: { description: 'The receiver has it' } },
   };
 }
 

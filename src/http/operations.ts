@@ -1,8 +1,9 @@
-// For those who run the service rather than use it: is it alive, can it write.
+// For those who run the service rather than use it: is it alive, can it write, how is it doing.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { PlantStoreError } from '../error.ts';
+import type { Metrics } from '../metrics.ts';
 import type { Store } from '../store.ts';
 import { type Route, route } from './route.ts';
 
@@ -12,7 +13,7 @@ const PROBE_TIMEOUT_MS = 5000;
 
 const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
 
-export function operationRoutes(store: Store, stopping: AbortSignal): Route[] {
+export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;
 
   return [
@@ -37,6 +38,18 @@ export function operationRoutes(store: Store, stopping: AbortSignal): Route[] {
         probe ??= probeOnce();
         await probe;
         return { status: 'ready' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      access: 'admin',
+      operationId: 'getMetrics',
+      summary: 'Give figures to Prometheus',
+      answer: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
+      async handle({ reply }) {
+        reply.type(metrics.contentType).header('cache-control', 'no-store');
+        return metrics.print();
       },
     }),
   ];

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Versions } from '../condition.ts';
 import { PlantStoreError } from '../error.ts';
 import { MAX_ID, MIN_ID } from '../plant.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook.ts';
 import { readEtags } from './etag.ts';
 
 export interface Parameter<T> {
@@ -80,6 +81,46 @@ export const ifNoneMatch = {
   description: 'Only if the record has none of these ETags; `*` is any',
   schema: { type: 'string' },
   read: (text: string): Versions => versionsOf('If-None-Match', text, true),
+} as const;
+
+export const webhookId = {
+  in: 'path',
+  name: 'id',
+  description: 'Id of the webhook',
+  schema: { type: 'string', pattern: '^whk_[0-9A-Za-z]+$' },
+  read(text: string): string {
+    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
+    if (/^whk_[0-9A-Za-z]{1,40}$/.test(text)) return text;
+    throw malformed('The id in the path', 'that of a webhook: whk_…');
+  },
+} as const;
+
+export const seq = {
+  in: 'path',
+  name: 'seq',
+  description: 'Number of the change',
+  schema: { ...INT64, minimum: 1 },
+  read: (text: string): number => readSeq('The number in the path', text),
+} as const;
+
+export const before = {
+  in: 'query',
+  name: 'before',
+  description: 'Only those with a smaller number',
+  schema: { ...INT64, minimum: 0 },
+  read: (text: string): number => readSeq('"before"', text),
+} as const;
+
+export const deliveryStatus = {
+  in: 'query',
+  name: 'status',
+  description: 'Only those with this status',
+  schema: { type: 'string', enum: [...DELIVERY_STATUSES] },
+  read(text: string): DeliveryStatus {
+    const known = DELIVERY_STATUSES.find((status) => status === text);
+    if (known) return known;
+    throw malformed('"status"', `one of ${DELIVERY_STATUSES.join(', ')}`);
+  },
 } as const;
 
 interface Sent {

@@ -37,7 +37,7 @@ export interface RequestBody<Body> {
 }
 
 export interface Answer {
-  status?: 200 | 204;
+  status?: 200 | 201 | 202 | 204;
   description: string;
   /** Of a JSON answer. */
   schema?: z.ZodType;

@@ -8,20 +8,22 @@ import type { Observe } from '../observe.ts';
 import type { Author, ImportError } from '../plant.ts';
 import { toRecord } from '../rows.ts';
 import type { Store } from '../store.ts';
+import { createTurns } from '../turns.ts';
 import { createPool, prepareDatabase } from './database.ts';
 import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
 import { findToken, type ListedRow, listPlants, listTokens, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createTransactions, type Row, type Statement } from './transaction.ts';
-import { createTurns } from './turns.ts';
 import { startWake } from './wake.ts';
+import { createWebhookStore } from './webhooks.ts';
 import { createWriter } from './writer.ts';
 
 /** Each has a connection of its own. */
 const MAX_SNAPSHOTS = 16;
 /** Reads that wait for a connection. */
 const MAX_WAITING_READS = 1000;
+const MAX_WAITING_SEARCHES = 1000;
 const MAX_TRANSACTIONS = 3;
 
 export interface PostgresOptions {
@@ -52,7 +54,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
     tooManyReads,
   );
-  const inTurn = createTurns(Math.max(1, Math.floor(poolSize / 3)), statementTimeoutMs);
+  const inTurn = createTurns({
+    atOnce: Math.max(1, Math.floor(poolSize / 3)),
+    maxWaiting: MAX_WAITING_SEARCHES,
+    waitMs: statementTimeoutMs,
+    refusal: 'Too many searches are waiting: try again later',
+  });
   let snapshots = 0;
 
   return {
@@ -126,6 +133,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const revoked = await commit({ text, values: [nowMs, id] });
       if (revoked.length === 0) throw new PlantStoreError('not_found', `No token has the id "${id}"`);
     },
+    ...createWebhookStore({
+      async read(statement) {
+        const [rows = []] = await read(() => transactions.read(statement));
+        return rows;
+      },
+      commit,
+      async requireChangesAfter(seq) {
+        await read(() => readChanges(transactions, { after: seq, limit: 1 }));
+      },
+    }),
     async probe() {
       await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });
     },
@@ -163,11 +180,23 @@ function tooManyReads(): PlantStoreError {
 }
 
 const PRUNED_AT_ONCE = 10_000;
-/** The oldest, up to the first that is not older than asked for. */
+/** The oldest, up to the first that is not older than asked for, or that a webhook still has to be given. */
 const PRUNE = `
   WITH oldest AS (SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
   kept AS (SELECT min(seq) AS seq FROM oldest WHERE time >= $1),
-  old AS (SELECT seq FROM oldest WHERE seq < coalesce((SELECT seq FROM kept), 9223372036854775807)),
+  held AS (
+    SELECT min(least(w.position, (
+      SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting'
+    ))) AS seq FROM webhooks w WHERE w.disabled IS NULL
+  ),
+  old AS (
+    SELECT seq FROM oldest
+    WHERE seq < coalesce((SELECT seq FROM kept), 9223372036854775807)
+      AND seq <= coalesce((SELECT seq FROM held), 9223372036854775807)
+  ),
+  forgotten AS (
+    DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= (SELECT max(seq) FROM old)
+  ),
   pruned AS (DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
   noted AS (UPDATE numbering SET pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)))
   SELECT count(*) AS pruned FROM pruned`;

@@ -67,10 +67,12 @@ test('prepareDatabase() makes folders and a whole file, and leaves nothing else'
     .all();
   assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
     ['changes', 1],
+    ['deliveries', 1],
     ['numbering', 1],
     ['plants', 1],
     ['skipped', 1],
     ['tokens', 1],
+    ['webhooks', 1],
   ]);
   db.close();
 });

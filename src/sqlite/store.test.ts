@@ -150,7 +150,7 @@ test('probe() makes a real commit and changes nothing', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 2n }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 3n }]);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {

@@ -1,17 +1,19 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
-import { requireSameId } from '../decide.ts';
+import { type Refused, requireSameId, toError } from '../decide.ts';
 import { PlantStoreError } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { noDelivery, notSentYet, noWebhook, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareReads } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
+import { prepareWebhookReads } from './webhooks.ts';
 import { startWriter } from './writer.ts';
 
 /** Each keeps a connection open, and the WAL from being emptied. */
@@ -45,6 +47,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
+  const webhooks = prepareWebhookReads(db);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
   let snapshots = 0;
@@ -106,6 +109,53 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     async revokeToken(id, nowMs) {
       await writer.write({ kind: 'revoke_token', id, nowMs });
     },
+    async addWebhook(webhook) {
+      await writer.write({ kind: 'add_webhook', webhook });
+      return getWebhook(webhook.id);
+    },
+    getWebhook,
+    async listWebhooks() {
+      return read(() => webhooks.listWebhooks());
+    },
+    async removeWebhook(id) {
+      await writer.write({ kind: 'remove_webhook', id });
+    },
+    async rotateSecret(id, secret, oldUntilMs) {
+      await writer.write({ kind: 'rotate_secret', id, secret, oldUntilMs });
+      return getWebhook(id);
+    },
+    async enableWebhook(id, nowMs) {
+      await writer.write({ kind: 'enable_webhook', id, nowMs });
+      return getWebhook(id);
+    },
+    async replay(id, range, nowMs) {
+      read(() => reads.changes({ after: range.from - 1, limit: 1 })); // or it says that they are gone
+      const isUnderWay = await writer.write({ kind: 'replay', id, range, nowMs });
+      const webhook = await getWebhook(id);
+      if (!isUnderWay) throw notSentYet(webhook.position);
+      return webhook;
+    },
+    async retryDelivery(id, seq, nowMs) {
+      await writer.write({ kind: 'retry_delivery', id, seq, nowMs });
+      return read(() => webhooks.getDelivery(id, seq)) ?? refuse(noDelivery(seq));
+    },
+    async listDeliveries(id, query = {}) {
+      await getWebhook(id);
+      return read(() => webhooks.listDeliveries(id, query));
+    },
+    async oldestWaitingMs() {
+      return read(() => webhooks.oldestWaitingMs());
+    },
+    async claimWebhooks() {
+      return read(() => webhooks.claimWebhooks());
+    },
+    async releaseWebhooks() {}, // nobody else could have them
+    async openDeliveries(id) {
+      return read(() => webhooks.openDeliveries(id));
+    },
+    recordDeliveries(_node, progress) {
+      return writer.write({ kind: 'record_deliveries', progress });
+    },
     async probe() {
       await writer.write({ kind: 'probe' });
     },
@@ -116,6 +166,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       database.release();
     },
   };
+
+  async function getWebhook(id: string): Promise<StoredWebhook> {
+    return read(() => webhooks.getWebhook(id)) ?? refuse(noWebhook(id));
+  }
 
   function authorship({ tokenId }: Author): { tokenId: string; nowMs: number } {
     return { tokenId, nowMs: clock() };
@@ -141,4 +195,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     if (failure === 'fatal') writer.fail(error as Error);
     return new PlantStoreError('unavailable', 'The database cannot be read now: try again later', { cause: error });
   }
+}
+
+function refuse(refused: Refused): never {
+  throw toError(refused);
 }

@@ -9,6 +9,7 @@ import type { Token } from '../token.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareLastSeq } from './numbering.ts';
 import { indexText } from './search.ts';
+import { prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks.ts';
 
 /** So many changes are removed in one transaction. */
 const PRUNED_AT_ONCE = 10_000;
@@ -20,10 +21,11 @@ export type Write =
   | { kind: 'prune_changes'; beforeMs: number }
   | { kind: 'add_token'; token: Token; secretHash: string }
   | { kind: 'revoke_token'; id: string; nowMs: number }
+  | WebhookWrite
   /** Changes nothing, yet takes a real commit. */
   | { kind: 'probe' };
 
-interface AllResults extends Results {
+interface AllResults extends Results, WebhookResults {
   create_plants: Imported;
   /** How many, and if there may be more. */
   prune_changes: { pruned: number; more: boolean };
@@ -50,6 +52,15 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   );
   const oldestChanges = db.prepare(`SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}`);
   const deleteChanges = db.prepare('DELETE FROM changes WHERE seq <= ?');
+  const deleteDeliveries = db.prepare(
+    'DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= ?',
+  );
+  /** What a webhook still has to be given stays. */
+  const lastPrunable = db.prepare(`
+    SELECT min(w.position, coalesce(
+      (SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status <> 'delivered' AND d.status = 'waiting'),
+      w.position
+    )) AS seq FROM webhooks w WHERE w.disabled IS NULL ORDER BY 1 LIMIT 1`);
   const setPrunedTo = db.prepare('UPDATE numbering SET pruned_to = max(pruned_to, ?)');
   const insertWords = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
   const deleteWords = db.prepare(`INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)`);
@@ -57,6 +68,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const revokeToken = db.prepare('UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?');
+  const writeWebhook = prepareWebhookWrites(db);
   const version = (db.prepare('PRAGMA user_version').get() as { user_version: bigint }).user_version;
   const rewriteVersion = `PRAGMA user_version = ${version}`;
 
@@ -95,6 +107,8 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
       case 'probe':
         db.exec(rewriteVersion);
         return { done: null };
+      default:
+        return writeWebhook(write);
     }
   }
 
@@ -159,12 +173,14 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
 
   function pruneChanges(beforeMs: number): { pruned: number; more: boolean } {
     const oldest = oldestChanges.all() as { seq: bigint; time: bigint }[];
-    const firstKept = oldest.findIndex(({ time }) => time >= beforeMs);
+    const { seq: last = oldest.at(-1)?.seq ?? 0n } = (lastPrunable.get() ?? {}) as { seq?: bigint };
+    const firstKept = oldest.findIndex(({ seq, time }) => time >= beforeMs || seq > last);
     const pruned = firstKept === -1 ? oldest.length : firstKept;
-    const last = oldest[pruned - 1];
-    if (last) {
-      deleteChanges.run(last.seq);
-      setPrunedTo.run(last.seq);
+    const end = oldest[pruned - 1];
+    if (end) {
+      deleteChanges.run(end.seq);
+      deleteDeliveries.run(end.seq);
+      setPrunedTo.run(end.seq);
     }
     return { pruned, more: pruned === PRUNED_AT_ONCE };
   }

@@ -1,15 +1,23 @@
-// Only so many at a time: searches, which may take long, must leave connections for all else.
+// Only so many at a time: what may take long must leave room for all else.
 
-import { unavailable } from '../error.ts';
+import { unavailable } from './error.ts';
 
-const MAX_WAITING = 1000;
+export interface TurnsOptions {
+  atOnce: number;
+  /** Past either bound it throws `unavailable`, with these words. */
+  maxWaiting: number;
+  waitMs: number;
+  refusal: string;
+}
 
-export function createTurns(atOnce: number, waitMs: number): <T>(work: () => Promise<T>) => Promise<T> {
+export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createTurns({ atOnce, maxWaiting, waitMs, refusal }: TurnsOptions): InTurn {
   const waiting = new Set<() => void>();
   let underWay = 0;
 
   return async (work) => {
-    if (waiting.size >= MAX_WAITING) throw tooMany();
+    if (waiting.size >= maxWaiting) throw unavailable(refusal);
     if (underWay >= atOnce) await nextTurn();
     else underWay++;
     try {
@@ -26,7 +34,7 @@ export function createTurns(atOnce: number, waitMs: number): <T>(work: () => Pro
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(begin);
-        reject(tooMany());
+        reject(unavailable(refusal));
       }, waitMs);
       waiting.add(begin);
 
@@ -37,8 +45,4 @@ export function createTurns(atOnce: number, waitMs: number): <T>(work: () => Pro
       }
     });
   }
-}
-
-function tooMany(): Error {
-  return unavailable('Too many searches are waiting: try again later');
 }

@@ -1,0 +1,175 @@
+// plant-store webhook …, straight on the database; a running server goes by it within a second.
+
+import { createAttempts } from '../attempt.ts';
+import { CHANGE_TYPES, type ChangeType } from '../change.ts';
+import type { Config } from '../config.ts';
+import { printJson } from '../json.ts';
+import { mintWebhookSecret, toTestMessage } from '../message.ts';
+import { Refusal } from '../refusal.ts';
+import type { Store } from '../store.ts';
+import { createTargets } from '../target.ts';
+import {
+  DEFAULT_EVENTS,
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryStatus,
+  describeWebhook,
+  mintWebhookId,
+  OLD_SECRET_MS,
+  toTestResult,
+  type Webhook,
+} from '../webhook.ts';
+import { requireDatabase, withStore } from './open.ts';
+import { report } from './report.ts';
+import { shortTime, toTable } from './table.ts';
+
+const MAX_LISTED = 1000;
+
+export async function addWebhook(config: Config, url: string, options: { events?: string }): Promise<void> {
+  const events = readEvents(options.events);
+  await createTargets({ allowPrivate: config.allowPrivateWebhooks }).check(url);
+  const secret = mintWebhookSecret();
+  const wanted = { id: mintWebhookId(), url, events, secret, createdMs: Date.now() };
+  const webhook = await withStore(config, (store) => store.addWebhook(wanted));
+  reportSecret(`${webhook.id} is told of ${events.join(', ')} from now on`, describeWebhook(webhook), secret);
+}
+
+export async function listWebhooks(config: Config, options: { json?: boolean }): Promise<void> {
+  const webhooks = await inStore(config, (store) => store.listWebhooks());
+  const described = webhooks.map(describeWebhook);
+  if (wantsJson(options)) return printList(described);
+  if (described.length === 0) {
+    process.stdout.write('No webhooks yet: "webhook add URL" makes one\n');
+    return;
+  }
+  process.stdout.write(
+    toTable(
+      ['ID', 'URL', 'EVENTS', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
+      described.map(({ id, url, events, status, since, position, reason }) => {
+        return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
+      }),
+    ),
+  );
+}
+
+export async function removeWebhook(config: Config, id: string): Promise<void> {
+  await inStore(config, (store) => store.removeWebhook(requireId(id)));
+  if (process.stderr.isTTY) process.stderr.write(`Webhook ${id} is removed\n`);
+}
+
+export async function rotateSecret(config: Config, id: string): Promise<void> {
+  const secret = mintWebhookSecret();
+  const webhook = await inStore(config, (store) =>
+    store.rotateSecret(requireId(id), secret, Date.now() + OLD_SECRET_MS),
+  );
+  reportSecret('For 24 hours everything is signed with the old secret, too', describeWebhook(webhook), secret);
+}
+
+export async function enableWebhook(config: Config, id: string): Promise<void> {
+  const webhook = await inStore(config, (store) => store.enableWebhook(requireId(id), Date.now()));
+  report(`Webhook ${id} goes on after change ${webhook.position}`, describeWebhook(webhook));
+}
+
+export async function listDeliveries(
+  config: Config,
+  id: string,
+  options: { json?: boolean; status?: string; limit: string; before?: string },
+): Promise<void> {
+  const query = {
+    status: readStatus(options.status),
+    limit: readNumber('--limit', options.limit, MAX_LISTED),
+    before: options.before === undefined ? undefined : readNumber('--before', options.before),
+  };
+  const deliveries = await inStore(config, (store) => store.listDeliveries(requireId(id), query));
+  if (wantsJson(options)) return printList(deliveries);
+  process.stdout.write(deliveries.length === 0 ? 'No deliveries\n' : toDeliveryTable(deliveries));
+}
+
+export async function retryDelivery(config: Config, id: string, seq: string): Promise<void> {
+  const number = readNumber('The number of the change', seq);
+  const delivery = await inStore(config, (store) => store.retryDelivery(requireId(id), number, Date.now()));
+  if (process.stdout.isTTY) process.stdout.write(`Change ${seq} is sent again\n`);
+  else process.stdout.write(`${printJson(delivery)}\n`);
+}
+
+export async function replayChanges(config: Config, id: string, options: { from: string; to?: string }): Promise<void> {
+  const from = readNumber('--from', options.from);
+  const to = options.to === undefined ? undefined : readNumber('--to', options.to);
+  if (to !== undefined && to < from) throw new Refusal('--to must not be before --from', 2);
+  const webhook = await inStore(config, (store) => store.replay(requireId(id), { from, to }, Date.now()));
+  report(`Changes ${from} to ${to ?? 'the newest'} are sent again, then what is new`, describeWebhook(webhook));
+}
+
+/** Exit status 1 when it was not delivered. */
+export async function testWebhook(config: Config, id: string): Promise<void> {
+  const webhook = await inStore(config, (store) => store.getWebhook(requireId(id)));
+  const attempts = createAttempts(createTargets({ allowPrivate: config.allowPrivateWebhooks }));
+  const result = toTestResult(await attempts.send(webhook.url, toTestMessage(webhook, Date.now())));
+  attempts.close();
+  const { delivered, code, error, milliseconds } = result;
+  report(delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`, result);
+  if (!delivered) process.exitCode = 1;
+}
+
+async function inStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  requireDatabase(config);
+  return withStore(config, work);
+}
+
+function reportSecret(words: string, webhook: Webhook, secret: string): void {
+  report(`${secret}\n${words}\nThe secret above is shown only now, so keep it`, { ...webhook, secret });
+}
+
+function wantsJson({ json }: { json?: boolean }): boolean {
+  return json === true || !process.stdout.isTTY;
+}
+
+function printList(rows: object[]): void {
+  process.stdout.write(rows.length === 0 ? '[]\n' : `[\n${rows.map((row) => `  ${printJson(row)}`).join(',\n')}\n]\n`);
+}
+
+function toDeliveryTable(deliveries: Delivery[]): string {
+  return toTable(
+    ['CHANGE', 'EVENT', 'PLANT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT', 'CODE', 'ERROR'],
+    deliveries.map(({ seq, event, plant, status, attempts, time, next, code, error }) => [
+      String(seq),
+      event,
+      String(plant),
+      status,
+      String(attempts),
+      shortTime(time, '-'),
+      shortTime(next, '-'),
+      code === undefined ? '-' : String(code),
+      error ?? '',
+    ]),
+  );
+}
+
+function requireId(id: string): string {
+  if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
+  throw new Refusal('An id begins with whk_: "webhook list" shows it', 2);
+}
+
+function readEvents(text: string | undefined): ChangeType[] {
+  if (text === undefined) return DEFAULT_EVENTS;
+  if (text === 'all') return [...CHANGE_TYPES];
+  const wanted = text.split(',').map((event) => event.trim());
+  for (const event of wanted) {
+    if (!CHANGE_TYPES.some((known) => known === event)) {
+      throw new Refusal(`--events takes all, or ${CHANGE_TYPES.join(', ')}, separated by commas, not "${event}"`, 2);
+    }
+  }
+  return CHANGE_TYPES.filter((type) => wanted.includes(type));
+}
+
+function readStatus(text: string | undefined): DeliveryStatus | undefined {
+  const known = DELIVERY_STATUSES.find((status) => status === text);
+  if (known || text === undefined) return known;
+  throw new Refusal(`--status takes ${DELIVERY_STATUSES.join(', ')}, not "${text}"`, 2);
+}
+
+function readNumber(what: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
+  const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (number <= max) return number;
+  throw new Refusal(`${what} must be a number from 1 to ${max}, not "${text}"`, 2);
+}

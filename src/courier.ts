@@ -1,0 +1,307 @@
+// What is under way for one webhook: which change is sent next, what waits for another attempt, and how far it has come.
+// Changes of one plant are sent one after the other. Does no I/O and looks at no clock.
+
+import type { Outcome } from './attempt.ts';
+import type { Change } from './change.ts';
+import { type DeliveryRecord, isWanted, type OpenDelivery, type Progress, type StoredWebhook } from './webhook.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+/** After the first failure, the second, and so on; then it is a dead letter. */
+export const RETRY_AFTER_MS = [
+  5000,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+];
+/** Each is so much shorter or longer, so that not all come at once. */
+const SPREAD = 0.2;
+/** After so long of nothing but failures it is disabled. */
+const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
+const GONE = 410;
+/** With these a receiver asks for a pause of everything, if it says how long. */
+const PAUSES = [429, 503];
+
+/** Requests under way: one more with each quick answer, half as many with each failure. */
+const MAX_WINDOW = 32;
+const QUICK_MS = 1000;
+/** So many rounds may fail before new changes are held back: then one is tried now and then, to see if it is well again. */
+const PATIENT_ROUNDS = 2;
+const MAX_HOLD_MS = 5 * MINUTE_MS;
+/** What takes longer is put aside, so that the position can pass it. */
+const SLOW_MS = 1000;
+
+export interface Entry extends OpenDelivery {
+  /** Until it is put aside: then it has to be read again. */
+  change: Change | undefined;
+  /** It has a record of its own, so that the position may pass it. */
+  aside: boolean;
+  startedMs: number | undefined;
+}
+
+export type Result = 'delivered' | 'failed' | 'dead';
+
+export interface Courier {
+  webhook: StoredWebhook;
+  /** Requests under way. */
+  readonly inFlight: number;
+  /** The change up to which the log was read. */
+  readonly readTo: number;
+  /** Has room for more changes, and would send them now. */
+  wantsMore(nowMs: number): boolean;
+  /** The changes that come after `readTo`; none is the end. */
+  take(page: Change[], nowMs: number): void;
+  /** Some changes after `readTo` are gone for good. */
+  skipTo(seq: number): void;
+  /** What to send now, which counts as under way from then on. */
+  next(nowMs: number): Entry | undefined;
+  finish(entry: Entry, outcome: Outcome, nowMs: number): Result;
+  /** It could not be sent after all, and nothing is known about the receiver. */
+  putBack(entry: Entry): void;
+  /** There is nothing to send: the change is gone for good. */
+  drop(entry: Entry): void;
+  /** What is not recorded yet, if there is anything but, unless it is asked for, a position that has moved on. */
+  progress(nowMs: number, withPosition: boolean): Progress | undefined;
+  /** `progress` as it was given is recorded. */
+  confirm(progress: Progress): void;
+}
+
+export interface CourierOptions {
+  /** Deliveries that are not done, at most. */
+  maxOpen: number;
+  /** From 0 to 1. */
+  random(): number;
+}
+
+export function createCourier(
+  webhook: StoredWebhook,
+  open: OpenDelivery[],
+  { maxOpen, random }: CourierOptions,
+): Courier {
+  const entries = new Map<number, Entry>();
+  /** Those of one plant by ascending number: only the first may be sent. */
+  const plants = new Map<bigint, Entry[]>();
+  /** The first of each plant that is not under way: those not tried yet, and those put aside. */
+  const fresh = new Set<Entry>();
+  const waiting = new Set<Entry>();
+  /** None of those that wait is due before. */
+  let nextDueMs = Number.NEGATIVE_INFINITY;
+  const unrecorded = new Map<number, DeliveryRecord>();
+  let recordedPosition = webhook.position;
+  let { position: readTo, replay, failing, disabledMs } = webhook;
+  let stateChanged = false;
+  let inFlight = 0;
+  let window = 1;
+  /** Rounds that failed since the last success, and when the last one did. */
+  let rounds = 0;
+  let roundMs = Number.NEGATIVE_INFINITY;
+  /** Until then no new change is sent, and until then nothing at all. */
+  let heldUntilMs = Number.NEGATIVE_INFINITY;
+  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  for (const delivery of open) add({ ...delivery, change: undefined, aside: true, startedMs: undefined });
+
+  return {
+    webhook,
+    get inFlight() {
+      return inFlight;
+    },
+    get readTo() {
+      return readTo;
+    },
+    wantsMore(nowMs) {
+      const isOpen = disabledMs === null && nowMs >= pausedUntilMs && nowMs >= heldUntilMs;
+      return isOpen && inFlight + fresh.size < window && entries.size < maxOpen;
+    },
+    take(page, nowMs) {
+      for (const change of page) {
+        if (replay && change.seq > replay.to) return resume();
+        if (entries.size >= maxOpen) return;
+        readTo = change.seq;
+        if (!isWanted(webhook, change) || entries.has(change.seq)) continue;
+        add(toEntry(change, nowMs));
+      }
+      if (replay && page.length === 0) resume();
+    },
+    skipTo(seq) {
+      readTo = Math.max(readTo, seq);
+    },
+    next(nowMs) {
+      if (disabledMs !== null || inFlight >= window || nowMs < pausedUntilMs) return undefined;
+      const entry = dueAgain(nowMs) ?? (nowMs < heldUntilMs ? undefined : fresh.values().next().value);
+      if (!entry) return undefined;
+      entry.startedMs = nowMs;
+      inFlight++;
+      arrange(entry.plantId);
+      return entry;
+    },
+    finish(entry, outcome, nowMs) {
+      const { startedMs = nowMs } = entry;
+      end(entry);
+      entry.attempts++;
+      if (outcome.delivered) {
+        window = outcome.durationMs < QUICK_MS ? Math.min(window + 1, MAX_WINDOW) : Math.max(1, window >> 1);
+        rounds = 0;
+        heldUntilMs = Number.NEGATIVE_INFINITY;
+        if (failing) stateChanged = true;
+        failing = null;
+        return settle(entry, 'delivered', outcome, nowMs);
+      }
+      slowDown(outcome, startedMs, nowMs);
+      noteFailure(outcome, nowMs);
+      const waitMs = RETRY_AFTER_MS[entry.attempts - 1];
+      if (waitMs === undefined) return settle(entry, 'dead', outcome, nowMs);
+      const spreadMs = waitMs * (1 + SPREAD * (2 * random() - 1));
+      entry.dueMs = Math.round(nowMs + Math.max(spreadMs, outcome.retryAfterMs ?? 0));
+      record(entry, 'waiting', outcome, nowMs);
+      putAside(entry.plantId);
+      arrange(entry.plantId);
+      return 'failed';
+    },
+    putBack(entry) {
+      end(entry);
+      arrange(entry.plantId);
+    },
+    drop(entry) {
+      end(entry);
+      settle(entry, 'dead', { delivered: false, error: 'The change was pruned', durationMs: 0 }, entry.dueMs);
+    },
+    progress(nowMs, withPosition) {
+      for (const entry of entries.values()) {
+        if (!entry.aside && entry.startedMs !== undefined && nowMs - entry.startedMs >= SLOW_MS)
+          putAside(entry.plantId);
+      }
+      const position = positionNow();
+      const hasMoved = withPosition && position !== recordedPosition;
+      if (unrecorded.size === 0 && !stateChanged && !hasMoved) return undefined;
+      const { id, epoch } = webhook;
+      return { id, epoch, position, failing, disabledMs, records: [...unrecorded.values()] };
+    },
+    confirm({ position, failing: recordedFailing, disabledMs: recordedDisabledMs, records }) {
+      recordedPosition = position;
+      if (recordedFailing === failing && recordedDisabledMs === disabledMs) stateChanged = false;
+      for (const one of records) if (unrecorded.get(one.seq) === one) unrecorded.delete(one.seq);
+    },
+  };
+
+  function toEntry(change: Change, nowMs: number): Entry {
+    const { seq, plant } = change;
+    return { seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change, aside: false, startedMs: undefined };
+  }
+
+  function add(entry: Entry): void {
+    entries.set(entry.seq, entry);
+    const queue = plants.get(entry.plantId) ?? [];
+    plants.set(entry.plantId, queue);
+    queue.push(entry);
+    // What is under way stays first; a change that is sent once more may come before others that wait.
+    if (queue.length > 1) queue.sort((a, b) => Number(isUnderWay(b)) - Number(isUnderWay(a)) || a.seq - b.seq);
+    if (queue.some(({ aside }) => aside)) putAside(entry.plantId);
+    arrange(entry.plantId);
+  }
+
+  /** Behind one that waits, all wait: as records, so that the position can pass them. */
+  function putAside(plantId: bigint): void {
+    for (const entry of plants.get(plantId) ?? []) {
+      if (!isUnderWay(entry)) entry.change = undefined;
+      if (entry.aside) continue;
+      entry.aside = true;
+      if (!unrecorded.has(entry.seq)) record(entry, 'waiting');
+    }
+  }
+
+  /** To be called when another one may be the first of its plant, or the first is no longer what it was. */
+  function arrange(plantId: bigint): void {
+    const queue = plants.get(plantId) ?? [];
+    for (const entry of queue) {
+      fresh.delete(entry);
+      waiting.delete(entry);
+    }
+    const [first] = queue;
+    if (!first || isUnderWay(first)) return;
+    if (!first.aside) return void fresh.add(first);
+    waiting.add(first);
+    nextDueMs = Math.min(nextDueMs, first.dueMs);
+  }
+
+  function dueAgain(nowMs: number): Entry | undefined {
+    if (nowMs < nextDueMs) return undefined;
+    let earliestMs = Number.POSITIVE_INFINITY;
+    for (const entry of waiting) {
+      if (entry.dueMs <= nowMs) return entry;
+      earliestMs = Math.min(earliestMs, entry.dueMs);
+    }
+    nextDueMs = earliestMs;
+    return undefined;
+  }
+
+  function end(entry: Entry): void {
+    entry.startedMs = undefined;
+    inFlight--;
+  }
+
+  function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {
+    record(entry, status, outcome, nowMs);
+    entries.delete(entry.seq);
+    const rest = (plants.get(entry.plantId) ?? []).filter((other) => other !== entry);
+    if (rest.length > 0) plants.set(entry.plantId, rest);
+    else plants.delete(entry.plantId);
+    arrange(entry.plantId);
+    return status;
+  }
+
+  /** A round is over when one that was begun after the end of the last round has failed, too. */
+  function slowDown({ code, retryAfterMs }: Outcome, startedMs: number, nowMs: number): void {
+    window = Math.max(1, window >> 1);
+    if (startedMs >= roundMs) {
+      rounds++;
+      roundMs = nowMs;
+      if (rounds > PATIENT_ROUNDS) {
+        window = 1;
+        heldUntilMs = nowMs + Math.min(1000 * 2 ** (rounds - PATIENT_ROUNDS - 1), MAX_HOLD_MS);
+      }
+    }
+    if (retryAfterMs !== undefined && PAUSES.includes(code ?? 0)) {
+      pausedUntilMs = Math.max(pausedUntilMs, nowMs + retryAfterMs);
+    }
+  }
+
+  function noteFailure({ code, error = '' }: Outcome, nowMs: number): void {
+    if (failing?.reason !== error) stateChanged = true;
+    failing = { sinceMs: failing?.sinceMs ?? nowMs, reason: error };
+    if (code === GONE) disable('The receiver answered 410 (gone)', nowMs);
+    else if (nowMs - failing.sinceMs >= DISABLED_AFTER_MS) disable(`Nothing but failures for 5 days: ${error}`, nowMs);
+  }
+
+  function disable(reason: string, nowMs: number): void {
+    failing = { sinceMs: failing?.sinceMs ?? nowMs, reason };
+    disabledMs = nowMs;
+    stateChanged = true;
+  }
+
+  function record(entry: Entry, status: DeliveryRecord['status'], outcome?: Outcome, nowMs?: number): void {
+    const { seq, plantId, attempts, dueMs } = entry;
+    const { code = null, answer = null, error = null } = outcome ?? {};
+    unrecorded.set(seq, { seq, plantId, attempts, dueMs, status, timeMs: nowMs ?? null, code, answer, error });
+  }
+
+  function positionNow(): number {
+    let position = readTo;
+    for (const { aside, seq } of entries.values()) if (!aside) position = Math.min(position, seq - 1);
+    return position;
+  }
+
+  function resume(): void {
+    readTo = replay?.resume ?? readTo;
+    replay = null;
+  }
+}
+
+function isUnderWay({ startedMs }: Entry): boolean {
+  return startedMs !== undefined;
+}

@@ -1,0 +1,357 @@
+// The webhook loop: reads the change log for each webhook that this node has claimed, sends, and records what came of it.
+// Nothing is queued outside of the log: what is not recorded when the process dies is sent again.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './attempt.ts';
+import type { Change, ChangeStore } from './change.ts';
+import { type Courier, createCourier, type Entry } from './courier.ts';
+import { PlantStoreError } from './error.ts';
+import { toMessage } from './message.ts';
+import type { Observe } from './observe.ts';
+import { createTurns } from './turns.ts';
+import type { DeliveryStore, Progress, StoredWebhook } from './webhook.ts';
+
+/** So often it is looked which webhooks there are, and if they were changed. */
+const CLAIM_EVERY_MS = 1000;
+/** A node that has not claimed for so long loses its webhooks to others: what it has begun is over by then. */
+const LEASE_MS = MAX_ATTEMPT_MS + 4000;
+const LOOK_EVERY_MS = 250;
+const RECORD_EVERY_MS = 100;
+/** Where only the position has moved on. */
+const RECORD_POSITION_EVERY_MS = 2000;
+const WATCH_AGAIN_MS = 1000;
+
+/** Each webhook may have one request under way, and all together so many more. */
+const MAX_SHARED = 512;
+const MAX_IN_FLIGHT = 2048;
+/** Deliveries that are not done: of one webhook, and where there are many. */
+const MAX_OPEN = 1000;
+const MIN_OPEN = 100;
+const MAX_OPEN_IN_ALL = 100_000;
+/** When it stops, what is under way has so long to come to its end. */
+const LAST_ANSWERS_MS = 2000;
+
+export interface DeliveryOptions {
+  store: DeliveryStore & ChangeStore;
+  attempts: Attempts;
+  /** Names this process among others on the same database. */
+  node: string;
+  observe: Observe;
+  clock?: () => number;
+}
+
+export interface Delivery {
+  /** Somebody has added or changed a webhook. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+export function startDelivery({ store, attempts, node, observe, clock = Date.now }: DeliveryOptions): Delivery {
+  const couriers = new Map<string, Courier>();
+  /** They send nothing any more, and are forgotten with their last answer. */
+  const retired = new Set<Courier>();
+  /** They send nothing new: another node will. */
+  const leaving = new Set<Courier>();
+  /** They would send, but too many others do. */
+  const crowdedOut = new Set<Courier>();
+  /** They have read all there is. */
+  const caughtUp = new Set<Courier>();
+  const reading = new Set<Courier>();
+  const touched = new Set<Courier>();
+  const stopping = new AbortController();
+  const log = createLogReader(store);
+  let inFlight = 0;
+  /** Of these, those beyond the first of each webhook. */
+  let shared = 0;
+  let leaseEndMs = Number.NEGATIVE_INFINITY;
+  let lastSeq = 0;
+  let recording: Promise<void> | undefined;
+  let isRecordFailing = false;
+  let positionsRecordedMs = Number.NEGATIVE_INFINITY;
+  let claiming: Promise<void> | undefined;
+  let claimAgain = false;
+  let hasMoved = false;
+  let isWatching = false;
+
+  claim();
+  const timers = [
+    setInterval(claim, CLAIM_EVERY_MS),
+    setInterval(pumpAll, LOOK_EVERY_MS),
+    setInterval(record, RECORD_EVERY_MS),
+  ];
+
+  return {
+    wake: claim,
+    async stop() {
+      stopping.abort();
+      for (const timer of timers) clearInterval(timer);
+      await claiming;
+      const endMs = performance.now() + LAST_ANSWERS_MS;
+      while (inFlight > 0 && performance.now() < endMs) await sleep(10);
+      await recording;
+      await recordNow(true);
+      couriers.clear(); // what still comes does not count
+      attempts.close();
+      await store.releaseWebhooks(node).catch(() => {});
+    },
+  };
+
+  function claim(): void {
+    claimAgain = claiming !== undefined;
+    if (claiming || stopping.signal.aborted) return;
+    claiming = claimNow()
+      .catch(() => {}) // said by whoever writes or reads next; without a lease nothing is sent
+      .finally(() => {
+        claiming = undefined;
+        if (claimAgain) claim();
+      });
+  }
+
+  async function claimNow(): Promise<void> {
+    const askedMs = performance.now();
+    const claimed = await store.claimWebhooks(node, LEASE_MS);
+    leaseEndMs = askedMs + LEASE_MS;
+    lastSeq = Math.max(lastSeq, claimed.lastSeq);
+    const webhooks = new Map(claimed.webhooks.map((webhook) => [webhook.id, webhook]));
+    for (const courier of couriers.values()) {
+      const webhook = webhooks.get(courier.webhook.id);
+      if (webhook?.epoch === courier.webhook.epoch) courier.webhook = webhook;
+      else retire(courier);
+    }
+    await leave(claimed.surplus);
+    const maxOpen = Math.max(MIN_OPEN, Math.min(MAX_OPEN, Math.floor(MAX_OPEN_IN_ALL / (webhooks.size + 1))));
+    const busy = new Set([...retired].map(({ webhook }) => webhook.id));
+    for (const webhook of webhooks.values()) {
+      if (!couriers.has(webhook.id) && !busy.has(webhook.id)) await engage(webhook, maxOpen);
+    }
+    onMove();
+    if (!isWatching) void watch();
+  }
+
+  async function engage(webhook: StoredWebhook, maxOpen: number): Promise<void> {
+    const open = await store.openDeliveries(webhook.id);
+    if (stopping.signal.aborted) return;
+    couriers.set(webhook.id, createCourier(webhook, open, { maxOpen, random: Math.random }));
+  }
+
+  function retire(courier: Courier): void {
+    couriers.delete(courier.webhook.id);
+    for (const set of [leaving, crowdedOut, caughtUp, touched]) set.delete(courier);
+    if (courier.inFlight > 0) retired.add(courier);
+  }
+
+  /** Gives up so many, each when it has nothing under way and nothing to record. */
+  async function leave(count: number): Promise<void> {
+    leaving.clear();
+    for (const courier of [...couriers.values()].slice(0, count)) leaving.add(courier);
+    const left = [...leaving].filter((courier) => courier.inFlight === 0 && !courier.progress(clock(), true));
+    if (left.length === 0) return;
+    await store.releaseWebhooks(
+      node,
+      left.map(({ webhook }) => webhook.id),
+    );
+    for (const courier of left) retire(courier);
+  }
+
+  /** Hears of new changes at once; if it cannot, they are found with the next claim. */
+  async function watch(): Promise<void> {
+    const { signal } = stopping;
+    isWatching = true;
+    while (couriers.size > 0 && !signal.aborted) {
+      try {
+        for await (const { seq } of store.follow({ after: lastSeq, signal })) {
+          lastSeq = seq;
+          if (!hasMoved) setImmediate(onMove);
+          hasMoved = true;
+          if (couriers.size === 0) break;
+        }
+      } catch {
+        await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => {});
+      }
+    }
+    isWatching = false;
+  }
+
+  function onMove(): void {
+    hasMoved = false;
+    log.forget();
+    caughtUp.clear();
+    pumpAll();
+  }
+
+  function pumpAll(): void {
+    for (const courier of couriers.values()) pump(courier);
+  }
+
+  /** Sends all that may be sent now, and reads on where there is room. */
+  function pump(courier: Courier): void {
+    while (maySend(courier)) {
+      if (courier.inFlight > 0 ? shared >= MAX_SHARED : inFlight >= MAX_IN_FLIGHT) {
+        crowdedOut.add(courier);
+        return;
+      }
+      const entry = courier.next(clock());
+      if (!entry) {
+        if (!caughtUp.has(courier) && !reading.has(courier) && courier.wantsMore(clock())) void readOn(courier);
+        return;
+      }
+      void deliver(courier, entry);
+    }
+  }
+
+  function maySend(courier: Courier): boolean {
+    const isOurs = performance.now() + MAX_ATTEMPT_MS < leaseEndMs && couriers.get(courier.webhook.id) === courier;
+    return isOurs && !leaving.has(courier) && !isRecordFailing && !stopping.signal.aborted;
+  }
+
+  async function readOn(courier: Courier): Promise<void> {
+    reading.add(courier);
+    const { readTo } = courier;
+    try {
+      const page = await log.page(readTo);
+      courier.take(page, clock());
+      if (page.length === 0 && courier.readTo === readTo) caughtUp.add(courier);
+      touched.add(courier);
+    } catch (error) {
+      const isPruned = error instanceof PlantStoreError && error.code === 'changes_pruned';
+      if (isPruned) courier.skipTo(await log.lastGone().catch(() => readTo));
+      else caughtUp.add(courier); // until the next claim
+    }
+    reading.delete(courier);
+    pump(courier);
+  }
+
+  async function deliver(courier: Courier, entry: Entry): Promise<void> {
+    inFlight++;
+    if (courier.inFlight > 1) shared++;
+    const { webhook } = courier;
+    let outcome: Outcome | 'gone' | 'unread';
+    try {
+      const change = entry.change ?? (await log.one(entry.seq));
+      outcome = change ? await attempts.send(webhook.url, toMessage(webhook, change, clock())) : 'gone';
+    } catch {
+      outcome = 'unread';
+    }
+    const isOurs = couriers.get(webhook.id) === courier;
+    if (outcome === 'gone') courier.drop(entry);
+    else if (outcome === 'unread') courier.putBack(entry);
+    else finish(courier, entry, outcome, isOurs);
+    inFlight--;
+    if (courier.inFlight > 0) shared--;
+    if (courier.inFlight === 0) retired.delete(courier);
+    if (isOurs) {
+      touched.add(courier);
+      if (outcome !== 'unread') pump(courier); // or it waits until all are looked at
+    }
+    for (const other of crowdedOut) {
+      if (shared >= MAX_SHARED) break;
+      crowdedOut.delete(other);
+      pump(other);
+    }
+  }
+
+  function finish(courier: Courier, entry: Entry, outcome: Outcome, isOurs: boolean): void {
+    const result = courier.finish(entry, outcome, clock());
+    if (!isOurs) return;
+    const { code, durationMs } = outcome;
+    observe({ kind: 'delivery', webhookId: courier.webhook.id, seq: entry.seq, result, code, durationMs });
+  }
+
+  function record(): void {
+    if (recording) return;
+    const withPositions = performance.now() - positionsRecordedMs >= RECORD_POSITION_EVERY_MS;
+    recording = recordNow(withPositions).finally(() => {
+      recording = undefined;
+    });
+  }
+
+  async function recordNow(withPositions: boolean): Promise<void> {
+    const nowMs = clock();
+    const given = new Map<Courier, Progress>();
+    for (const courier of couriers.values()) {
+      if (!withPositions && !touched.has(courier) && courier.inFlight === 0) continue;
+      const progress = courier.progress(nowMs, withPositions);
+      if (progress) given.set(courier, progress);
+      else touched.delete(courier);
+    }
+    if (withPositions) positionsRecordedMs = performance.now();
+    if (given.size === 0) return;
+    try {
+      const held = new Set(await store.recordDeliveries(node, [...given.values()]));
+      for (const [courier, progress] of given) confirm(courier, progress, held);
+      if (isRecordFailing) setImmediate(pumpAll);
+      isRecordFailing = false;
+    } catch {
+      isRecordFailing = true; // nothing is sent until what was sent is recorded
+    }
+  }
+
+  function confirm(courier: Courier, progress: Progress, held: Set<string>): void {
+    const { id } = courier.webhook;
+    if (couriers.get(id) !== courier) return;
+    if (!held.has(id)) {
+      retire(courier);
+      claim();
+      return;
+    }
+    courier.confirm(progress);
+    if (progress.disabledMs === null) return;
+    observe({ kind: 'webhook_disabled', webhookId: id, reason: progress.failing?.reason ?? '' });
+    retire(courier);
+  }
+}
+
+/** Of the log, at once, for one webhook. */
+const CHANGES_AT_ONCE = 50;
+const CHARS_AT_ONCE = 16 * 1024;
+/** Reads of the database: the others are for those who wait for an answer. */
+const READS_AT_ONCE = 2;
+const READ_WITHIN_MS = 60_000;
+const MAX_KEPT_PAGES = 100;
+
+interface LogReader {
+  /** What comes after this change: one read for all who ask for the same. */
+  page(after: number): Promise<Change[]>;
+  /** Undefined when it is gone. */
+  one(seq: number): Promise<Change | undefined>;
+  /** The change up to which all are gone. */
+  lastGone(): Promise<number>;
+  /** There may be more by now. */
+  forget(): void;
+}
+
+function createLogReader(store: ChangeStore): LogReader {
+  const pages = new Map<number, Promise<Change[]>>();
+  const inTurn = createTurns({
+    atOnce: READS_AT_ONCE,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    waitMs: READ_WITHIN_MS,
+    refusal: 'The change log cannot be read in time',
+  });
+
+  return {
+    page(after) {
+      const known = pages.get(after);
+      if (known) return known;
+      if (pages.size >= MAX_KEPT_PAGES) pages.clear();
+      const page = inTurn(() => store.changes({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }));
+      pages.set(after, page);
+      page.catch(() => pages.delete(after));
+      return page;
+    },
+    async one(seq) {
+      try {
+        const [change] = await inTurn(() => store.changes({ after: seq - 1, limit: 1 }));
+        return change?.seq === seq ? change : undefined;
+      } catch (error) {
+        if (error instanceof PlantStoreError && error.code === 'changes_pruned') return undefined;
+        throw error;
+      }
+    },
+    async lastGone() {
+      const [first] = await inTurn(() => store.changes({ limit: 1 }));
+      return first ? first.seq - 1 : 0;
+    },
+    forget: () => pages.clear(),
+  };
+}

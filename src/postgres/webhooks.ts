@@ -1,0 +1,200 @@
+// Webhooks and their deliveries: all SQL of both but claim_webhooks_1, which shares them out among the nodes.
+
+import { toError } from '../decide.ts';
+import { printJson } from '../json.ts';
+import { DEFAULT_LIMIT } from '../page.ts';
+import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
+import {
+  type DeliveryStore,
+  KEPT_DELIVERED,
+  noDelivery,
+  notSentYet,
+  noWebhook,
+  type StoredWebhook,
+  type WebhookStore,
+} from '../webhook.ts';
+import { toArray } from './array.ts';
+import { LAST_SEQ } from './read.ts';
+import type { Row, Statement } from './transaction.ts';
+
+/** Those that were delivered are looked through for old ones when so many have come. */
+const TRIM_EVERY = 500;
+
+interface Database {
+  read(statement: Statement): Promise<Row[]>;
+  commit(statement: Statement): Promise<Row[]>;
+  /** Throws `changes_pruned` when some after this number are gone. */
+  requireChangesAfter(seq: number): Promise<void>;
+}
+
+export function createWebhookStore({ read, commit, requireChangesAfter }: Database): WebhookStore & DeliveryStore {
+  /** Since they were looked through, of each webhook. */
+  const delivered = new Map<string, number>();
+
+  return {
+    async addWebhook({ id, url, events, secret, createdMs }) {
+      const text = `
+        INSERT INTO webhooks (id, url, events, secret, created, position, waiting_since)
+        VALUES ($1, $2, $3, $4, $5, (${LAST_SEQ}), $5) RETURNING *`;
+      return one(await commit({ text, values: [id, url, events.join(' '), secret, createdMs] }), id);
+    },
+    getWebhook,
+    async listWebhooks() {
+      return toWebhooks(await read({ text: 'SELECT * FROM webhooks ORDER BY created, id' }));
+    },
+    async removeWebhook(id) {
+      const text = `
+        WITH gone AS (DELETE FROM deliveries WHERE webhook_id = $1)
+        DELETE FROM webhooks WHERE id = $1 RETURNING *`;
+      one(await commit({ text, values: [id] }), id);
+    },
+    async rotateSecret(id, secret, oldUntilMs) {
+      const text = `
+        UPDATE webhooks SET old_secret = secret, old_secret_until = $3, secret = $2 WHERE id = $1 RETURNING *`;
+      return one(await commit({ text, values: [id, secret, oldUntilMs] }), id);
+    },
+    async enableWebhook(id, nowMs) {
+      const text = `
+        WITH enabled AS (
+          UPDATE webhooks SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = $2,
+            position = greatest(position, (SELECT pruned_to FROM numbering))
+          WHERE id = $1 AND disabled IS NOT NULL RETURNING id
+        )
+        UPDATE deliveries SET due = $2
+        WHERE webhook_id = (SELECT id FROM enabled) AND status = 'waiting' AND due > $2`;
+      await commit({ text, values: [id, nowMs] });
+      return getWebhook(id);
+    },
+    async replay(id, { from, to = Number.MAX_SAFE_INTEGER }, nowMs) {
+      await requireChangesAfter(from - 1);
+      const text = `
+        UPDATE webhooks w SET position = least(position, $2::bigint - 1), epoch = epoch + 1, waiting_since = $4,
+          replay_to = CASE WHEN known.until < known.frontier THEN known.until END,
+          replay_resume = CASE WHEN known.until < known.frontier THEN known.frontier END
+        FROM (
+          SELECT greatest($3::bigint, replay_to) AS until, coalesce(replay_resume, position) AS frontier
+          FROM webhooks WHERE id = $1 FOR UPDATE
+        ) AS known
+        WHERE id = $1 AND $2 <= known.frontier RETURNING w.*`;
+      const [row] = toWebhooks(await commit({ text, values: [id, from, to, nowMs] }));
+      if (!row) throw notSentYet((await getWebhook(id)).position);
+      return row;
+    },
+    async retryDelivery(id, seq, nowMs) {
+      const text = `
+        WITH retried AS (
+          INSERT INTO deliveries AS d (webhook_id, seq, plant_id, status, attempts, due)
+          SELECT w.id, c.seq, c.plant_id, 'waiting', 0, $3 FROM webhooks w, changes c
+          WHERE w.id = $1 AND c.seq = $2 AND (
+            c.seq <= coalesce(w.replay_resume, w.position)
+            OR EXISTS (SELECT FROM deliveries e WHERE e.webhook_id = w.id AND e.seq = c.seq)
+          )
+          ON CONFLICT (webhook_id, seq) DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due
+          RETURNING *
+        ), told AS (UPDATE webhooks SET epoch = epoch + 1 WHERE id = (SELECT webhook_id FROM retried))
+        SELECT r.*, c.type FROM retried r JOIN changes c ON c.seq = r.seq`;
+      const [row] = await commit({ text, values: [id, seq, nowMs] });
+      if (row) return toDelivery(row as unknown as ListedRow);
+      await getWebhook(id);
+      throw toError(noDelivery(seq));
+    },
+    async listDeliveries(id, { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status } = {}) {
+      await getWebhook(id);
+      const text = `
+        SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq
+        WHERE d.webhook_id = $1 AND d.seq < $2 ${status === undefined ? '' : `AND d.status = '${status}'`}
+        ORDER BY d.seq DESC LIMIT $3`;
+      const rows = await read({ text, values: [id, before, limit] });
+      return (rows as unknown as ListedRow[]).map(toDelivery);
+    },
+    async oldestWaitingMs() {
+      const text = `
+        SELECT min(greatest(w.waiting_since, c.time)) AS time FROM webhooks w JOIN changes c ON c.seq IN (
+          (SELECT min(seq) FROM changes WHERE seq > w.position),
+          (SELECT min(seq) FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting')
+        )
+        WHERE w.disabled IS NULL`;
+      const [row] = await read({ text });
+      return row?.time == null ? undefined : Number(row.time);
+    },
+
+    async claimWebhooks(node, leaseMs) {
+      const text = `
+        SELECT w.*, claimed.surplus, (${LAST_SEQ}) AS last_seq
+        FROM claim_webhooks_1($1, $2) AS claimed JOIN webhooks w ON w.id = claimed.id`;
+      const rows = await commit({ text, values: [node, leaseMs] });
+      const { surplus = 0, last_seq = 0 } = (rows[0] ?? {}) as { surplus?: number; last_seq?: bigint };
+      return { webhooks: toWebhooks(rows), surplus, lastSeq: Number(last_seq) };
+    },
+    async releaseWebhooks(node, ids) {
+      const text = ids
+        ? 'UPDATE webhooks SET node = NULL WHERE node = $1 AND id = ANY ($2::text[])'
+        : `WITH gone AS (DELETE FROM delivery_nodes WHERE id = $1) UPDATE webhooks SET node = NULL WHERE node = $1`;
+      await commit({ text, values: ids ? [node, toArray(ids)] : [node] });
+    },
+    async openDeliveries(id) {
+      const text = `SELECT * FROM deliveries WHERE webhook_id = $1 AND status = 'waiting' ORDER BY seq`;
+      return ((await read({ text, values: [id] })) as unknown as DeliveryRow[]).map(toOpenDelivery);
+    },
+    async recordDeliveries(node, progress) {
+      const records = progress.flatMap(({ id, records }) => records.map((record) => ({ id, ...record })));
+      const states = progress.map(({ records: _, ...state }) => state);
+      const rows = await commit({ text: RECORD, values: [node, printJson(states), printJson(records)] });
+      for (const { id } of records) delivered.set(id, (delivered.get(id) ?? 0) + 1);
+      await trim();
+      return rows.map(({ id }) => id as string);
+    },
+  };
+
+  async function trim(): Promise<void> {
+    const full = [...delivered].filter(([, count]) => count >= TRIM_EVERY).map(([id]) => id);
+    if (full.length === 0) return;
+    for (const id of full) delivered.delete(id);
+    await commit({ text: TRIM, values: [toArray(full)] }).catch(() => {}); // another time
+  }
+
+  async function getWebhook(id: string): Promise<StoredWebhook> {
+    return one(await read({ text: 'SELECT * FROM webhooks WHERE id = $1', values: [id] }), id);
+  }
+}
+
+type ListedRow = Parameters<typeof toDelivery>[0];
+
+function toWebhooks(rows: Row[]): StoredWebhook[] {
+  return (rows as unknown as WebhookRow[]).map(toWebhook);
+}
+
+function one(rows: Row[], id: string): StoredWebhook {
+  const [webhook] = toWebhooks(rows);
+  if (!webhook) throw toError(noWebhook(id));
+  return webhook;
+}
+
+/** Only of webhooks that are still this node's, and that nobody has changed meanwhile. */
+const RECORD = `
+  WITH state AS (
+    SELECT id, epoch, position, (failing->>'sinceMs')::bigint AS failing_since, failing->>'reason' AS reason, "disabledMs" AS disabled
+    FROM jsonb_to_recordset($2::jsonb) AS sent (id text, epoch bigint, position bigint, failing jsonb, "disabledMs" bigint)
+  ), held AS (
+    UPDATE webhooks w SET position = s.position, failing_since = s.failing_since, reason = s.reason, disabled = s.disabled,
+      replay_to = CASE WHEN s.position < w.replay_to THEN w.replay_to END,
+      replay_resume = CASE WHEN s.position < w.replay_to THEN w.replay_resume END
+    FROM state s WHERE w.id = s.id AND w.epoch = s.epoch AND w.node = $1 AND w.disabled IS NULL RETURNING w.id
+  ), recorded AS (
+    INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due, time, code, answer, error)
+    SELECT sent.id, seq, "plantId", status, attempts, "dueMs", "timeMs", code, answer, error
+    FROM jsonb_to_recordset($3::jsonb) AS sent (
+      id text, seq bigint, "plantId" bigint, status text, attempts integer, "dueMs" bigint, "timeMs" bigint, code integer,
+      answer text, error text
+    ) JOIN held ON held.id = sent.id
+    ON CONFLICT (webhook_id, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
+      time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
+  )
+  SELECT id FROM held`;
+
+const TRIM = `
+  DELETE FROM deliveries d USING unnest($1::text[]) AS full_one (id), LATERAL (
+    SELECT seq FROM deliveries e WHERE e.webhook_id = full_one.id AND e.status = 'delivered'
+    ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_DELIVERED}
+  ) AS oldest
+  WHERE d.webhook_id = full_one.id AND d.status = 'delivered' AND d.seq <= oldest.seq`;

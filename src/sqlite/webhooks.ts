@@ -1,0 +1,199 @@
+// Webhooks and their deliveries: all SQL of both. As one server uses a file, all of them are its own.
+
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { Refused } from '../decide.ts';
+import { DEFAULT_LIMIT } from '../page.ts';
+import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
+import {
+  type Claim,
+  type Delivery,
+  type DeliveryQuery,
+  KEPT_DELIVERED,
+  noDelivery,
+  noWebhook,
+  type OpenDelivery,
+  type Progress,
+  type Replay,
+  type StoredWebhook,
+} from '../webhook.ts';
+import { prepareLastSeq } from './numbering.ts';
+
+/** Those that were delivered are looked through for old ones when so many have come. */
+const TRIM_EVERY = 500;
+
+export type WebhookWrite =
+  | { kind: 'add_webhook'; webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'> }
+  | { kind: 'remove_webhook'; id: string }
+  | { kind: 'rotate_secret'; id: string; secret: string; oldUntilMs: number }
+  | { kind: 'enable_webhook'; id: string; nowMs: number }
+  | { kind: 'replay'; id: string; range: Replay; nowMs: number }
+  | { kind: 'retry_delivery'; id: string; seq: number; nowMs: number }
+  | { kind: 'record_deliveries'; progress: Progress[] };
+
+export interface WebhookResults {
+  add_webhook: null;
+  remove_webhook: null;
+  rotate_secret: null;
+  enable_webhook: null;
+  /** False when it has not come so far. */
+  replay: boolean;
+  retry_delivery: null;
+  /** Of those that were recorded. */
+  record_deliveries: string[];
+}
+
+type Result = { done: WebhookResults[keyof WebhookResults] } | Refused;
+
+/** The caller holds the transaction. */
+export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) => Result {
+  const lastSeq = prepareLastSeq(db);
+  const insert = db.prepare(`
+    INSERT INTO webhooks (id, url, events, secret, created, position, waiting_since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5)`);
+  const remove = db.prepare('DELETE FROM webhooks WHERE id = ?');
+  const removeDeliveries = db.prepare('DELETE FROM deliveries WHERE webhook_id = ?');
+  const rotate = db.prepare(
+    'UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?2 WHERE id = ?1',
+  );
+  const enable = db.prepare(`
+    UPDATE webhooks SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = ?2,
+      position = max(position, (SELECT pruned_to FROM numbering))
+    WHERE id = ?1 AND disabled IS NOT NULL`);
+  const makeDue = db.prepare(`
+    UPDATE deliveries SET due = ?2 WHERE webhook_id = ?1 AND status <> 'delivered' AND status = 'waiting' AND due > ?2`);
+  const replay = db.prepare(`
+    UPDATE webhooks SET position = min(position, ?2 - 1), epoch = epoch + 1, waiting_since = ?4,
+      replay_to = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, max(?3, coalesce(replay_to, 0))),
+      replay_resume = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, coalesce(replay_resume, position))
+    WHERE id = ?1 AND ?2 <= coalesce(replay_resume, position)`);
+  const retry = db.prepare(`
+    INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
+    SELECT w.id, c.seq, c.plant_id, 'waiting', 0, ?3 FROM webhooks w, changes c
+    WHERE w.id = ?1 AND c.seq = ?2 AND (
+      c.seq <= coalesce(w.replay_resume, w.position)
+      OR EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.seq = c.seq)
+    )
+    ON CONFLICT DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due`);
+  const newEpoch = db.prepare('UPDATE webhooks SET epoch = epoch + 1 WHERE id = ?');
+  const find = db.prepare('SELECT 1 FROM webhooks WHERE id = ?');
+  const move = db.prepare(`
+    UPDATE webhooks SET position = ?3, failing_since = ?4, reason = ?5, disabled = ?6,
+      replay_to = iif(?3 >= replay_to, NULL, replay_to), replay_resume = iif(?3 >= replay_to, NULL, replay_resume)
+    WHERE id = ?1 AND epoch = ?2 AND disabled IS NULL`);
+  const record = db.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const trim = db.prepare(`
+    DELETE FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' AND seq <= (
+      SELECT seq FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_DELIVERED}
+    )`);
+  /** Since they were looked through. */
+  const delivered = new Map<string, number>();
+
+  return (write) => {
+    switch (write.kind) {
+      case 'add_webhook': {
+        const { id, url, events, secret, createdMs } = write.webhook;
+        insert.run(id, url, events.join(' '), secret, createdMs, lastSeq());
+        return { done: null };
+      }
+      case 'remove_webhook':
+        removeDeliveries.run(write.id);
+        return found(remove.run(write.id).changes, write.id);
+      case 'rotate_secret':
+        return found(rotate.run(write.id, write.secret, write.oldUntilMs).changes, write.id);
+      case 'enable_webhook':
+        if (!find.get(write.id)) return noWebhook(write.id);
+        if (enable.run(write.id, write.nowMs).changes === 1n) makeDue.run(write.id, write.nowMs);
+        return { done: null };
+      case 'replay': {
+        if (!find.get(write.id)) return noWebhook(write.id);
+        const { from, to = Number.MAX_SAFE_INTEGER } = write.range;
+        return { done: replay.run(write.id, from, to, write.nowMs).changes === 1n };
+      }
+      case 'retry_delivery':
+        if (!find.get(write.id)) return noWebhook(write.id);
+        if (retry.run(write.id, write.seq, write.nowMs).changes === 0n) return noDelivery(write.seq);
+        newEpoch.run(write.id);
+        return { done: null };
+      case 'record_deliveries':
+        return { done: write.progress.filter(recordOne).map(({ id }) => id) };
+    }
+  };
+
+  function found(changes: number | bigint, id: string): Result {
+    return changes === 0n ? noWebhook(id) : { done: null };
+  }
+
+  function recordOne({ id, epoch, position, failing, disabledMs, records }: Progress): boolean {
+    const { sinceMs = null, reason = null } = failing ?? {};
+    if (move.run(id, epoch, position, sinceMs, reason, disabledMs).changes === 0n) return false;
+    for (const one of records) {
+      const { seq, plantId, status, attempts, dueMs, timeMs, code, answer, error } = one;
+      record.run(id, seq, plantId, status, attempts, dueMs, timeMs, code, answer, error);
+    }
+    const count = (delivered.get(id) ?? 0) + records.length;
+    if (count >= TRIM_EVERY) trim.run(id);
+    delivered.set(id, count >= TRIM_EVERY ? 0 : count);
+    return true;
+  }
+}
+
+export function prepareWebhookReads(db: DatabaseSync) {
+  const lastSeq = prepareLastSeq(db);
+  const get = db.prepare('SELECT * FROM webhooks WHERE id = ?');
+  const list = db.prepare('SELECT * FROM webhooks ORDER BY created, id');
+  const enabled = db.prepare('SELECT * FROM webhooks WHERE disabled IS NULL ORDER BY id');
+  const open = db.prepare(`
+    SELECT * FROM deliveries WHERE webhook_id = ? AND status <> 'delivered' AND status = 'waiting' ORDER BY seq`);
+  const one = db.prepare(`
+    SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
+  const oldest = db.prepare(`
+    SELECT min(max(w.waiting_since, c.time)) AS time FROM webhooks w JOIN changes c ON c.seq IN (
+      (SELECT min(seq) FROM changes WHERE seq > w.position),
+      (SELECT min(seq) FROM deliveries d WHERE d.webhook_id = w.id AND d.status <> 'delivered' AND d.status = 'waiting')
+    )
+    WHERE w.disabled IS NULL`);
+  const byStatus = {
+    any: prepareList(''),
+    delivered: prepareList(`AND d.status = 'delivered'`),
+    waiting: prepareList(`AND d.status <> 'delivered' AND d.status = 'waiting'`),
+    dead: prepareList(`AND d.status <> 'delivered' AND d.status = 'dead'`),
+  };
+  for (const statement of [open, one, ...Object.values(byStatus)]) statement.setReadBigInts(true);
+
+  return {
+    getWebhook(id: string): StoredWebhook | undefined {
+      const row = get.get(id) as WebhookRow | undefined;
+      return row && toWebhook(row);
+    },
+    listWebhooks: (): StoredWebhook[] => (list.all() as unknown as WebhookRow[]).map(toWebhook),
+    claimWebhooks(): Claim {
+      const webhooks = (enabled.all() as unknown as WebhookRow[]).map(toWebhook);
+      return { webhooks, surplus: 0, lastSeq: lastSeq() };
+    },
+    openDeliveries: (id: string): OpenDelivery[] => rows<DeliveryRow>(open.all(id)).map(toOpenDelivery),
+    getDelivery(id: string, seq: number): Delivery | undefined {
+      const [row] = rows<Parameters<typeof toDelivery>[0]>(one.all(id, seq));
+      return row && toDelivery(row);
+    },
+    listDeliveries(
+      id: string,
+      { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status }: DeliveryQuery,
+    ): Delivery[] {
+      const listed = byStatus[status ?? 'any'].all(id, before, limit);
+      return rows<Parameters<typeof toDelivery>[0]>(listed).map(toDelivery);
+    },
+    oldestWaitingMs(): number | undefined {
+      const { time } = oldest.get() as { time: number | null };
+      return time ?? undefined;
+    },
+  };
+
+  function prepareList(filter: string) {
+    return db.prepare(`
+      SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq
+      WHERE d.webhook_id = ? AND d.seq < ? ${filter} ORDER BY d.seq DESC LIMIT ?`);
+  }
+}
+
+function rows<T>(all: Record<string, SQLInputValue>[]): T[] {
+  return all as unknown as T[];
+}

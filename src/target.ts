@@ -1,0 +1,79 @@
+// Where a webhook may point: https to public addresses, and with the operator's consent also into private networks.
+
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { PlantStoreError } from './error.ts';
+
+const MAX_URL_CHARS = 2000;
+const PRIVATE = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
+
+export interface Address {
+  address: string;
+  family: number;
+}
+
+/** All addresses of a name. */
+export type Resolve = (hostname: string) => Promise<Address[]>;
+
+export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
+
+export interface Targets {
+  /** Throws `not_valid` for a URL that could never be sent to. One whose name is not known now may be, later. */
+  check(url: string): Promise<void>;
+  /** Those to connect to. Throws when any of them is out of bounds: a name must not lead to where its URL may not. */
+  addressesOf(url: URL): Promise<Address[]>;
+}
+
+export function createTargets(options: { allowPrivate: boolean; resolve?: Resolve }): Targets {
+  const { allowPrivate, resolve = resolveName } = options;
+  return {
+    async check(text) {
+      const url = readUrl(text, allowPrivate);
+      const addresses = await addressesOf(url).catch((error: NodeJS.ErrnoException) => error);
+      if (addresses instanceof ForbiddenTarget) throw refuse(addresses.message);
+    },
+    addressesOf,
+  };
+
+  async function addressesOf(url: URL): Promise<Address[]> {
+    const literal = literalOf(url);
+    const family = isIP(literal);
+    const addresses = family ? [{ address: literal, family }] : await resolve(url.hostname);
+    for (const { address } of addresses) requireAllowed(address, url.protocol);
+    return addresses;
+  }
+
+  function requireAllowed(address: string, protocol: string): void {
+    const range = ipaddr.parse(address).range();
+    if (PRIVATE.has(range)) {
+      if (allowPrivate) return;
+      throw new ForbiddenTarget(`must not lead into a private network (${address}, ${range})`);
+    }
+    if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address} (${range})`);
+    if (protocol !== 'https:') throw new ForbiddenTarget('must begin with https://');
+  }
+}
+
+/** The host without the brackets of IPv6. */
+export function literalOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '');
+}
+
+/** What it says goes on after "The URL". */
+export class ForbiddenTarget extends Error {}
+
+function readUrl(text: string, allowPrivate: boolean): URL {
+  if (text.length > MAX_URL_CHARS) throw refuse(`must not be longer than ${MAX_URL_CHARS} characters`);
+  const url = URL.parse(text);
+  if (!url || !/^https?:\/\//i.test(text) || url.hostname === '')
+    throw refuse('must be a URL such as https://example.com/plants');
+  if (url.protocol !== 'https:' && !allowPrivate) throw refuse('must begin with https://');
+  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or a password');
+  if (url.hash !== '') throw refuse('must not hold a "#"');
+  return url;
+}
+
+function refuse(finding: string): PlantStoreError {
+  return new PlantStoreError('not_valid', `"url" ${finding}`);
+}

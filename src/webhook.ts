@@ -1,0 +1,250 @@
+// Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
+
+import { z } from 'zod';
+import type { Outcome } from './attempt.ts';
+import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
+import { PlantStoreError } from './error.ts';
+import { Time } from './plant.ts';
+import { mintId } from './token.ts';
+
+const Url = z
+  .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') })
+  .meta({ format: 'uri', description: 'Where changes are sent to, with POST; `https`' });
+const Seq = z.number().meta({ type: 'integer', format: 'int64' });
+
+/** What the published description calls "when a plant was added". */
+export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
+
+export const NewWebhook = z
+  .object(
+    {
+      url: Url,
+      events: z
+        .array(z.enum(CHANGE_TYPES, { error: `must be one of ${CHANGE_TYPES.join(', ')}` }), {
+          error: 'must be an array',
+        })
+        .min(1, { error: 'must name one event at least' })
+        .optional()
+        .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
+    },
+    { error: 'must be an object' },
+  )
+  .meta({ id: 'NewWebhook' });
+export type NewWebhook = z.output<typeof NewWebhook>;
+
+export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
+
+const WEBHOOK = {
+  id: z.string(),
+  url: Url,
+  events: z.array(z.enum(CHANGE_TYPES)),
+  created: Time,
+  status: z.enum(WEBHOOK_STATUSES).meta({
+    description:
+      '`failing`: nothing but failures `since` then; `disabled`: nothing is sent any more, all since then waits in the change log',
+  }),
+  since: Time.optional().meta({ description: 'When it began to fail, or was disabled' }),
+  reason: z.string().optional().meta({ description: 'Why it fails, or was disabled' }),
+  position: Seq.meta({ description: 'Changes up to this number are delivered, or are listed as deliveries' }),
+};
+
+/** As it is shown: the secret is not in it. */
+export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook' });
+export type Webhook = z.output<typeof Webhook>;
+
+export const WebhookWithSecret = z
+  .object({ ...WEBHOOK, secret: z.string().meta({ description: 'Signs what is sent. Shown only now' }) })
+  .meta({ id: 'WebhookWithSecret' });
+
+export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const Delivery = z
+  .object({
+    seq: Seq.meta({ description: 'Number of the change' }),
+    event: z.enum(CHANGE_TYPES),
+    plant: z.bigint().meta({ type: 'integer', format: 'int64', description: 'Id of the plant' }),
+    status: z.enum(DELIVERY_STATUSES).meta({ description: '`dead`: it was tried as often as it is ever tried' }),
+    attempts: z.int(),
+    time: Time.optional().meta({ description: 'Of the last attempt' }),
+    next: Time.optional().meta({ description: 'Of the next attempt; not there while an earlier one is under way' }),
+    code: z.int().optional().meta({ description: 'Status of the last answer' }),
+    answer: z.string().optional().meta({ description: 'First 1 KiB of the last answer' }),
+    error: z.string().optional().meta({ description: 'Why the last attempt failed' }),
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = z.output<typeof Delivery>;
+
+export const TestResult = z
+  .object({
+    delivered: z.boolean(),
+    code: z.int().optional().meta({ description: 'Status of the answer' }),
+    answer: z.string().optional().meta({ description: 'First 1 KiB of the answer' }),
+    error: z.string().optional().meta({ description: 'Why it failed' }),
+    milliseconds: z.int(),
+  })
+  .meta({ id: 'TestResult' });
+export type TestResult = z.output<typeof TestResult>;
+
+export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcome): TestResult {
+  return { ...outcome, milliseconds: Math.round(durationMs) };
+}
+
+export const Replay = z
+  .object(
+    {
+      from: z
+        .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
+          error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
+        })
+        .meta({ type: 'integer', format: 'int64', description: 'Number of the first change' }),
+      to: z
+        .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
+          error: 'must be the number of a change',
+        })
+        .optional()
+        .meta({ type: 'integer', format: 'int64', description: 'Number of the last change; without it, the newest' }),
+    },
+    { error: 'must be an object' },
+  )
+  .refine(({ from, to }) => to === undefined || to >= from, { error: 'must not be before "from"', path: ['to'] })
+  .meta({ id: 'Replay' });
+export type Replay = z.output<typeof Replay>;
+
+/** All that is kept of a webhook. */
+export interface StoredWebhook {
+  id: string;
+  url: string;
+  events: ChangeType[];
+  secret: string;
+  /** Signs, too, until then. */
+  oldSecret: { secret: string; untilMs: number } | null;
+  createdMs: number;
+  /** Changes up to this one are delivered, or have a delivery of their own. */
+  position: number;
+  /** Changes up to `to` are sent once more; then it goes on after `resume`. */
+  replay: { to: number; resume: number } | null;
+  failing: { sinceMs: number; reason: string } | null;
+  disabledMs: number | null;
+  /** Grows when somebody else than the delivery loop has changed what is to be sent. */
+  epoch: number;
+}
+
+/** A delivery that is not done. */
+export interface OpenDelivery {
+  seq: number;
+  plantId: bigint;
+  attempts: number;
+  dueMs: number;
+}
+
+/** What has become of a delivery. */
+export interface DeliveryRecord extends OpenDelivery {
+  status: DeliveryStatus;
+  /** Of the last attempt. */
+  timeMs: number | null;
+  code: number | null;
+  answer: string | null;
+  error: string | null;
+}
+
+/** How far the deliveries of a webhook have come. */
+export interface Progress {
+  id: string;
+  epoch: number;
+  position: number;
+  failing: StoredWebhook['failing'];
+  disabledMs: number | null;
+  records: DeliveryRecord[];
+}
+
+export interface DeliveryQuery {
+  /** Only those with a smaller number. */
+  before?: number | undefined;
+  limit?: number | undefined;
+  status?: DeliveryStatus | undefined;
+}
+
+/** All of these but the first and the third throw `not_found`. */
+export interface WebhookStore {
+  /** It is told of what comes after this moment. */
+  addWebhook(webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'>): Promise<StoredWebhook>;
+  getWebhook(id: string): Promise<StoredWebhook>;
+  /** Oldest first. */
+  listWebhooks(): Promise<StoredWebhook[]>;
+  removeWebhook(id: string): Promise<void>;
+  /** The old secret stays valid until then. */
+  rotateSecret(id: string, secret: string, oldUntilMs: number): Promise<StoredWebhook>;
+  /** Goes on where it was, or with the oldest change that is still there. */
+  enableWebhook(id: string, nowMs: number): Promise<StoredWebhook>;
+  /** What is new comes after the changes that are sent once more. */
+  replay(id: string, range: Replay, nowMs: number): Promise<StoredWebhook>;
+  /** Makes it due now, with all attempts before it again. */
+  retryDelivery(id: string, seq: number, nowMs: number): Promise<Delivery>;
+  /** Newest first. Of those that were delivered, only the newest are kept. */
+  listDeliveries(id: string, query?: DeliveryQuery): Promise<Delivery[]>;
+  /** When the change that has waited longest was made, over all webhooks that are not disabled. */
+  oldestWaitingMs(): Promise<number | undefined>;
+}
+
+export interface Claim {
+  /** Those that this node, and no other, delivers to until the lease ends. */
+  webhooks: StoredWebhook[];
+  /** So many of them it should give up, for other nodes to claim. */
+  surplus: number;
+  /** Number of the newest change. */
+  lastSeq: number;
+}
+
+/** What the delivery loop needs besides. */
+export interface DeliveryStore {
+  /** Renews the lease of all that this node has, and gives it others that nobody has. */
+  claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
+  /** Without ids all, and the node itself. */
+  releaseWebhooks(node: string, ids?: string[]): Promise<void>;
+  /** By ascending number. */
+  openDeliveries(id: string): Promise<OpenDelivery[]>;
+  /** Gives the ids of those that are still this node's, and of the same epoch: only those were recorded. */
+  recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
+}
+
+/** So many of each webhook are kept. */
+export const KEPT_DELIVERED = 1000;
+/** A secret that was replaced signs for so long. */
+export const OLD_SECRET_MS = 24 * 3_600_000;
+
+export function mintWebhookId(): string {
+  return mintId('whk');
+}
+
+export function describeWebhook(webhook: StoredWebhook): Webhook {
+  const { id, url, events, createdMs, position, failing, disabledMs } = webhook;
+  const sinceMs = disabledMs ?? failing?.sinceMs;
+  return {
+    id,
+    url,
+    events,
+    created: new Date(createdMs).toISOString(),
+    status: disabledMs !== null ? 'disabled' : failing ? 'failing' : 'active',
+    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+    ...(failing && { reason: failing.reason }),
+    position,
+  };
+}
+
+export function isWanted({ events }: StoredWebhook, { type }: Change): boolean {
+  return events.includes(type);
+}
+
+/** As a store refuses it. */
+export function noWebhook(id: string): { refused: 'not_found'; message: string } {
+  return { refused: 'not_found', message: `No webhook has the id "${id}"` };
+}
+
+export function noDelivery(seq: number): { refused: 'not_found'; message: string } {
+  return { refused: 'not_found', message: `Change ${seq} was not delivered yet, or is no longer there` };
+}
+
+export function notSentYet(position: number): PlantStoreError {
+  return new PlantStoreError('not_valid', `"from" must not be after ${position}: what comes then is still to be sent`);
+}
