@@ -84,9 +84,15 @@ export function createAttempts(targets: Targets): Attempts {
         const isLost = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         reject(isLost ? new KeptConnectionLost(error.message) : error);
       });
+      let isAnswered = false;
       request.on('response', (response) => {
+        isAnswered = true;
         clearTimeout(late);
         readAnswer(response).then(resolve);
+      });
+      request.on('close', () => {
+        clearTimeout(late);
+        if (!isAnswered) reject(new Error('The receiver gave no answer')); // such as one that wants another protocol
       });
       request.end(body);
     });

@@ -3,6 +3,7 @@
 
 import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
+import { charsOf } from './page.ts';
 import { type DeliveryRecord, isWanted, type OpenDelivery, type Progress, type StoredWebhook } from './webhook.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,11 +34,13 @@ const QUICK_MS = 1000;
 /** So many rounds may fail before new changes are held back: then one is tried now and then, to see if it is well again. */
 const PATIENT_ROUNDS = 2;
 const MAX_HOLD_MS = 5 * MINUTE_MS;
+/** Of changes that were read and wait for their turn; one more page may be there. */
+const MAX_HELD_CHARS = 32 * 1024;
 /** What takes longer is put aside, so that the position can pass it. */
 const SLOW_MS = 1000;
 
 export interface Entry extends OpenDelivery {
-  /** Until it is put aside: then it has to be read again. */
+  /** Not there where it has to wait: then it is read again. */
   change: Change | undefined;
   /** It has a record of its own, so that the position may pass it. */
   aside: boolean;
@@ -96,6 +99,7 @@ export function createCourier(
   let { position: readTo, replay, failing, disabledMs } = webhook;
   let stateChanged = false;
   let inFlight = 0;
+  let heldChars = 0;
   let window = 1;
   /** Rounds that failed since the last success, and when the last one did. */
   let rounds = 0;
@@ -116,7 +120,8 @@ export function createCourier(
     },
     wantsMore(nowMs) {
       const isOpen = disabledMs === null && nowMs >= pausedUntilMs && nowMs >= heldUntilMs;
-      return isOpen && inFlight + fresh.size < window && entries.size < maxOpen;
+      const hasRoom = entries.size < maxOpen && heldChars < MAX_HELD_CHARS;
+      return isOpen && hasRoom && inFlight + fresh.size < window;
     },
     take(page, nowMs) {
       for (const change of page) {
@@ -152,7 +157,7 @@ export function createCourier(
         failing = null;
         return settle(entry, 'delivered', outcome, nowMs);
       }
-      slowDown(outcome, startedMs, nowMs);
+      slowDown(outcome, entry.attempts === 1 ? startedMs : undefined, nowMs);
       noteFailure(outcome, nowMs);
       const waitMs = RETRY_AFTER_MS[entry.attempts - 1];
       if (waitMs === undefined) return settle(entry, 'dead', outcome, nowMs);
@@ -199,6 +204,8 @@ export function createCourier(
     const queue = plants.get(entry.plantId) ?? [];
     plants.set(entry.plantId, queue);
     queue.push(entry);
+    if (queue.length > 1) entry.change = undefined;
+    if (entry.change) heldChars += charsOf(entry.change.plant);
     // What is under way stays first; a change that is sent once more may come before others that wait.
     if (queue.length > 1) queue.sort((a, b) => Number(isUnderWay(b)) - Number(isUnderWay(a)) || a.seq - b.seq);
     if (queue.some(({ aside }) => aside)) putAside(entry.plantId);
@@ -208,25 +215,29 @@ export function createCourier(
   /** Behind one that waits, all wait: as records, so that the position can pass them. */
   function putAside(plantId: bigint): void {
     for (const entry of plants.get(plantId) ?? []) {
-      if (!isUnderWay(entry)) entry.change = undefined;
+      if (!isUnderWay(entry)) forget(entry);
       if (entry.aside) continue;
       entry.aside = true;
       if (!unrecorded.has(entry.seq)) record(entry, 'waiting');
     }
   }
 
+  function forget(entry: Entry): void {
+    if (entry.change) heldChars -= charsOf(entry.change.plant);
+    entry.change = undefined;
+  }
+
   /** To be called when another one may be the first of its plant, or the first is no longer what it was. */
   function arrange(plantId: bigint): void {
     const queue = plants.get(plantId) ?? [];
-    for (const entry of queue) {
-      fresh.delete(entry);
-      waiting.delete(entry);
+    for (const [at, entry] of queue.entries()) {
+      const isNext = at === 0 && !isUnderWay(entry);
+      if (!isNext || entry.aside) fresh.delete(entry);
+      else fresh.add(entry);
+      if (!isNext || !entry.aside) waiting.delete(entry);
+      else waiting.add(entry);
     }
-    const [first] = queue;
-    if (!first || isUnderWay(first)) return;
-    if (!first.aside) return void fresh.add(first);
-    waiting.add(first);
-    nextDueMs = Math.min(nextDueMs, first.dueMs);
+    nextDueMs = Number.NEGATIVE_INFINITY; // to be found out again
   }
 
   function dueAgain(nowMs: number): Entry | undefined {
@@ -247,6 +258,7 @@ export function createCourier(
 
   function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {
     record(entry, status, outcome, nowMs);
+    forget(entry);
     entries.delete(entry.seq);
     const rest = (plants.get(entry.plantId) ?? []).filter((other) => other !== entry);
     if (rest.length > 0) plants.set(entry.plantId, rest);
@@ -255,10 +267,10 @@ export function createCourier(
     return status;
   }
 
-  /** A round is over when one that was begun after the end of the last round has failed, too. */
-  function slowDown({ code, retryAfterMs }: Outcome, startedMs: number, nowMs: number): void {
+  /** A new change that was begun after the end of the last round, and has failed, too, makes another one. */
+  function slowDown({ code, retryAfterMs }: Outcome, newStartedMs: number | undefined, nowMs: number): void {
     window = Math.max(1, window >> 1);
-    if (startedMs >= roundMs) {
+    if (newStartedMs !== undefined && newStartedMs >= roundMs) {
       rounds++;
       roundMs = nowMs;
       if (rounds > PATIENT_ROUNDS) {

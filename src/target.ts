@@ -45,7 +45,7 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
   }
 
   function requireAllowed(address: string, protocol: string): void {
-    const range = ipaddr.parse(address).range();
+    const range = rangeOf(address);
     if (PRIVATE.has(range)) {
       if (allowPrivate) return;
       throw new ForbiddenTarget(`must not lead into a private network (${address}, ${range})`);
@@ -53,6 +53,15 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
     if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address} (${range})`);
     if (protocol !== 'https:') throw new ForbiddenTarget('must begin with https://');
   }
+}
+
+/** All addresses of IPv6 that anybody has been given; what the library knows nothing of is outside. */
+const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
+
+function rangeOf(address: string): string {
+  const parsed = ipaddr.parse(address);
+  const range = parsed.range();
+  return range === 'unicast' && parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_V6) ? 'reserved' : range;
 }
 
 /** The host without the brackets of IPv6. */

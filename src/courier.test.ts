@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Outcome } from './attempt.ts';
+import type { Change } from './change.ts';
+import { type Courier, createCourier, type Entry, RETRY_AFTER_MS } from './courier.ts';
+import type { OpenDelivery, StoredWebhook } from './webhook.ts';
+
+const HOUR_MS = 3_600_000;
+const OK: Outcome = { delivered: true, code: 200, answer: 'ok', durationMs: 5 };
+const FAILED: Outcome = {
+  delivered: false,
+  code: 500,
+  answer: 'no',
+  error: 'The receiver answered 500',
+  durationMs: 5,
+};
+
+function webhookAt(position: number, more: Partial<StoredWebhook> = {}): StoredWebhook {
+  return {
+    id: 'whk_1',
+    url: 'https://example.com/',
+    events: ['plant.created', 'plant.updated'],
+    secret: 'whsec_AAAA',
+    oldSecret: null,
+    createdMs: 0,
+    position,
+    replay: null,
+    failing: null,
+    disabledMs: null,
+    epoch: 0,
+    ...more,
+  };
+}
+
+function courierAt(
+  position = 0,
+  open: OpenDelivery[] = [],
+  more: Partial<StoredWebhook> = {},
+  maxOpen = 1000,
+): Courier {
+  return createCourier(webhookAt(position, more), open, { maxOpen, random: () => 0.5 });
+}
+
+function change(seq: number, plantId: number, type: Change['type'] = 'plant.created'): Change {
+  return { seq, type, time: '', plant: { id: BigInt(plantId), name: `v${seq}` }, token: 'cli' };
+}
+
+/** Opens the window, so that several can be under way. */
+function warmUp(courier: Courier, firstSeq: number, count: number): void {
+  for (let seq = firstSeq; seq < firstSeq + count; seq++) {
+    courier.take([change(seq, -seq)], 0);
+    courier.finish(courier.next(0) as Entry, OK, 0);
+  }
+}
+
+function allNext(courier: Courier, nowMs = 0): number[] {
+  const seqs: number[] = [];
+  for (let entry = courier.next(nowMs); entry; entry = courier.next(nowMs)) seqs.push(entry.seq);
+  return seqs;
+}
+
+test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, and is a dead letter then', () => {
+  const courier = courierAt();
+  courier.take([change(1, 1)], 0);
+  let nowMs = 0;
+  const waits: number[] = [];
+  for (;;) {
+    const entry = courier.next(nowMs) as Entry;
+    const result = courier.finish(entry, FAILED, nowMs);
+    if (result === 'dead') break;
+    assert.equal(courier.next(entry.dueMs - 1), undefined, 'it came too early');
+    waits.push(entry.dueMs - nowMs);
+    nowMs = entry.dueMs;
+  }
+  assert.deepEqual(waits, [5000, 300_000, 1_800_000, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR_MS)]);
+  const [record] = courier.progress(nowMs, true)?.records ?? [];
+  assert.deepEqual(
+    { status: record?.status, attempts: record?.attempts, code: record?.code, answer: record?.answer },
+    { status: 'dead', attempts: 10, code: 500, answer: 'no' },
+  );
+});
+
+test('each wait is up to 20 % shorter or longer', () => {
+  for (const [random, factor] of [
+    [0, 0.8],
+    [1, 1.2],
+  ] as const) {
+    const courier = createCourier(webhookAt(0), [], { maxOpen: 10, random: () => random });
+    courier.take([change(1, 1)], 0);
+    const entry = courier.next(0) as Entry;
+    courier.finish(entry, FAILED, 0);
+    assert.equal(entry.dueMs, (RETRY_AFTER_MS[0] as number) * factor);
+  }
+});
+
+test('Retry-After makes a wait longer, never shorter; with 429 and 503 everything waits', () => {
+  for (const [code, retryAfterMs, dueMs, othersWait] of [
+    [429, 60_000, 60_000, true],
+    [503, 60_000, 60_000, true],
+    [500, 60_000, 60_000, false],
+    [429, 1000, 5000, true],
+  ] as const) {
+    const courier = courierAt();
+    warmUp(courier, 1, 3);
+    courier.take([change(10, 1), change(11, 2)], 0);
+    const entry = courier.next(0) as Entry;
+    courier.finish(entry, { ...FAILED, code, retryAfterMs }, 0);
+    assert.equal(entry.dueMs, dueMs);
+    assert.equal(courier.next(retryAfterMs - 1)?.seq, othersWait ? undefined : 11);
+    if (othersWait) assert.ok(courier.next(retryAfterMs));
+  }
+});
+
+test('changes of one plant go one after the other, those of others at the same time', () => {
+  const courier = courierAt();
+  warmUp(courier, 1, 5);
+  courier.take([change(10, 1), change(11, 1), change(12, 2), change(13, 1)], 0);
+  const first = courier.next(0) as Entry;
+  assert.equal(first.seq, 10);
+  assert.deepEqual(allNext(courier), [12]);
+  courier.finish(first, OK, 0);
+  assert.deepEqual(allNext(courier), [11]);
+});
+
+test('behind a delivery that waits, those of its plant wait, and the position passes them', () => {
+  const courier = courierAt();
+  warmUp(courier, 1, 5);
+  courier.take([change(10, 1), change(11, 1), change(12, 2)], 0);
+  const first = courier.next(0) as Entry;
+  const other = courier.next(0) as Entry;
+  courier.finish(first, FAILED, 0);
+  courier.finish(other, OK, 0);
+  courier.take([change(13, 1)], 0);
+  assert.deepEqual(allNext(courier), []);
+  const progress = courier.progress(0, true);
+  assert.equal(progress?.position, 13);
+  assert.deepEqual(
+    progress?.records.filter(({ seq }) => seq >= 10).map(({ seq, status, attempts }) => [seq, status, attempts]),
+    [
+      [10, 'waiting', 1],
+      [11, 'waiting', 0],
+      [12, 'delivered', 1],
+      [13, 'waiting', 0],
+    ],
+  );
+  for (const seq of [10, 11, 13]) {
+    const entry = courier.next(5000) as Entry;
+    assert.equal(entry.seq, seq);
+    assert.equal(courier.next(5000), undefined);
+    assert.equal(entry.change, undefined, 'what waits is not kept in memory');
+    courier.finish(entry, OK, 5000);
+  }
+});
+
+test('the position never passes what is neither delivered nor recorded', () => {
+  const courier = courierAt();
+  warmUp(courier, 1, 5);
+  courier.take([change(10, 1), change(11, 2), change(12, 3, 'plant.deleted')], 0);
+  const [first, second] = [courier.next(0) as Entry, courier.next(0) as Entry];
+  courier.finish(second, OK, 10);
+  assert.equal(courier.progress(10, true)?.position, 9);
+  assert.equal(courier.progress(1500, true)?.position, 12, 'what is slow is put aside');
+  assert.ok(courier.progress(1500, true)?.records.some(({ seq, status }) => seq === 10 && status === 'waiting'));
+  courier.finish(first, OK, 1600);
+  assert.ok(courier.progress(1600, true)?.records.some(({ seq, status }) => seq === 10 && status === 'delivered'));
+});
+
+test('after a restart it goes on with what was recorded, and with what was not', () => {
+  const open = [
+    { seq: 3, plantId: 1n, attempts: 2, dueMs: 5000 },
+    { seq: 6, plantId: 1n, attempts: 0, dueMs: 0 },
+  ];
+  const courier = courierAt(4, open);
+  courier.take([change(5, 2), change(6, 1), change(7, 1)], 0);
+  assert.deepEqual(allNext(courier), [5]);
+  assert.equal(courier.next(5000), undefined, 'one at a time until it is known to be quick');
+});
+
+test('it takes no more than it may have open', () => {
+  const courier = courierAt(0, [], {}, 3);
+  courier.take([change(1, 1), change(2, 2), change(3, 3), change(4, 4)], 0);
+  assert.equal(courier.readTo, 3);
+  assert.equal(courier.wantsMore(0), false);
+  courier.finish(courier.next(0) as Entry, OK, 0);
+  courier.take([change(4, 4)], 0);
+  assert.equal(courier.readTo, 4);
+});
+
+test('requests under way grow with quick answers to 32, and shrink with failures and slow answers to 1', () => {
+  const courier = courierAt();
+  warmUp(courier, 1, 100);
+  courier.take(
+    Array.from({ length: 64 }, (_, n) => change(200 + n, n)),
+    0,
+  );
+  const underWay: Entry[] = [];
+  for (let entry = courier.next(0); entry; entry = courier.next(0)) underWay.push(entry);
+  assert.equal(underWay.length, 32);
+  for (const entry of underWay) courier.finish(entry, { ...OK, durationMs: 2000 }, 0);
+  assert.equal(allNext(courier).length, 1);
+});
+
+test('new changes are tried less and less often while all fails, up to every 5 min, and at once again after a success', () => {
+  const courier = courierAt();
+  let nowMs = 0;
+  let seq = 0;
+  const triedMs: number[] = [];
+  while (nowMs < HOUR_MS) {
+    if (courier.wantsMore(nowMs)) courier.take([change(++seq, seq)], nowMs);
+    const entry = courier.next(nowMs);
+    if (!entry) {
+      nowMs += 250;
+      continue;
+    }
+    if (entry.attempts === 0) triedMs.push(nowMs);
+    nowMs++;
+    courier.finish(entry, { ...FAILED, code: 503 }, nowMs);
+  }
+  const gaps = triedMs.slice(1).map((ms, at) => ms - (triedMs[at] as number));
+  assert.ok(triedMs.length < 30, `${triedMs.length} were tried`);
+  assert.ok(Math.max(...gaps) >= 299_000 && Math.max(...gaps) <= 302_000, String(Math.max(...gaps)));
+  assert.equal(courier.progress(nowMs, true)?.failing?.sinceMs, 1);
+  nowMs += 24 * HOUR_MS;
+  courier.finish(courier.next(nowMs) as Entry, OK, nowMs);
+  assert.equal(courier.wantsMore(nowMs), true);
+  assert.equal(courier.progress(nowMs, true)?.failing, null);
+});
+
+test('410 disables it, and so do 5 days of nothing but failures; what waits stays', () => {
+  const gone = courierAt();
+  gone.take([change(1, 1), change(2, 2)], 0);
+  gone.finish(gone.next(0) as Entry, { ...FAILED, code: 410 }, 7);
+  const progress = gone.progress(7, true);
+  assert.deepEqual([progress?.disabledMs, progress?.failing?.reason], [7, 'The receiver answered 410 (gone)']);
+  assert.equal(gone.next(HOUR_MS), undefined);
+
+  const failing = courierAt(0, [], { failing: { sinceMs: 0, reason: 'x' } });
+  failing.take([change(1, 1)], 0);
+  failing.finish(failing.next(0) as Entry, FAILED, 119 * HOUR_MS);
+  assert.equal(failing.progress(0, true)?.disabledMs, null);
+  failing.finish(failing.next(120 * HOUR_MS) as Entry, FAILED, 120 * HOUR_MS);
+  assert.equal(failing.progress(0, true)?.disabledMs, 120 * HOUR_MS);
+  assert.match(failing.progress(0, true)?.failing?.reason ?? '', /^Nothing but failures for 5 days/);
+});
+
+test('a replay sends its range, then what is new', () => {
+  const courier = courierAt(2, [], { replay: { to: 4, resume: 9 } });
+  warmUp(courier, 0, 0);
+  courier.take([change(3, 3), change(4, 4), change(5, 5)], 0);
+  assert.equal(courier.readTo, 9);
+  for (const seq of [3, 4]) {
+    const entry = courier.next(0) as Entry;
+    assert.equal(entry.seq, seq);
+    assert.equal(courier.progress(0, true)?.position ?? 2, seq - 1);
+    courier.finish(entry, OK, 0);
+  }
+  assert.equal(courier.progress(0, true)?.position, 9);
+  courier.take([change(10, 10)], 0);
+  assert.deepEqual(allNext(courier), [10]);
+});
+
+test('confirm() forgets what was recorded, and not what has come since', () => {
+  const courier = courierAt();
+  courier.take([change(1, 1)], 0);
+  const entry = courier.next(0) as Entry;
+  courier.finish(entry, FAILED, 0);
+  const given = courier.progress(0, true);
+  const again = courier.next(5000) as Entry;
+  courier.finish(again, OK, 5000);
+  if (given) courier.confirm(given);
+  assert.deepEqual(
+    courier.progress(5000, true)?.records.map(({ status }) => status),
+    ['delivered'],
+  );
+  const last = courier.progress(5000, true);
+  if (last) courier.confirm(last);
+  assert.equal(courier.progress(5000, true), undefined);
+});
