@@ -35,6 +35,19 @@ export function send(port: number, { method = 'GET', path = '/', headers = {}, b
   });
 }
 
+/** With JSON in, and JSON out. */
+export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
+
+export function callerOf({ port }: { port: number }, secret: string): Call {
+  return (method, path, body) =>
+    send(port, {
+      method,
+      path,
+      headers: { authorization: `Bearer ${secret}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+}
+
 export function post(
   server: { port: number; secret: string },
   body: string | Uint8Array,

@@ -1,0 +1,489 @@
+// Webhooks on the real process, over both databases: what is answered, what is sent, and what becomes of it.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+import { type CheckAnswer, createCheck } from './description.ts';
+import { makeDatabase, needsPostgres } from './postgres.ts';
+import { type Received, startReceiver } from './receiver.ts';
+import { type Answer, type Call, callerOf } from './request.ts';
+import { addToken, besideServer, startServer, type TestServer } from './server.ts';
+
+const ALL = ['plant.created', 'plant.updated', 'plant.deleted'];
+const env = { WEBHOOK_ALLOW_PRIVATE: '1' };
+
+interface Started {
+  server: TestServer;
+  call: Call;
+  /** Adds a webhook. */
+  add(url: string, events?: string[]): Promise<{ id: string; secret: string }>;
+  deliveries(id: string): Promise<Record<string, unknown>[]>;
+}
+
+async function start(databaseUrl?: string, ownEnv: Record<string, string> = env): Promise<Started> {
+  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: ownEnv });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
+  const call = callerOf(server, secret);
+  return {
+    server,
+    call,
+    async add(url, events) {
+      const { status, body } = await call('POST', '/webhooks', { url, events });
+      assert.equal(status, 201, body);
+      return JSON.parse(body);
+    },
+    async deliveries(id) {
+      return JSON.parse((await call('GET', `/webhooks/${id}/deliveries`)).body);
+    },
+  };
+}
+
+async function until<T>(look: () => Promise<T | undefined | false>, withinMs = 5000): Promise<T> {
+  for (const endMs = performance.now() + withinMs; ; await sleep(20)) {
+    const found = await look();
+    if (found) return found;
+    assert.ok(performance.now() < endMs, 'it did not happen in time');
+  }
+}
+
+function bySeq(received: Received[]): string[] {
+  return received.map(({ seq, headers, body }) => `${seq} ${headers['webhook-event']} ${body}`);
+}
+
+for (const [name, makeUrl, options] of [
+  ['SQLite', async () => undefined, {}],
+  ['PostgreSQL', makeDatabase, needsPostgres],
+] as const) {
+  suite(`webhooks on ${name}`, options, () => {
+    let started: Started;
+    let call: Call;
+    before(async () => {
+      started = await start(await makeUrl());
+      call = started.call;
+    });
+    after(() => started.server.stop());
+
+    test('every change it asked for is sent, in order, signed so that the public library verifies it', async () => {
+      const receiver = await startReceiver();
+      const { id, secret } = await started.add(receiver.url, ALL);
+      await call('POST', '/plants', '{"id":9223372036854775807,"name":"Été 🌵","tag":"t"}');
+      await call('PATCH', '/plants/9223372036854775807', '{"tag":null}');
+      await call('DELETE', '/plants/9223372036854775807');
+      await receiver.count(3);
+      const first = receiver.received[0]?.seq ?? 0;
+      assert.deepEqual(bySeq(receiver.received), [
+        `${first} plant.created {"id":9223372036854775807,"name":"Été 🌵","tag":"t"}`,
+        `${first + 1} plant.updated {"id":9223372036854775807,"name":"Été 🌵"}`,
+        `${first + 2} plant.deleted {"id":9223372036854775807,"name":"Été 🌵"}`,
+      ]);
+      for (const { headers, body } of receiver.received) {
+        new Webhook(secret).verify(body, headers as Record<string, string>);
+        assert.equal(headers['content-type'], 'application/json');
+      }
+      const listed = await until(async () => {
+        const all = await started.deliveries(id);
+        return all.length === 3 && all;
+      });
+      assert.deepEqual(
+        listed.map(({ time, ...rest }) => ({ ...rest, time: typeof time })),
+        ['plant.deleted', 'plant.updated', 'plant.created'].map((event, at) => ({
+          seq: first + 2 - at,
+          event,
+          plant: Number(9223372036854775807n), // as JSON.parse reads it
+          status: 'delivered',
+          attempts: 1,
+          time: 'string',
+          code: 200,
+          answer: 'ok',
+        })),
+      );
+      assert.match((await call('GET', `/webhooks/${id}/deliveries`)).body, /"plant":9223372036854775807,/);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('without events it is told of new plants only, and of nothing that was there before', async () => {
+      const receiver = await startReceiver();
+      await call('PUT', '/plants/20', { name: 'before' });
+      const { id } = await started.add(receiver.url);
+      await call('PUT', '/plants/20', { name: 'changed' });
+      await call('PUT', '/plants/21', { name: 'new' });
+      await call('DELETE', '/plants/20');
+      await receiver.count(1);
+      await sleep(300);
+      assert.deepEqual(
+        receiver.received.map(({ body }) => body),
+        ['{"id":21,"name":"new"}'],
+      );
+      await call('DELETE', `/webhooks/${id}`);
+      await sleep(100);
+      await call('PUT', '/plants/22', { name: 'after' });
+      await sleep(300);
+      assert.equal(receiver.received.length, 1, 'it was removed');
+    });
+
+    test('a failure is tried again after 5 s with the same id; its plant waits, others do not; all of it is listed', async () => {
+      let fail = true;
+      const receiver = await startReceiver((_request, response, { body }) => {
+        if (fail && body.includes('"id":30,')) response.writeHead(500).end('not today');
+        else response.end('ok');
+      });
+      const { id } = await started.add(receiver.url, ALL);
+      await call('PUT', '/plants/30', { name: 'a' });
+      await call('PUT', '/plants/30', { name: 'b' });
+      await call('PUT', '/plants/31', { name: 'c' });
+      await receiver.count(2);
+      const [waiting] = await until(async () => {
+        const all = await started.deliveries(id);
+        return all.length === 3 && all[0]?.status === 'delivered' && all.slice(1).reverse();
+      });
+      const { next, time, ...rest } = waiting ?? {};
+      assert.deepEqual(
+        { ...rest, seq: 0 },
+        {
+          seq: 0,
+          event: 'plant.created',
+          plant: 30,
+          status: 'waiting',
+          attempts: 1,
+          code: 500,
+          answer: 'not today',
+          error: 'The receiver answered 500',
+        },
+      );
+      const waitMs = Date.parse(String(next)) - Date.parse(String(time));
+      assert.ok(waitMs >= 4000 && waitMs <= 6000, `${waitMs} ms`);
+      fail = false;
+      await receiver.count(4, 8000);
+      assert.deepEqual(
+        receiver.received.map(({ body }) => body.slice(-3, -2)),
+        ['a', 'c', 'a', 'b'],
+      );
+      const [first, , again] = receiver.received as [Received, Received, Received];
+      assert.equal(again.headers['webhook-id'], first.headers['webhook-id']);
+      const gapMs = again.atMs - first.atMs;
+      assert.ok(gapMs >= 3900 && gapMs < 7000, `${gapMs} ms`);
+      await until(async () => (await started.deliveries(id)).every(({ status }) => status === 'delivered'));
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('410 disables it, visibly; enabled again it gets all that has come since', async () => {
+      const receiver = await startReceiver((_request, response) => response.writeHead(410).end());
+      const { id } = await started.add(receiver.url);
+      await call('PUT', '/plants/40', { name: 'a' });
+      const disabled = await until(async () => {
+        const webhook = JSON.parse((await call('GET', `/webhooks/${id}`)).body);
+        return webhook.status === 'disabled' && webhook;
+      });
+      assert.equal(disabled.reason, 'The receiver answered 410 (gone)');
+      assert.ok(Date.parse(disabled.since));
+      await call('PUT', '/plants/41', { name: 'b' });
+      await sleep(300);
+      assert.equal(receiver.received.length, 1);
+      receiver.answer((_request, response) => response.end());
+      const enabled = JSON.parse((await call('POST', `/webhooks/${id}/enable`)).body);
+      assert.deepEqual([enabled.status, enabled.reason, enabled.since], ['active', undefined, undefined]);
+      await receiver.count(3);
+      assert.deepEqual(
+        receiver.received.map(({ body }) => body.slice(-3, -2)),
+        ['a', 'a', 'b'],
+      );
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('while a secret is replaced both verify', async () => {
+      const receiver = await startReceiver();
+      const { id, secret } = await started.add(receiver.url);
+      const rotated = JSON.parse((await call('POST', `/webhooks/${id}/rotate`)).body);
+      assert.match(rotated.secret, /^whsec_/);
+      assert.notEqual(rotated.secret, secret);
+      await sleep(100);
+      await call('PUT', '/plants/50', { name: 'a' });
+      await receiver.count(1);
+      const [{ headers, body }] = receiver.received as [Received];
+      for (const one of [secret, rotated.secret]) new Webhook(one).verify(body, headers as Record<string, string>);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('what was delivered can be sent again: one of them, or a range, and then what is new', async () => {
+      const receiver = await startReceiver();
+      const { id } = await started.add(receiver.url);
+      for (let n = 60; n < 66; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
+      await receiver.count(6);
+      const first = receiver.received[0]?.seq ?? 0;
+      await until(async () => (await started.deliveries(id)).length === 6);
+      const retried = await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
+      assert.equal(retried.status, 202, retried.body);
+      await receiver.count(7);
+      await until(async () => (await started.deliveries(id)).every(({ status }) => status === 'delivered'));
+      const replayed = await call('POST', `/webhooks/${id}/replay`, { from: first + 2, to: first + 4 });
+      assert.equal(replayed.status, 202, replayed.body);
+      await call('PUT', '/plants/66', { name: '66' });
+      await receiver.count(11);
+      assert.deepEqual(
+        receiver.received.slice(6).map(({ seq }) => seq - first),
+        [1, 2, 3, 4, 6],
+      );
+      assert.equal((await call('POST', `/webhooks/${id}/replay`, { from: first + 100 })).status, 400);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('what a webhook still has to be given is not pruned; what it was given is', async () => {
+      const receiver = await startReceiver((_request, response) => response.writeHead(500).end());
+      const { id } = await started.add(receiver.url);
+      await call('PUT', '/plants/70', { name: 'a' });
+      await until(async () => (await started.deliveries(id))[0]?.attempts === 1);
+      const prune = () => besideServer(started.server.databaseUrl, (store) => store.pruneChanges(Date.now() + 1000));
+      const waiting = (await started.deliveries(id))[0]?.seq as number;
+      await prune();
+      const left = JSON.parse((await call('GET', '/events')).body);
+      assert.equal(left[0]?.seq, waiting);
+      receiver.answer((_request, response) => response.end());
+      await call('POST', `/webhooks/${id}/deliveries/${waiting}/retry`);
+      await until(async () => (await started.deliveries(id))[0]?.status === 'delivered');
+      await sleep(2200); // until its position is recorded
+      await prune();
+      assert.deepEqual(JSON.parse((await call('GET', '/events')).body), []);
+      assert.deepEqual(await started.deliveries(id), []);
+      assert.equal((await call('POST', `/webhooks/${id}/deliveries/${waiting}/retry`)).status, 404);
+      assert.equal((await call('POST', `/webhooks/${id}/replay`, { from: 1 })).status, 410);
+      await call('PUT', '/plants/71', { name: 'b' });
+      await until(async () => (await started.deliveries(id)).length === 1);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('deliveries are listed page by page, newest first, and by status', async () => {
+      const receiver = await startReceiver();
+      const { id } = await started.add(receiver.url);
+      for (let n = 80; n < 85; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
+      await until(async () => (await started.deliveries(id)).length === 5);
+      const seqs: number[] = [];
+      for (let path = `/webhooks/${id}/deliveries?limit=2&status=delivered`; ; ) {
+        const { body, headers } = await call('GET', path);
+        seqs.push(...JSON.parse(body).map(({ seq }: { seq: number }) => seq));
+        const next = /^<(.+)>; rel="next"$/.exec(String(headers.link ?? ''))?.[1];
+        if (!next) break;
+        path = next;
+      }
+      assert.equal(seqs.length, 5);
+      assert.deepEqual(
+        seqs,
+        [...seqs].sort((a, b) => b - a),
+      );
+      assert.deepEqual((await call('GET', `/webhooks/${id}/deliveries?status=dead`)).body, '[]');
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('a message can be sent for a test, and the answer is told', async () => {
+      const receiver = await startReceiver((_request, response) => response.writeHead(401).end('who are you?'));
+      const { id, secret } = await started.add(receiver.url);
+      const { milliseconds, ...result } = JSON.parse((await call('POST', `/webhooks/${id}/test`)).body);
+      assert.deepEqual(result, {
+        delivered: false,
+        code: 401,
+        answer: 'who are you?',
+        error: 'The receiver answered 401',
+      });
+      assert.ok(milliseconds >= 0);
+      const [{ headers, body }] = receiver.received as [Received];
+      assert.equal(headers['webhook-event'], 'webhook.test');
+      new Webhook(secret).verify(body, headers as Record<string, string>);
+      assert.deepEqual(await started.deliveries(id), []);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+
+    test('/metrics counts deliveries and tells how long the oldest has waited', async () => {
+      const figure = async (name: string) => {
+        const { status, headers, body } = await call('GET', '/metrics');
+        assert.equal(status, 200);
+        assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);
+        return Number(
+          body
+            .split('\n')
+            .find((line) => line.startsWith(`${name} `))
+            ?.slice(name.length + 1),
+        );
+      };
+      const receiver = await startReceiver((_request, response) => response.writeHead(500).end());
+      const failed = await figure('plant_store_deliveries_total{result="failed"}');
+      const { id } = await started.add(receiver.url);
+      await call('PUT', '/plants/90', { name: 'a' });
+      await until(async () => (await figure('plant_store_deliveries_total{result="failed"}')) === failed + 1);
+      await until(async () => (await figure('plant_store_oldest_waiting_delivery_seconds')) > 0.5);
+      assert.equal(await figure('plant_store_webhooks{status="failing"}'), 1);
+      await call('DELETE', `/webhooks/${id}`);
+      await until(async () => (await figure('plant_store_oldest_waiting_delivery_seconds')) === 0);
+    });
+
+    test('it goes on after a clean stop where it was, and sends nothing twice', async () => {
+      const receiver = await startReceiver();
+      const { id } = await started.add(receiver.url);
+      for (let n = 100; n < 150; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
+      await receiver.count(50);
+      assert.equal(await started.server.stop(), 0);
+      started = await start(started.server.databaseUrl);
+      call = started.call;
+      for (let n = 150; n < 160; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
+      await receiver.count(60);
+      await sleep(300);
+      assert.equal(new Set(receiver.received.map(({ seq }) => seq)).size, 60);
+      assert.equal(receiver.received.length, 60);
+      await call('DELETE', `/webhooks/${id}`);
+    });
+  });
+}
+
+suite('both databases', needsPostgres, () => {
+  test('give the same answers, byte for byte, and as the description says', async () => {
+    const both = await Promise.all([start(), start(await makeDatabase())]);
+    const checks = await Promise.all(both.map(({ server }) => createCheck(server.port)));
+    const receiver = await startReceiver();
+    const transcripts = await Promise.all(
+      both.map(({ call, server }, at) => play(call, checks[at] as CheckAnswer, server, receiver.url)),
+    );
+    assert.ok((transcripts[0]?.length ?? 0) > 30);
+    assert.deepEqual(transcripts[1], transcripts[0]);
+    await Promise.all(both.map(({ server }) => server.stop()));
+  });
+});
+
+/** What is made by chance, or by the clock, is masked. */
+async function play(call: Call, check: CheckAnswer, server: TestServer, url: string): Promise<string[]> {
+  const lines: string[] = [];
+  let id = 'whk_none';
+  const ask = async (method: string, path: string, expected: number, body?: unknown): Promise<Answer> => {
+    const answer = await call(method, path.replace('ID', id), body);
+    assert.equal(answer.status, expected, `${method} ${path}: ${answer.body}`);
+    check(method, path.replace('ID', id), answer);
+    const { 'content-type': type, location, link, 'cache-control': cache } = answer.headers;
+    lines.push(
+      `${method} ${path} ${answer.status} ${type} ${location} ${link} ${cache} ${answer.body}`
+        .replaceAll(id === 'whk_none' ? /whk_[0-9A-Za-z]{12}/g : id, 'WEBHOOK')
+        .replace(/whsec_[^"]+/g, 'SECRET')
+        .replace(/"\d{4}-[^"]+Z"/g, 'TIME')
+        .replace(/"milliseconds":\d+/, 'MS'),
+    );
+    return answer;
+  };
+  for (const [body, status] of [
+    ['{}', 400],
+    ['[]', 400],
+    ['{"url":5}', 400],
+    ['{"url":"https://example.com","events":[]}', 400],
+    ['{"url":"https://example.com","events":["plant.eaten"]}', 400],
+    ['{"url":"https://example.com","events":"plant.created"}', 400],
+    ['{"url":"http://example.com:1/"', 400],
+    ['{"url":"ftp://example.com/"}', 400],
+    ['{"url":"https://u:p@example.com/"}', 400],
+  ] as const) {
+    await ask('POST', '/webhooks', status, body);
+  }
+  await ask('GET', '/webhooks', 200);
+  await ask('GET', '/webhooks/ID', 404);
+  for (const path of ['whk_', 'x', '%00', 'whk_%00', '1']) await ask('GET', `/webhooks/${path}`, 400);
+  await ask('GET', '/webhooks/', 404);
+  for (const path of ['/rotate', '/enable', '/test', '/deliveries/1/retry'])
+    await ask('POST', `/webhooks/ID${path}`, 404);
+  await ask('POST', '/webhooks/ID/replay', 404, { from: 1 });
+  await ask('GET', '/webhooks/ID/deliveries', 404);
+  await ask('DELETE', '/webhooks/ID', 404);
+  await ask('PUT', '/webhooks/ID', 405);
+  await ask('GET', '/webhooks/ID/rotate', 405);
+  const added = await ask('POST', '/webhooks', 201, {
+    url,
+    events: ['plant.deleted', 'plant.created', 'plant.deleted'],
+  });
+  id = JSON.parse(added.body).id;
+  await ask('GET', '/webhooks/ID', 200);
+  await call('PUT', '/plants/1', { name: 'a' });
+  await call('DELETE', '/plants/1');
+  await until(async () => JSON.parse((await call('GET', `/webhooks/${id}/deliveries`)).body).length === 2);
+  await until(async () => JSON.parse((await call('GET', `/webhooks/${id}`)).body).position === 2);
+  await ask('GET', '/webhooks', 200);
+  await ask('GET', '/webhooks/ID/deliveries?limit=1', 200);
+  await ask('GET', '/webhooks/ID/deliveries?before=2', 200);
+  await ask('GET', '/webhooks/ID/deliveries?status=delivered', 200);
+  for (const query of ['status=x', 'limit=0', 'before=x', 'before=-1']) {
+    await ask('GET', `/webhooks/ID/deliveries?${query}`, 400);
+  }
+  for (const body of [{}, { from: 0 }, { from: 'x' }, { from: 2, to: 1 }, { from: 1.5 }, { from: 3 }]) {
+    await ask('POST', '/webhooks/ID/replay', 400, body);
+  }
+  await ask('POST', '/webhooks/ID/deliveries/x/retry', 400);
+  await ask('POST', '/webhooks/ID/deliveries/0/retry', 404);
+  await ask('POST', '/webhooks/ID/deliveries/99/retry', 404);
+  await ask('POST', '/webhooks/ID/rotate', 200);
+  await ask('POST', '/webhooks/ID/enable', 200);
+  await ask('POST', '/webhooks/ID/test', 200);
+  await ask('DELETE', '/webhooks/ID', 204);
+  await ask('GET', '/webhooks', 200);
+
+  const weak = callerOf(server, server.secret);
+  for (const [method, path] of [
+    ['GET', '/webhooks'],
+    ['POST', '/webhooks'],
+    ['DELETE', `/webhooks/${id}`],
+    ['POST', `/webhooks/${id}/test`],
+    ['GET', `/webhooks/${id}/deliveries`],
+    ['GET', '/metrics'],
+  ] as const) {
+    const answer = await weak(method, path);
+    assert.equal(answer.status, 403, `${method} ${path}`);
+    assert.match(String(answer.headers['www-authenticate']), /scope="admin"/);
+    const { status } = await callerOf(server, 'pst_wrong')(method, path);
+    assert.equal(status, 401, `${method} ${path}`);
+  }
+  return lines;
+}
+
+suite('a server that was not told to allow private targets', () => {
+  const HOSTS = [
+    '127.0.0.1',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '0177.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::127.0.0.1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+    '0.0.0.0',
+    '[::]',
+    '10.0.0.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '[fe80::1]',
+    '[fc00::1]',
+  ];
+
+  test('refuses them when a webhook is added, and connects to none when there is one all the same', async () => {
+    const receiver = await startReceiver();
+    const started = await start(undefined, {});
+    const { call, server } = started;
+    const urls = HOSTS.flatMap((host) => [`https://${host}:${receiver.port}/`, `http://${host}:${receiver.port}/`]);
+    for (const url of urls) {
+      const { status, body } = await call('POST', '/webhooks', { url });
+      assert.deepEqual([status, JSON.parse(body).error], [400, 40002], `${url} ${body}`);
+    }
+    await besideServer(server.databaseUrl, async (store) => {
+      for (const [at, url] of urls.entries()) {
+        const id = `whk_${at}`;
+        await store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
+      }
+    });
+    await call('PUT', '/plants/1', { name: 'a' });
+    for (const [at, url] of urls.entries()) {
+      const [delivery] = await until(async () => {
+        const all = await started.deliveries(`whk_${at}`);
+        return all[0]?.attempts === 1 && all;
+      });
+      assert.match(String(delivery?.error), /^The URL must /, url);
+      const tested = JSON.parse((await call('POST', `/webhooks/whk_${at}/test`)).body);
+      assert.equal(tested.delivered, false);
+    }
+    assert.equal(receiver.connections(), 0);
+    await server.stop();
+  });
+});
