@@ -118,7 +118,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       if (webhook?.epoch === courier.webhook.epoch) courier.webhook = webhook;
       else retire(courier);
     }
-    await leave(claimed.surplus);
+    for (const id of await leave(claimed.surplus)) webhooks.delete(id);
     const maxOpen = Math.max(MIN_OPEN, Math.min(MAX_OPEN, Math.floor(MAX_OPEN_IN_ALL / (webhooks.size + 1))));
     const busy = new Set([...retired].map(({ webhook }) => webhook.id));
     for (const webhook of webhooks.values()) {
@@ -140,17 +140,15 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     if (courier.inFlight > 0) retired.add(courier);
   }
 
-  /** Gives up so many, each when it has nothing under way and nothing to record. */
-  async function leave(count: number): Promise<void> {
+  /** Gives up so many, each when it has nothing under way and nothing to record. Gives the ids of those that are gone. */
+  async function leave(count: number): Promise<string[]> {
     leaving.clear();
     for (const courier of [...couriers.values()].slice(0, count)) leaving.add(courier);
     const left = [...leaving].filter((courier) => courier.inFlight === 0 && !courier.progress(clock(), true));
-    if (left.length === 0) return;
-    await store.releaseWebhooks(
-      node,
-      left.map(({ webhook }) => webhook.id),
-    );
+    const ids = left.map(({ webhook }) => webhook.id);
+    if (ids.length > 0) await store.releaseWebhooks(node, ids);
     for (const courier of left) retire(courier);
+    return ids;
   }
 
   /** Hears of new changes at once; if it cannot, they are found with the next claim. */
