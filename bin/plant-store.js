@@ -16,6 +16,7 @@ if (!existsSync(packages)) refuse('not installed yet: run "npm ci" first');
 
 process.env.NODE_COMPILE_CACHE ??= join(packages, '.cache/plant-store'); // also for the writer's thread
 module.enableCompileCache();
+process.env.UV_THREADPOOL_SIZE ??= '32'; // half of these look up names, and some names take very long
 await import('../src/main.ts');
 
 function refuse(message) {

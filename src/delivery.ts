@@ -22,7 +22,7 @@ const RECORD_POSITION_EVERY_MS = 2000;
 const WATCH_AGAIN_MS = 1000;
 
 /** Each webhook may have one request under way, and all together so many more. */
-const MAX_SHARED = 512;
+const MAX_SHARED = 256;
 const MAX_IN_FLIGHT = 2048;
 /** Deliveries that are not done: of one webhook, and where there are many. */
 const MAX_OPEN = 1000;

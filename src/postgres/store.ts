@@ -44,11 +44,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const writer = createWriter({
     transactions,
     maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
-    observe,
-    onCommit() {
+    onCommit(changed) {
+      noteSuccess();
+      if (!changed) return;
       onCommit();
       wake.tell();
     },
+    toError: noteFailure,
   });
   const findPlant = createGather<bigint, ListedRow>(
     async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
@@ -61,6 +63,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     refusal: 'Too many searches are waiting: try again later',
   });
   let snapshots = 0;
+  let isFailing = false;
 
   return {
     create(plant, by) {
@@ -162,9 +165,26 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   }
 
   async function commit(statement: Statement): Promise<Row[]> {
-    return transactions.write(statement).catch((error) => {
-      throw toWriteError(error);
+    const rows = await transactions.write(statement).catch((error) => {
+      throw noteFailure(error);
     });
+    noteSuccess();
+    return rows;
+  }
+
+  function noteSuccess(): void {
+    if (isFailing) observe({ kind: 'writes_recovered' });
+    isFailing = false;
+  }
+
+  /** Gives what is told to who wanted to write. */
+  function noteFailure(error: unknown): Error {
+    const own = toWriteError(error);
+    if (own instanceof PlantStoreError && !isFailing) {
+      isFailing = true;
+      observe({ kind: 'writes_failing', reason: (error as Error).message });
+    }
+    return own;
   }
 
   async function read<T>(query: () => Promise<T>): Promise<T> {

@@ -2,10 +2,8 @@
 // trip. Several may be under way; writes to one id are done one after the other, in the order in which they came.
 
 import { type PlantWrite, toError } from '../decide.ts';
-import { PlantStoreError, unavailable } from '../error.ts';
-import type { Observe } from '../observe.ts';
+import { unavailable } from '../error.ts';
 import { createWorkOff, type Waiting, type Written } from './batch.ts';
-import { toWriteError } from './failure.ts';
 import type { Transactions } from './transaction.ts';
 
 /** Its words are indexed, too: of long names fewer fit into the time that a transaction has. */
@@ -43,12 +41,13 @@ export interface Writer {
 export interface WriterOptions {
   transactions: Transactions;
   maxTransactions: number;
-  observe: Observe;
-  /** After each commit that made changes. */
-  onCommit(): void;
+  /** After each commit; `changed` when it made changes. */
+  onCommit(changed: boolean): void;
+  /** What is told to who wanted to write. */
+  toError(error: unknown): Error;
 }
 
-export function createWriter({ transactions, maxTransactions, observe, onCommit }: WriterOptions): Writer {
+export function createWriter({ transactions, maxTransactions, onCommit, toError: toOwnError }: WriterOptions): Writer {
   /** Those with an id that nobody else is at. */
   const ready: Record<Queued['of'], Lane[]> = { request: [], import: [] };
   const lanes = new Map<bigint, Lane>();
@@ -59,16 +58,11 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
   let waitingChars = 0;
   let scheduled = false;
   let timed = false;
-  let failing = false;
   let closing = false;
   const idle = Promise.withResolvers<void>();
   const workOff = createWorkOff({
     transactions,
-    onCommit(changed) {
-      if (failing) observe({ kind: 'writes_recovered' });
-      failing = false;
-      if (changed) onCommit();
-    },
+    onCommit,
     toError: toOwnError,
   });
 
@@ -191,15 +185,6 @@ export function createWriter({ transactions, maxTransactions, observe, onCommit 
       ready[next.of].push(lane);
       schedule();
     } else lanes.delete(lane.id);
-  }
-
-  function toOwnError(error: unknown): Error {
-    const own = toWriteError(error);
-    if (own instanceof PlantStoreError && !failing) {
-      failing = true;
-      observe({ kind: 'writes_failing', reason: (error as Error).message });
-    }
-    return own;
   }
 }
 
