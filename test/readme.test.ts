@@ -103,6 +103,9 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
   const before = sh('npm run --silent plant-store -- export -');
   assert.match(sh(block('sh', 'restore plants-backup.db')), /"file":".\/data\/plants.db"/);
   assert.equal(sh('npm run --silent plant-store -- export -'), before);
+  const [added = '', listed = ''] = sh(block('sh', 'webhook add')).split('}\n');
+  assert.match(added, /"events":\["plant.created","plant.updated","plant.deleted"\].*"secret":"whsec_/);
+  assert.match(listed, /"url":"https:\/\/example.com\/plants"/);
   if (needsPostgres.skip) return;
   const to = await makeDatabase();
   const migrated = sh(block('sh', 'migrate --from').replace('postgres://postgres@127.0.0.1:5432/plants', to));

@@ -1,0 +1,63 @@
+// docs/webhooks.md as a reader follows it: its receiver gets what is sent, and refuses what was not sent by us.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './postgres.ts';
+import { post, send } from './request.ts';
+import { makeFolder, startServer } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCS = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+
+test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', async () => {
+  const receiver = blockWith('js', 'createServer');
+  assert.ok(receiver.split('\n').filter((line) => line.trim() !== '').length <= 15);
+  const port = await freePort();
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'receiver.mjs'), receiver.replace('8080', String(port)));
+  const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const commands = blockWith('sh', 'webhook add')
+    .replace(':8080', `:${port}`)
+    .replace('node receiver.mjs', `exec "${process.execPath}" "${join(folder, 'receiver.mjs')}"`);
+  const shell = spawn('sh', ['-c', commands], {
+    cwd: ROOT,
+    env: { ...process.env, DATABASE_URL: server.databaseUrl },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  shell.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  try {
+    const refused = await patiently(() => send(port, { method: 'POST', headers: { 'webhook-id': 'x' }, body: '{}' }));
+    assert.equal(refused.status, 401);
+    await post(server, '{"id":9223372036854775807,"name":"Été"}');
+    await patiently(async () =>
+      assert.match(printed, /^msg_\w+_1 plant\.created \{"id":9223372036854775807,"name":"Été"\}\n$/),
+    );
+  } finally {
+    shell.kill();
+    await server.stop();
+  }
+});
+
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + 10_000; ; await sleep(50)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+  }
+}
+
+function blockWith(language: string, part: string): string {
+  const blocks = [...DOCS.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
+  const found = blocks.find(([, its, text]) => its === language && text?.includes(part))?.[2];
+  assert.ok(found, `there is no ${language} block with "${part}"`);
+  return found;
+}
