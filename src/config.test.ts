@@ -11,6 +11,7 @@ test('readConfig() has a default for everything, and an empty value is none', ()
     basePath: '',
     logLevel: 'info',
     accessLog: false,
+    allowPrivateWebhooks: false,
     clientToken: undefined,
     startedByNpm: false,
   };
@@ -47,6 +48,7 @@ const ACCEPTED: [variable: string, value: string, member: string, expected: unkn
   ['BASE_PATH', '/', 'basePath', ''],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
   ['ACCESS_LOG', '1', 'accessLog', true],
+  ['WEBHOOK_ALLOW_PRIVATE', '1', 'allowPrivateWebhooks', true],
 ];
 
 for (const [variable, value, member, expected] of ACCEPTED) {
@@ -84,6 +86,7 @@ const REFUSED: [variable: string, value: string][] = [
   ['BASE_PATH', '/a?b'],
   ['LOG_LEVEL', 'loud'],
   ['ACCESS_LOG', 'yes'],
+  ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
   ['TLS_KEY', '/etc/key.pem'],
   ['JWT_ISSUER', 'https://example.com'],
   ['CORS_ORIGINS', '*'],
