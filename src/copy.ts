@@ -2,10 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { charsOf } from './page.ts';
-import type { ChangeRow, PlantRow, TokenRow } from './rows.ts';
+import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './rows.ts';
 
 export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
+export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
+export type CopiedDelivery = DeliveryRow & { webhook_id: string };
 
 /** All of one moment. */
 export interface StoreCopy {
@@ -21,22 +23,34 @@ export interface StoreCopy {
   changeAt(seq: bigint): ChangeRow | undefined;
   /** By ascending id. */
   tokens(): AsyncIterable<CopiedToken>;
+  /** By ascending id. */
+  webhooks(): AsyncIterable<CopiedWebhook>;
+  /** By ascending id of the webhook, and number. */
+  deliveries(): AsyncIterable<CopiedDelivery>;
 }
 
 export interface Fingerprint {
   plants: number;
   changes: number;
-  /** Over every value of every plant and change. */
+  /** Over every value of every plant, change, webhook and delivery. */
   sha256: string;
 }
 
+export interface Compared {
+  plants: AsyncIterable<CopiedPlant>;
+  changes: AsyncIterable<ChangeRow>;
+  webhooks: AsyncIterable<CopiedWebhook>;
+  deliveries: AsyncIterable<CopiedDelivery>;
+}
+
 /** The same for two stores that hold the same. */
-export async function fingerprint(
-  plants: AsyncIterable<CopiedPlant>,
-  changes: AsyncIterable<ChangeRow>,
-): Promise<Fingerprint> {
+export async function fingerprint(compared: Compared): Promise<Fingerprint> {
   const hash = createHash('sha256');
-  return { plants: await add(plants, PLANT), changes: await add(changes, CHANGE), sha256: hash.digest('hex') };
+  const plants = await add(compared.plants, PLANT);
+  const changes = await add(compared.changes, CHANGE);
+  await add(compared.webhooks, WEBHOOK);
+  await add(compared.deliveries, DELIVERY);
+  return { plants, changes, sha256: hash.digest('hex') };
 
   async function add<T extends object>(rows: AsyncIterable<T>, columns: (keyof T)[]): Promise<number> {
     let count = 0;
@@ -60,6 +74,36 @@ export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
 
 export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
 export const CHANGE: (keyof ChangeRow)[] = ['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id'];
+export const WEBHOOK: (keyof CopiedWebhook)[] = [
+  'id',
+  'url',
+  'events',
+  'secret',
+  'old_secret',
+  'old_secret_until',
+  'created',
+  'position',
+  'replay_to',
+  'replay_resume',
+  'waiting_since',
+  'failing_since',
+  'reason',
+  'disabled',
+  'epoch',
+];
+export const DELIVERY: (keyof CopiedDelivery)[] = [
+  'webhook_id',
+  'seq',
+  'plant_id',
+  'status',
+  'attempts',
+  'due',
+  'time',
+  'code',
+  'answer',
+  'error',
+];
+
 export interface Difference<T> {
   /** To be stored, in place of `old` where there is one. */
   row: T | undefined;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
 import { type Courier, createCourier, type Entry, RETRY_AFTER_MS } from './courier.ts';
-import type { OpenDelivery, StoredWebhook } from './webhook.ts';
+import type { DeliveryRecord, OpenDelivery, StoredWebhook } from './webhook.ts';
 
 const HOUR_MS = 3_600_000;
 const OK: Outcome = { delivered: true, code: 200, answer: 'ok', durationMs: 5 };
@@ -276,3 +277,108 @@ test('confirm() forgets what was recorded, and not what has come since', () => {
   if (last) courier.confirm(last);
   assert.equal(courier.progress(5000, true), undefined);
 });
+
+test('whatever fails and however often it crashes: nothing is lost, and each plant has its order', () => {
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.constant({ does: 'read' } as const) },
+    { weight: 6, arbitrary: fc.constant({ does: 'send' } as const) },
+    {
+      weight: 6,
+      arbitrary: fc.record({
+        does: fc.constant('finish' as const),
+        at: fc.nat(40),
+        delivered: fc.boolean(),
+        code: fc.constantFrom(200, 429, 500),
+        quick: fc.boolean(),
+      }),
+    },
+    { weight: 3, arbitrary: fc.constant({ does: 'record' } as const) },
+    { weight: 1, arbitrary: fc.constant({ does: 'crash' } as const) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.constantFrom(10, 1500, 10_000, HOUR_MS) }),
+    },
+  );
+  const types = fc.constantFrom<Change['type']>('plant.created', 'plant.updated', 'plant.deleted');
+  const log = fc.array(fc.record({ plant: fc.nat(3), type: types }), { minLength: 1, maxLength: 30 });
+  fc.assert(
+    fc.property(log, fc.array(step, { maxLength: 150 }), fc.integer({ min: 2, max: 10 }), (changes, steps, maxOpen) => {
+      const all = changes.map(({ plant, type }, at) => change(at + 1, plant, type));
+      const wanted = all.filter(({ type }) => type !== 'plant.deleted');
+      const recorded = new Map<number, DeliveryRecord>();
+      const settled = new Set<number>();
+      let webhook = webhookAt(0);
+      let courier = begin();
+      let underWay: Entry[] = [];
+      let nowMs = 0;
+
+      for (const one of steps) run(one);
+      for (let round = 0; !isDone() && round < 1000; round++) {
+        run({ does: 'read' });
+        run({ does: 'send' });
+        run({ does: 'finish', at: 0, delivered: true, code: 200, quick: true });
+        run({ does: 'record' });
+        run({ does: 'wait', ms: HOUR_MS });
+      }
+      assert.ok(isDone(), `${settled.size} of ${wanted.length} were sent, and it is at ${webhook.position}`);
+
+      function isDone(): boolean {
+        const waiting = [...recorded.values()].filter(({ status }) => status === 'waiting');
+        return settled.size === wanted.length && webhook.position === all.length && waiting.length === 0;
+      }
+
+      function begin(): Courier {
+        const open = [...recorded.values()].filter(({ status }) => status === 'waiting').sort((a, b) => a.seq - b.seq);
+        return createCourier(webhook, open, { maxOpen, random: () => 0.5 });
+      }
+
+      function run(one: Step): void {
+        switch (one.does) {
+          case 'read':
+            if (courier.wantsMore(nowMs)) courier.take(all.slice(courier.readTo, courier.readTo + 4), nowMs);
+            return;
+          case 'send': {
+            const entry = courier.next(nowMs);
+            if (!entry) return;
+            const earlier = wanted.filter(({ plant, seq }) => plant.id === entry.plantId && seq < entry.seq);
+            for (const { seq } of earlier) assert.ok(settled.has(seq), `${entry.seq} was sent before ${seq} was done`);
+            assert.ok(!underWay.some(({ plantId }) => plantId === entry.plantId), 'two of one plant at once');
+            underWay.push(entry);
+            return;
+          }
+          case 'finish': {
+            const [entry] = underWay.splice(one.at % Math.max(1, underWay.length), 1);
+            if (!entry) return;
+            const outcome = one.delivered ? OK : { ...FAILED, code: one.code };
+            const result = courier.finish(entry, { ...outcome, durationMs: one.quick ? 5 : 3000 }, nowMs);
+            if (result !== 'failed') settled.add(entry.seq);
+            return;
+          }
+          case 'record': {
+            const progress = courier.progress(nowMs, true);
+            if (!progress) return;
+            for (const record of progress.records) recorded.set(record.seq, record);
+            for (const { seq } of wanted.filter(({ seq }) => seq <= progress.position)) {
+              assert.ok(recorded.has(seq), `the position ${progress.position} has passed ${seq}`);
+            }
+            webhook = { ...webhook, position: progress.position };
+            courier.confirm(progress);
+            return;
+          }
+          case 'crash':
+            underWay = [];
+            courier = begin();
+            return;
+          case 'wait':
+            nowMs += one.ms;
+        }
+      }
+    }),
+    { numRuns: 500 },
+  );
+});
+
+type Step =
+  | { does: 'read' | 'send' | 'record' | 'crash' }
+  | { does: 'finish'; at: number; delivered: boolean; code: number; quick: boolean }
+  | { does: 'wait'; ms: number };

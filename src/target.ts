@@ -48,7 +48,9 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
     const range = rangeOf(address);
     if (PRIVATE.has(range)) {
       if (allowPrivate) return;
-      throw new ForbiddenTarget(`must not lead into a private network (${address}, ${range})`);
+      throw new ForbiddenTarget(
+        `must not lead into a private network (${address}, ${range}) unless WEBHOOK_ALLOW_PRIVATE is 1`,
+      );
     }
     if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address} (${range})`);
     if (protocol !== 'https:') throw new ForbiddenTarget('must begin with https://');

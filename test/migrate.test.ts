@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import type { Store } from '../src/store.ts';
 import { issueToken } from '../src/token.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { post, send } from './request.ts';
@@ -91,6 +92,55 @@ suite('migrate', needsPostgres, () => {
       late.stderr,
       'plant-store: The database has plants of its own: take an empty one, or a copy that nobody has written to\n',
     );
+  });
+
+  test('webhooks come with their secrets, positions and deliveries', async () => {
+    const from = `sqlite:${makeFolder()}/plants.db`;
+    const to = await makeDatabase();
+    const read = async (store: Store) => {
+      const webhooks = await store.listWebhooks();
+      return { webhooks, deliveries: await Promise.all(webhooks.map(({ id }) => store.listDeliveries(id))) };
+    };
+    const before = await besideServer(from, async (store) => {
+      for (const id of ['whk_1', 'whk_2']) {
+        const url = `https://example.com/${id}`;
+        await store.addWebhook({
+          id,
+          url,
+          events: ['plant.created', 'plant.deleted'],
+          secret: 'whsec_AA==',
+          createdMs: 5,
+        });
+      }
+      await store.import(
+        Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(n), name: 'x' })),
+        { tokenId: 'cli' },
+      );
+      await store.rotateSecret('whk_2', 'whsec_BB==', 2 ** 41);
+      const records = Array.from({ length: 1500 }, (_, n) => ({
+        seq: n + 1,
+        plantId: BigInt(n),
+        status: (['waiting', 'delivered', 'dead'] as const)[n % 3] ?? 'dead',
+        attempts: n % 10,
+        dueMs: 2 ** 41 + n,
+        timeMs: n % 2 ? 2 ** 40 : null,
+        code: n % 4 ? 500 : null,
+        answer: n % 4 ? '{"\\ NULL": "Été"}' : null,
+        error: n % 5 ? 'It failed' : null,
+      }));
+      const failing = { sinceMs: 7, reason: 'It "failed"' };
+      const progress = { id: 'whk_1', epoch: 0, position: 1500, failing, disabledMs: null, records };
+      assert.deepEqual(await store.recordDeliveries('node', [progress]), ['whk_1']);
+      await store.replay('whk_1', { from: 10, to: 20 }, 9);
+      return read(store);
+    });
+    for (const _ of ['once', 'and again']) {
+      const { status, stderr } = await migrate(from, to);
+      assert.equal(status, 0, stderr);
+      assert.deepEqual(await besideServer(to, read), before);
+    }
+    assert.deepEqual(before.webhooks[0]?.replay, { to: 20, resume: 1500 });
+    assert.equal(before.deliveries[0]?.length, 100);
   });
 
   test('a copy that was broken off is used by no server, and a second run finishes it', async () => {

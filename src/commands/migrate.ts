@@ -34,7 +34,7 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
     progress.stop();
     const [p, c] = [both.plants, both.changes].map((count) => count.toLocaleString('en'));
     report(
-      `${p} plants and ${c} changes are in ${describeDatabase(to)}, and the tokens\n` +
+      `${p} plants and ${c} changes are in ${describeDatabase(to)}, and tokens and webhooks\n` +
         `Both hold the same up to change ${dump.lastSeq} (SHA-256 ${both.sha256})`,
       { ...both, lastChange: dump.lastSeq },
     );

@@ -1,6 +1,6 @@
 // Differences between two stores → the statements that make the rows of this one like those of the other.
 
-import type { CopiedPlant, CopiedToken, Difference } from '../copy.ts';
+import type { CopiedDelivery, CopiedPlant, CopiedToken, CopiedWebhook, Difference } from '../copy.ts';
 import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
 import { indexKeys } from './search.ts';
@@ -56,6 +56,44 @@ export function storeTokens(tokens: CopiedToken[]): Statement[] {
   const { text, values } = insert('tokens', types, tokens);
   const onConflict = 'ON CONFLICT (id) DO UPDATE SET revoked = coalesce(tokens.revoked, excluded.revoked)';
   return [{ text: `${text} ${onConflict}`, ...(values && { values }) }];
+}
+
+/** In place of those that are there. */
+export function storeWebhooks(webhooks: CopiedWebhook[]): Statement[] {
+  const types = {
+    id: 'text',
+    url: 'text',
+    events: 'text',
+    secret: 'text',
+    old_secret: 'text',
+    old_secret_until: 'bigint',
+    created: 'bigint',
+    position: 'bigint',
+    replay_to: 'bigint',
+    replay_resume: 'bigint',
+    waiting_since: 'bigint',
+    failing_since: 'bigint',
+    reason: 'text',
+    disabled: 'bigint',
+    epoch: 'bigint',
+  };
+  return [{ text: 'DELETE FROM webhooks' }, { text: 'DELETE FROM deliveries' }, insert('webhooks', types, webhooks)];
+}
+
+export function storeDeliveries(deliveries: CopiedDelivery[]): Statement[] {
+  const types = {
+    webhook_id: 'text',
+    seq: 'bigint',
+    plant_id: 'bigint',
+    status: 'text',
+    attempts: 'integer',
+    due: 'bigint',
+    time: 'bigint',
+    code: 'integer',
+    answer: 'text',
+    error: 'text',
+  };
+  return [insert('deliveries', types, deliveries)];
 }
 
 function split<T>(batch: Difference<T>[]): { olds: T[]; rows: T[] } {

@@ -5,8 +5,10 @@ import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import {
   CHANGE,
+  type CopiedDelivery,
   type CopiedPlant,
   type CopiedToken,
+  type CopiedWebhook,
   charsIn,
   type Difference,
   differences,
@@ -21,7 +23,7 @@ import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
 import { clientConfig, prepareDatabase, UNDER_WAY } from './database.ts';
 import { failureOf } from './failure.ts';
-import { storeChanges, storePlants, storeTokens } from './load-rows.ts';
+import { storeChanges, storeDeliveries, storePlants, storeTokens, storeWebhooks } from './load-rows.ts';
 import { bounded, LAST_SEQ } from './read.ts';
 import { type Row, type Statement, typed } from './transaction.ts';
 
@@ -49,11 +51,19 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
     });
     const tokens = await Array.fromAsync(copy.tokens());
     await commit(storeTokens(tokens));
-    const wanted = await fingerprint(counted(copy.plants()), counted(copy.changes()));
-    const there = await fingerprint(
-      counted(readAll<CopiedPlant>('plants', 'id')),
-      counted(readAll<ChangeRow>('changes', 'seq')),
-    );
+    await bringWebhooks();
+    const wanted = await fingerprint({
+      plants: counted(copy.plants()),
+      changes: counted(copy.changes()),
+      webhooks: copy.webhooks(),
+      deliveries: copy.deliveries(),
+    });
+    const there = await fingerprint({
+      plants: counted(readAll<CopiedPlant>('plants', 'id')),
+      changes: counted(readAll<ChangeRow>('changes', 'seq')),
+      webhooks: readWebhooks(),
+      deliveries: readDeliveries(),
+    });
     if (there.sha256 !== wanted.sha256 || !(await hasTokens(tokens))) {
       throw new Refusal(
         `The copy is not the same (${JSON.stringify(there)}, not ${JSON.stringify(wanted)}): run it again`,
@@ -116,6 +126,33 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
       chars = 0;
     }
     if (batch.length > 0) await commit(store(batch));
+  }
+
+  async function bringWebhooks(): Promise<void> {
+    await commit(storeWebhooks(await Array.fromAsync(copy.webhooks())));
+    let batch: CopiedDelivery[] = [];
+    for await (const delivery of copy.deliveries()) {
+      if (batch.push(delivery) < ROWS_AT_ONCE) continue;
+      await commit(storeDeliveries(batch));
+      batch = [];
+    }
+    if (batch.length > 0) await commit(storeDeliveries(batch));
+  }
+
+  async function* readWebhooks(): AsyncGenerator<CopiedWebhook> {
+    const text = 'SELECT * FROM webhooks ORDER BY id';
+    yield* (await reader.query(typed({ text }))).rows as CopiedWebhook[];
+  }
+
+  async function* readDeliveries(): AsyncGenerator<CopiedDelivery> {
+    for (let last = { webhook_id: '', seq: 0n }; ; ) {
+      const text = `
+        SELECT * FROM deliveries WHERE (webhook_id, seq) > ($1, $2::bigint) ORDER BY webhook_id, seq LIMIT ${ROWS_AT_ONCE}`;
+      const { rows } = await reader.query(typed({ text, values: [last.webhook_id, last.seq] }));
+      yield* rows as CopiedDelivery[];
+      if (rows.length < ROWS_AT_ONCE) return;
+      last = rows.at(-1) as CopiedDelivery;
+    }
   }
 
   /** Piece by piece, by ascending key: what is stored meanwhile lies behind. */

@@ -47,7 +47,7 @@ DECLARE
   share integer;
   own integer;
 BEGIN
-  IF NOT EXISTS (SELECT FROM webhooks w WHERE w.disabled IS NULL) THEN
+  IF NOT EXISTS (SELECT FROM webhooks w WHERE w.disabled IS NULL) OR EXISTS (SELECT FROM copied c WHERE c.seq = -1) THEN
     RETURN;
   END IF;
   PERFORM pg_advisory_xact_lock(x'504c4e5402'::bigint);
