@@ -2,7 +2,6 @@
 // answer is read. Redirects are not followed, and nothing is decompressed.
 
 import * as http from 'node:http';
-import * as https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Message } from './message.ts';
 import { ForbiddenTarget, literalOf, type Targets } from './target.ts';
@@ -41,7 +40,8 @@ export interface Attempts {
 
 export function createAttempts(targets: Targets): Attempts {
   const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
-  const agents = { http: new http.Agent(options), https: new https.Agent(options) };
+  const plain = { request: http.request, agent: new http.Agent(options) };
+  let secure: Promise<typeof plain> | undefined;
 
   return {
     async send(text, message) {
@@ -53,28 +53,36 @@ export function createAttempts(targets: Targets): Attempts {
       return { ...answered, durationMs: performance.now() - startMs };
     },
     close() {
-      for (const agent of Object.values(agents)) agent.destroy();
+      plain.agent.destroy();
+      secure?.then(({ agent }) => agent.destroy());
     },
   };
 
+  /** Loaded when it is needed: TLS takes a while. */
+  async function loadSecure(): Promise<typeof plain> {
+    const https = await import('node:https');
+    return { request: https.request, agent: new https.Agent(options) };
+  }
+
   async function attempt(url: URL, message: Message): Promise<Answered> {
     if (isIP(literalOf(url))) await targets.addressesOf(url); // which nobody looks up
+    if (url.protocol === 'https:') secure ??= loadSecure();
+    const protocol = url.protocol === 'https:' ? await secure : plain;
     try {
-      return await post(url, message);
+      return await post(url, message, protocol);
     } catch (error) {
       // The receiver has closed a connection that was kept, just before we used it: that says nothing about the receiver.
-      if (error instanceof KeptConnectionLost) return post(url, message);
+      if (error instanceof KeptConnectionLost) return post(url, message, protocol);
       throw error;
     }
   }
 
-  function post(url: URL, { headers, body }: Message): Promise<Answered> {
+  function post(url: URL, { headers, body }: Message, protocol = plain): Promise<Answered> {
     return new Promise((resolve, reject) => {
-      const isSecure = url.protocol === 'https:';
-      const request = (isSecure ? https : http).request(url, {
+      const request = protocol.request(url, {
         method: 'POST',
         headers,
-        agent: isSecure ? agents.https : agents.http,
+        agent: protocol.agent,
         lookup: lookupFor(url),
         maxHeaderSize: MAX_HEADER_BYTES,
       });

@@ -87,6 +87,17 @@ export function idTaken(id: bigint): Refused {
   return { refused: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
 }
 
+/** So many deliveries of each webhook are kept after they were made. */
+export const KEPT_DELIVERED = 1000;
+
+export function noWebhook(id: string): Refused {
+  return { refused: 'not_found', message: `No webhook has the id "${id}"` };
+}
+
+export function noDelivery(seq: number): Refused {
+  return { refused: 'not_found', message: `Change ${seq} was not delivered yet, or is no longer there` };
+}
+
 export function toError({ refused, message, detail }: Refused): PlantStoreError {
   return new PlantStoreError(refused, message, detail ? { detail } : {});
 }

@@ -208,8 +208,6 @@ export interface DeliveryStore {
   recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
 }
 
-/** So many of each webhook are kept. */
-export const KEPT_DELIVERED = 1000;
 /** A secret that was replaced signs for so long. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
 
@@ -234,15 +232,6 @@ export function describeWebhook(webhook: StoredWebhook): Webhook {
 
 export function isWanted({ events }: StoredWebhook, { type }: Change): boolean {
   return events.includes(type);
-}
-
-/** As a store refuses it. */
-export function noWebhook(id: string): { refused: 'not_found'; message: string } {
-  return { refused: 'not_found', message: `No webhook has the id "${id}"` };
-}
-
-export function noDelivery(seq: number): { refused: 'not_found'; message: string } {
-  return { refused: 'not_found', message: `Change ${seq} was not delivered yet, or is no longer there` };
 }
 
 export function notSentYet(position: number): PlantStoreError {

@@ -1,18 +1,10 @@
 // Webhooks and their deliveries: all SQL of both but claim_webhooks_1, which shares them out among the nodes.
 
-import { toError } from '../decide.ts';
+import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../decide.ts';
 import { printJson } from '../json.ts';
 import { DEFAULT_LIMIT } from '../page.ts';
 import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
-import {
-  type DeliveryStore,
-  KEPT_DELIVERED,
-  noDelivery,
-  notSentYet,
-  noWebhook,
-  type StoredWebhook,
-  type WebhookStore,
-} from '../webhook.ts';
+import { type DeliveryStore, notSentYet, type StoredWebhook, type WebhookStore } from '../webhook.ts';
 import { toArray } from './array.ts';
 import { LAST_SEQ } from './read.ts';
 import type { Row, Statement } from './transaction.ts';

@@ -1,19 +1,19 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
-import { type Refused, requireSameId, toError } from '../decide.ts';
+import { noDelivery, noWebhook, type Refused, requireSameId, toError } from '../decide.ts';
 import { PlantStoreError } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { noDelivery, notSentYet, noWebhook, type StoredWebhook } from '../webhook.ts';
+import { notSentYet, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareReads } from './read.ts';
+import { prepareWebhookReads } from './read-webhooks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
-import { prepareWebhookReads } from './webhooks.ts';
 import { startWriter } from './writer.ts';
 
 /** Each keeps a connection open, and the WAL from being emptied. */

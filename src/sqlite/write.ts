@@ -9,7 +9,7 @@ import type { Token } from '../token.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareLastSeq } from './numbering.ts';
 import { indexText } from './search.ts';
-import { prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks.ts';
+import { prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './write-webhooks.ts';
 
 /** So many changes are removed in one transaction. */
 const PRUNED_AT_ONCE = 10_000;
