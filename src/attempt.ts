@@ -14,7 +14,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 const MAX_ERROR_CHARS = 200;
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 const IDLE_CONNECTION_MS = 4000;
 
 export const MAX_ATTEMPT_MS = STATUS_WITHIN_MS + REST_WITHIN_MS;
@@ -181,5 +181,6 @@ function describeError(error: Error & { code?: string; errors?: Error[] }): stri
   if (error instanceof ForbiddenTarget) return `The URL ${error.message}`;
   const [first] = error.errors ?? []; // of several addresses
   const { code, message } = (first ?? error) as { code?: string; message: string };
-  return (WORDS[code ?? ''] ?? (message || code || 'It failed')).slice(0, MAX_ERROR_CHARS);
+  const words = WORDS[code ?? ''] ?? (message || code || 'It failed');
+  return words.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_ERROR_CHARS); // a certificate may hold anything
 }

@@ -227,6 +227,58 @@ test('new changes are tried less and less often while all fails, up to every 5 m
   assert.equal(courier.progress(nowMs, true)?.failing, null);
 });
 
+test('when a receiver that was down answers again, all that waits is tried at once; what fails then keeps its schedule', () => {
+  const courier = courierAt();
+  warmUp(courier, 1, 5);
+  courier.take([change(10, 1), change(11, 2), change(12, 3), change(13, 3), change(14, 4)], 0);
+  const entries = [10, 11, 12].map(() => courier.next(0) as Entry);
+  const due = entries.map((entry) => {
+    courier.finish(entry, FAILED, 100);
+    return entry.dueMs;
+  });
+  assert.equal(courier.isDown, true);
+  courier.finish(courier.next(2000) as Entry, OK, 2000);
+  assert.equal(courier.isDown, false);
+  const poison = courier.next(2000) as Entry;
+  assert.equal(poison.seq, 10);
+  courier.finish(poison, FAILED, 2100);
+  assert.deepEqual([poison.dueMs, poison.attempts], [due[0], 1], 'an attempt too many does not count');
+  for (const seq of [11, 12, 13]) {
+    const entry = courier.next(2100) as Entry;
+    assert.equal(entry.seq, seq);
+    courier.finish(entry, OK, 2100);
+  }
+  assert.deepEqual(allNext(courier, 5000), [], 'one failure among others is no reason to hurry');
+  assert.deepEqual(allNext(courier, 5100), [10]);
+});
+
+test('one change that fails beside others that succeed keeps its schedule', () => {
+  const courier = courierAt();
+  courier.take([change(1, 1)], 0);
+  courier.finish(courier.next(0) as Entry, FAILED, 0);
+  courier.finish(courier.next(5000) as Entry, FAILED, 5000);
+  for (let seq = 2; seq < 20; seq++) {
+    courier.take([change(seq, seq)], 6000);
+    courier.finish(courier.next(6000) as Entry, OK, 6000);
+  }
+  assert.equal(courier.next(300_000), undefined);
+  assert.equal(courier.next(305_000)?.seq, 1);
+});
+
+test('a clock that is put back does not hold up what is new', () => {
+  const courier = courierAt();
+  const nowMs = 48 * HOUR_MS;
+  for (let seq = 1; seq <= 4; seq++) {
+    courier.take([change(seq, seq)], nowMs);
+    const entry = courier.next(nowMs + 1000 * seq) as Entry;
+    assert.equal(entry.seq, seq);
+    courier.finish(entry, { ...FAILED, ...(seq === 4 && { code: 429, retryAfterMs: 60_000 }) }, nowMs + 1000 * seq);
+  }
+  courier.take([change(5, 5)], nowMs);
+  assert.equal(courier.next(nowMs + 63_000), undefined);
+  assert.equal(courier.next(nowMs - 28 * HOUR_MS)?.seq, 5);
+});
+
 test('410 disables it, and so do 5 days of nothing but failures; what waits stays', () => {
   const gone = courierAt();
   gone.take([change(1, 1), change(2, 2)], 0);

@@ -1,7 +1,7 @@
 // What is under way for one webhook: which change is sent next, what waits for another attempt, and how far it has come.
 // Changes of one plant are sent one after the other. Does no I/O and looks at no clock.
 
-import type { Outcome } from './attempt.ts';
+import { MAX_RETRY_AFTER_MS, type Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
 import { charsOf } from './page.ts';
 import { type DeliveryRecord, isWanted, type OpenDelivery, type Progress, type StoredWebhook } from './webhook.ts';
@@ -36,6 +36,8 @@ const PATIENT_ROUNDS = 2;
 const MAX_HOLD_MS = 5 * MINUTE_MS;
 /** Of changes that were read and wait for their turn; one more page may be there. */
 const MAX_HELD_CHARS = 32 * 1024;
+/** A receiver that has failed so often in a row is taken to be down. When it answers again, all that waits is tried at once. */
+const DOWN_AFTER = 3;
 /** What takes longer is put aside, so that the position can pass it. */
 const SLOW_MS = 1000;
 
@@ -45,6 +47,8 @@ export interface Entry extends OpenDelivery {
   /** It has a record of its own, so that the position may pass it. */
   aside: boolean;
   startedMs: number | undefined;
+  /** To be tried at once, besides its schedule. */
+  hurried: boolean;
 }
 
 export type Result = 'delivered' | 'failed' | 'dead';
@@ -55,6 +59,8 @@ export interface Courier {
   readonly inFlight: number;
   /** The change up to which the log was read. */
   readonly readTo: number;
+  /** All has failed for a while. */
+  readonly isDown: boolean;
   /** Has room for more changes, and would send them now. */
   wantsMore(nowMs: number): boolean;
   /** The changes that come after `readTo`; none is the end. */
@@ -101,6 +107,8 @@ export function createCourier(
   let inFlight = 0;
   let heldChars = 0;
   let window = 1;
+  /** In a row. */
+  let failures = webhook.failing ? DOWN_AFTER : 0;
   /** Rounds that failed since the last success, and when the last one did. */
   let rounds = 0;
   let roundMs = Number.NEGATIVE_INFINITY;
@@ -108,7 +116,8 @@ export function createCourier(
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  for (const delivery of open) add({ ...delivery, change: undefined, aside: true, startedMs: undefined });
+  for (const delivery of open)
+    add({ ...delivery, change: undefined, aside: true, startedMs: undefined, hurried: false });
 
   return {
     webhook,
@@ -118,8 +127,11 @@ export function createCourier(
     get readTo() {
       return readTo;
     },
+    get isDown() {
+      return failures >= DOWN_AFTER;
+    },
     wantsMore(nowMs) {
-      const isOpen = disabledMs === null && nowMs >= pausedUntilMs && nowMs >= heldUntilMs;
+      const isOpen = disabledMs === null && !isPaused(nowMs) && !isHeld(nowMs);
       const hasRoom = entries.size < maxOpen && heldChars < MAX_HELD_CHARS;
       return isOpen && hasRoom && inFlight + fresh.size < window;
     },
@@ -137,8 +149,8 @@ export function createCourier(
       readTo = Math.max(readTo, seq);
     },
     next(nowMs) {
-      if (disabledMs !== null || inFlight >= window || nowMs < pausedUntilMs) return undefined;
-      const entry = dueAgain(nowMs) ?? (nowMs < heldUntilMs ? undefined : fresh.values().next().value);
+      if (disabledMs !== null || inFlight >= window || isPaused(nowMs)) return undefined;
+      const entry = dueAgain(nowMs) ?? (isHeld(nowMs) ? undefined : fresh.values().next().value);
       if (!entry) return undefined;
       entry.startedMs = nowMs;
       inFlight++;
@@ -146,10 +158,12 @@ export function createCourier(
       return entry;
     },
     finish(entry, outcome, nowMs) {
-      const { startedMs = nowMs } = entry;
+      const { startedMs = nowMs, hurried } = entry;
       end(entry);
       entry.attempts++;
       if (outcome.delivered) {
+        if (failures >= DOWN_AFTER) hurry();
+        failures = 0;
         window = outcome.durationMs < QUICK_MS ? Math.min(window + 1, MAX_WINDOW) : Math.max(1, window >> 1);
         rounds = 0;
         heldUntilMs = Number.NEGATIVE_INFINITY;
@@ -157,8 +171,10 @@ export function createCourier(
         failing = null;
         return settle(entry, 'delivered', outcome, nowMs);
       }
+      if (++failures === DOWN_AFTER) for (const one of waiting) one.hurried = false;
       slowDown(outcome, entry.attempts === 1 ? startedMs : undefined, nowMs);
       noteFailure(outcome, nowMs);
+      if (hurried && startedMs < entry.dueMs) return keepSchedule(entry, outcome, nowMs);
       const waitMs = RETRY_AFTER_MS[entry.attempts - 1];
       if (waitMs === undefined) return settle(entry, 'dead', outcome, nowMs);
       const spreadMs = waitMs * (1 + SPREAD * (2 * random() - 1));
@@ -196,7 +212,17 @@ export function createCourier(
 
   function toEntry(change: Change, nowMs: number): Entry {
     const { seq, plant } = change;
-    return { seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change, aside: false, startedMs: undefined };
+    const entry = { seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change };
+    return { ...entry, aside: false, startedMs: undefined, hurried: false };
+  }
+
+  // What lies further ahead than it can have been set was set before the clock was put back.
+  function isPaused(nowMs: number): boolean {
+    return nowMs < pausedUntilMs && pausedUntilMs - nowMs <= MAX_RETRY_AFTER_MS;
+  }
+
+  function isHeld(nowMs: number): boolean {
+    return nowMs < heldUntilMs && heldUntilMs - nowMs <= MAX_HOLD_MS;
   }
 
   function add(entry: Entry): void {
@@ -244,7 +270,7 @@ export function createCourier(
     if (nowMs < nextDueMs) return undefined;
     let earliestMs = Number.POSITIVE_INFINITY;
     for (const entry of waiting) {
-      if (entry.dueMs <= nowMs) return entry;
+      if (entry.hurried || entry.dueMs <= nowMs) return entry;
       earliestMs = Math.min(earliestMs, entry.dueMs);
     }
     nextDueMs = earliestMs;
@@ -253,7 +279,21 @@ export function createCourier(
 
   function end(entry: Entry): void {
     entry.startedMs = undefined;
+    entry.hurried = false;
     inFlight--;
+  }
+
+  function hurry(): void {
+    for (const entry of entries.values()) if (entry.aside && !isUnderWay(entry)) entry.hurried = true;
+    nextDueMs = Number.NEGATIVE_INFINITY;
+  }
+
+  /** An attempt too many: the next one comes when it was to come, and is counted as it was. */
+  function keepSchedule(entry: Entry, outcome: Outcome, nowMs: number): Result {
+    entry.attempts--;
+    record(entry, 'waiting', outcome, nowMs);
+    arrange(entry.plantId);
+    return 'failed';
   }
 
   function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {

@@ -95,7 +95,7 @@ export function noWebhook(id: string): Refused {
 }
 
 export function noDelivery(seq: number): Refused {
-  return { refused: 'not_found', message: `Change ${seq} was not delivered yet, or is no longer there` };
+  return { refused: 'not_found', message: `Change ${seq} was not tried yet, or is no longer there` };
 }
 
 export function toError({ refused, message, detail }: Refused): PlantStoreError {

@@ -48,9 +48,9 @@ export interface Delivery {
 
 export function startDelivery({ store, attempts, node, observe, clock = Date.now }: DeliveryOptions): Delivery {
   const couriers = new Map<string, Courier>();
-  /** They send nothing any more, and are forgotten with their last answer. */
-  const retired = new Set<Courier>();
-  /** They send nothing new: another node will. */
+  /** They send nothing any more, as somebody has changed or removed their webhook, and end with their last answer. */
+  const ending = new Set<Courier>();
+  /** They send nothing new, and end with their last answer: another node will go on. */
   const leaving = new Set<Courier>();
   /** They would send, but too many others do. */
   const crowdedOut = new Set<Courier>();
@@ -88,8 +88,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       await claiming;
       const endMs = performance.now() + LAST_ANSWERS_MS;
       while (inFlight > 0 && performance.now() < endMs) await sleep(10);
-      await recording;
-      await recordNow(true);
+      await recordAll();
       couriers.clear(); // what still comes does not count
       attempts.close();
       await store.releaseWebhooks(node).catch(() => {});
@@ -116,14 +115,13 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     for (const courier of couriers.values()) {
       const webhook = webhooks.get(courier.webhook.id);
       if (webhook?.epoch === courier.webhook.epoch) courier.webhook = webhook;
-      else retire(courier);
+      else ending.add(courier);
     }
+    if (ending.size > 0) await recordAll();
+    for (const courier of ending) if (courier.inFlight === 0) retire(courier);
     for (const id of await leave(claimed.surplus)) webhooks.delete(id);
     const maxOpen = Math.max(MIN_OPEN, Math.min(MAX_OPEN, Math.floor(MAX_OPEN_IN_ALL / (webhooks.size + 1))));
-    const busy = new Set([...retired].map(({ webhook }) => webhook.id));
-    for (const webhook of webhooks.values()) {
-      if (!couriers.has(webhook.id) && !busy.has(webhook.id)) await engage(webhook, maxOpen);
-    }
+    for (const webhook of webhooks.values()) if (!couriers.has(webhook.id)) await engage(webhook, maxOpen);
     onMove();
     if (!isWatching) void watch();
   }
@@ -136,8 +134,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   function retire(courier: Courier): void {
     couriers.delete(courier.webhook.id);
-    for (const set of [leaving, crowdedOut, caughtUp, touched]) set.delete(courier);
-    if (courier.inFlight > 0) retired.add(courier);
+    for (const set of [ending, leaving, crowdedOut, caughtUp, touched]) set.delete(courier);
   }
 
   /** Gives up so many, each when it has nothing under way and nothing to record. Gives the ids of those that are gone. */
@@ -199,7 +196,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   function maySend(courier: Courier): boolean {
     const isOurs = performance.now() + MAX_ATTEMPT_MS < leaseEndMs && couriers.get(courier.webhook.id) === courier;
-    return isOurs && !leaving.has(courier) && !isRecordFailing && !stopping.signal.aborted;
+    const mayGoOn = !ending.has(courier) && !leaving.has(courier);
+    return isOurs && mayGoOn && !isRecordFailing && !stopping.signal.aborted;
   }
 
   async function readOn(courier: Courier): Promise<void> {
@@ -230,17 +228,14 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     } catch {
       outcome = 'unread';
     }
-    const isOurs = couriers.get(webhook.id) === courier;
     if (outcome === 'gone') courier.drop(entry);
     else if (outcome === 'unread') courier.putBack(entry);
-    else finish(courier, entry, outcome, isOurs);
+    else finish(courier, entry, outcome);
     inFlight--;
     if (courier.inFlight > 0) shared--;
-    if (courier.inFlight === 0) retired.delete(courier);
-    if (isOurs) {
-      touched.add(courier);
-      if (outcome !== 'unread') pump(courier); // or it waits until all are looked at
-    }
+    touched.add(courier);
+    if (ending.has(courier) && courier.inFlight === 0) claim();
+    if (outcome !== 'unread') pump(courier); // or it waits until all are looked at
     for (const other of crowdedOut) {
       if (shared >= MAX_SHARED) break;
       crowdedOut.delete(other);
@@ -248,19 +243,29 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     }
   }
 
-  function finish(courier: Courier, entry: Entry, outcome: Outcome, isOurs: boolean): void {
+  function finish(courier: Courier, entry: Entry, outcome: Outcome): void {
+    if (couriers.get(courier.webhook.id) !== courier) return; // we have stopped, and broken it off ourselves
+    const { isDown: wasDown } = courier;
     const result = courier.finish(entry, outcome, clock());
-    if (!isOurs) return;
-    const { code, durationMs } = outcome;
-    observe({ kind: 'delivery', webhookId: courier.webhook.id, seq: entry.seq, result, code, durationMs });
+    const { code, error = '', durationMs } = outcome;
+    const webhookId = courier.webhook.id;
+    observe({ kind: 'delivery', webhookId, seq: entry.seq, result, code, durationMs });
+    if (courier.isDown && !wasDown) observe({ kind: 'webhook_failing', webhookId, reason: error });
+    if (wasDown && !courier.isDown) observe({ kind: 'webhook_recovered', webhookId });
   }
 
   function record(): void {
-    if (recording) return;
     const withPositions = performance.now() - positionsRecordedMs >= RECORD_POSITION_EVERY_MS;
-    recording = recordNow(withPositions).finally(() => {
+    recording ??= recordNow(withPositions).finally(() => {
       recording = undefined;
     });
+  }
+
+  async function recordAll(): Promise<void> {
+    await recording;
+    positionsRecordedMs = Number.NEGATIVE_INFINITY;
+    record();
+    await recording;
   }
 
   async function recordNow(withPositions: boolean): Promise<void> {
@@ -286,16 +291,11 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   function confirm(courier: Courier, progress: Progress, held: Set<string>): void {
     const { id } = courier.webhook;
-    if (couriers.get(id) !== courier) return;
-    if (!held.has(id)) {
-      retire(courier);
-      claim();
-      return;
-    }
     courier.confirm(progress);
-    if (progress.disabledMs === null) return;
-    observe({ kind: 'webhook_disabled', webhookId: id, reason: progress.failing?.reason ?? '' });
-    retire(courier);
+    if (held.has(id) && progress.disabledMs === null) return;
+    if (held.has(id)) observe({ kind: 'webhook_disabled', webhookId: id, reason: progress.failing?.reason ?? '' });
+    if (!ending.has(courier)) claim();
+    ending.add(courier);
   }
 }
 

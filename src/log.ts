@@ -38,6 +38,10 @@ export function createLog(level: LogLevel): Observe {
         return logger.info(fact, `${fact.method} ${fact.path} ${fact.status}`);
       case 'delivery':
         return logger.debug(fact, `Webhook ${fact.webhookId}: change ${fact.seq} ${fact.result}`);
+      case 'webhook_failing':
+        return logger.warn(fact, `Webhook ${fact.webhookId} fails: ${fact.reason}`);
+      case 'webhook_recovered':
+        return logger.info(fact, `Webhook ${fact.webhookId} succeeds again`);
       case 'webhook_disabled':
         return logger.warn(fact, `Webhook ${fact.webhookId} is disabled: ${fact.reason}`);
       case 'bug':

@@ -166,9 +166,12 @@ webhook
   .command('replay')
   .description('send a range of changes again; what is new comes after them')
   .argument('<id>', 'as "webhook list" shows it: whk_…')
-  .requiredOption('--from <seq>', 'number of the first change')
+  .requiredOption('--from <seq>', 'number of the first change (needed)')
   .option('--to <seq>', 'number of the last change (default: the newest)')
-  .addHelpText('after', '\nExamples:\n  plant-store webhook replay whk_… --from 1000 --to 2000')
+  .addHelpText(
+    'after',
+    '\nExamples:\n  plant-store webhook replay whk_… --from 1000 --to 2000\n  plant-store webhook replay whk_… --from 1',
+  )
   .action(async (id, options) => {
     const config = readConfig();
     await (await import('./commands/webhook.ts')).replayChanges(config, id, options);
@@ -180,7 +183,12 @@ webhook
   .argument('<id>', 'as "webhook list" shows it: whk_…')
   .addHelpText(
     'after',
-    '\nThe exit status is 1 when it was not delivered.\n\nExamples:\n  plant-store webhook test whk_…',
+    `
+It is sent from here, with the settings of this terminal: a server may be in another network, or
+may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1 when it was not delivered.
+
+Examples:
+  plant-store webhook test whk_…`,
   )
   .action(async (id) => {
     const config = readConfig();

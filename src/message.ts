@@ -26,11 +26,7 @@ export function toMessage(webhook: StoredWebhook, { seq, type, plant }: Change, 
 /** Like that of a new plant, but for its event. */
 export function toTestMessage(webhook: StoredWebhook, nowMs: number): Message {
   const id = `${messagePrefix(webhook)}_test_${randomBytes(6).toString('hex')}`;
-  return signed(
-    webhook,
-    { id, event: 'webhook.test', body: '{"id":1,"name":"Monstera deliciosa","tag":"test"}' },
-    nowMs,
-  );
+  return signed(webhook, { id, event: 'webhook.test', body: '{"id":0,"name":"Test","tag":"test"}' }, nowMs);
 }
 
 function messagePrefix({ id }: StoredWebhook): string {

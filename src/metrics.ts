@@ -27,7 +27,7 @@ export function createMetrics(store: WebhookStore, clock: () => number = Date.no
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     async print() {
       const [oldestMs, webhooks] = await Promise.all([store.oldestWaitingMs(), store.listWebhooks()]);
-      const statuses = webhooks.map((webhook) => describeWebhook(webhook).status);
+      const statuses = webhooks.map((webhook) => describeWebhook(webhook, clock()).status);
       const metrics: Metric[] = [
         {
           name: 'plant_store_deliveries_total',

@@ -25,6 +25,9 @@ export type Fact =
       code: number | undefined;
       durationMs: number;
     }
+  /** Said once when it is taken to be down, and once when it answers again. */
+  | { kind: 'webhook_failing'; webhookId: string; reason: string }
+  | { kind: 'webhook_recovered'; webhookId: string }
   | { kind: 'webhook_disabled'; webhookId: string; reason: string }
   /** An answer of 50000. */
   | { kind: 'bug'; requestId?: string; error: unknown }

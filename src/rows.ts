@@ -118,7 +118,7 @@ export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
     status,
     attempts: Number(attempts),
     ...(time !== null && { time: toTime(time) }),
-    ...(status === 'waiting' && { next: toTime(due) }),
+    ...(status === 'waiting' && Number(attempts) > 0 && { next: toTime(due) }),
     ...(code !== null && { code: Number(code) }),
     ...(answer !== null && { answer }),
     ...(error !== null && { error }),

@@ -2,10 +2,14 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { PlantStoreError } from './error.ts';
 
 const MAX_URL_CHARS = 2000;
+const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
+/** Who adds a webhook waits no longer for its name: it is looked up again for each connection. */
+const LOOK_UP_WITHIN_MS = 2000;
 const PRIVATE = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
 
 export interface Address {
@@ -30,8 +34,9 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
   return {
     async check(text) {
       const url = readUrl(text, allowPrivate);
-      const addresses = await addressesOf(url).catch((error: NodeJS.ErrnoException) => error);
-      if (addresses instanceof ForbiddenTarget) throw refuse(addresses.message);
+      const late = sleep(LOOK_UP_WITHIN_MS, undefined, { ref: false });
+      const found = await Promise.race([addressesOf(url), late]).catch((error: Error) => error);
+      if (found instanceof ForbiddenTarget) throw refuse(found.message);
     },
     addressesOf,
   };
@@ -48,12 +53,10 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
     const range = rangeOf(address);
     if (PRIVATE.has(range)) {
       if (allowPrivate) return;
-      throw new ForbiddenTarget(
-        `must not lead into a private network (${address}, ${range}) unless WEBHOOK_ALLOW_PRIVATE is 1`,
-      );
+      throw new ForbiddenTarget(`must not lead into a private network (${address}); WEBHOOK_ALLOW_PRIVATE=1 allows it`);
     }
-    if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address} (${range})`);
-    if (protocol !== 'https:') throw new ForbiddenTarget('must begin with https://');
+    if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address}, which is no public address`);
+    if (protocol !== 'https:') throw new ForbiddenTarget(HTTPS_ONLY);
   }
 }
 
@@ -79,7 +82,7 @@ function readUrl(text: string, allowPrivate: boolean): URL {
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === '')
     throw refuse('must be a URL such as https://example.com/plants');
-  if (url.protocol !== 'https:' && !allowPrivate) throw refuse('must begin with https://');
+  if (url.protocol !== 'https:' && !allowPrivate) throw refuse(HTTPS_ONLY);
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or a password');
   if (url.hash !== '') throw refuse('must not hold a "#"');
   return url;

@@ -17,9 +17,9 @@ export function createTurns({ atOnce, maxWaiting, waitMs, refusal }: TurnsOption
   let underWay = 0;
 
   return async (work) => {
-    if (waiting.size >= maxWaiting) throw unavailable(refusal);
-    if (underWay >= atOnce) await nextTurn();
-    else underWay++;
+    if (underWay < atOnce) underWay++;
+    else if (waiting.size < maxWaiting) await nextTurn();
+    else throw unavailable(refusal);
     try {
       return await work();
     } finally {

@@ -7,16 +7,19 @@ import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
 import { mintId } from './token.ts';
 
-const Url = z
-  .string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') })
-  .meta({ format: 'uri', description: 'Where changes are sent to, with POST; `https`' });
+const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
+  format: 'uri',
+  description:
+    'Where changes are sent to, with POST: `https`, to a public address, unless the operator allows private ones',
+});
+const Code = z.int().min(100).max(999);
 const Seq = z.number().meta({ type: 'integer', format: 'int64' });
 
 /** What the published description calls "when a plant was added". */
 export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
 
 export const NewWebhook = z
-  .object(
+  .strictObject(
     {
       url: Url,
       events: z
@@ -27,7 +30,12 @@ export const NewWebhook = z
         .optional()
         .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
     },
-    { error: 'must be an object' },
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `has members that nobody knows: ${issue.keys.join(', ')}`
+          : 'must be an object',
+    },
   )
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
@@ -45,6 +53,7 @@ const WEBHOOK = {
   }),
   since: Time.optional().meta({ description: 'When it began to fail, or was disabled' }),
   reason: z.string().optional().meta({ description: 'Why it fails, or was disabled' }),
+  rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one signs, too' }),
   position: Seq.meta({ description: 'Changes up to this number are delivered, or are listed as deliveries' }),
 };
 
@@ -65,10 +74,13 @@ export const Delivery = z
     event: z.enum(CHANGE_TYPES),
     plant: z.bigint().meta({ type: 'integer', format: 'int64', description: 'Id of the plant' }),
     status: z.enum(DELIVERY_STATUSES).meta({ description: '`dead`: it was tried as often as it is ever tried' }),
-    attempts: z.int(),
+    attempts: z.int().meta({ type: 'integer', minimum: 0, maximum: 10 }),
     time: Time.optional().meta({ description: 'Of the last attempt' }),
-    next: Time.optional().meta({ description: 'Of the next attempt; not there while an earlier one is under way' }),
-    code: z.int().optional().meta({ description: 'Status of the last answer' }),
+    next: Time.optional().meta({
+      description:
+        'Of the next attempt; not there where it comes as soon as those before it of the same plant are done',
+    }),
+    code: Code.optional().meta({ description: 'Status of the last answer' }),
     answer: z.string().optional().meta({ description: 'First 1 KiB of the last answer' }),
     error: z.string().optional().meta({ description: 'Why the last attempt failed' }),
   })
@@ -78,10 +90,10 @@ export type Delivery = z.output<typeof Delivery>;
 export const TestResult = z
   .object({
     delivered: z.boolean(),
-    code: z.int().optional().meta({ description: 'Status of the answer' }),
+    code: Code.optional().meta({ description: 'Status of the answer' }),
     answer: z.string().optional().meta({ description: 'First 1 KiB of the answer' }),
     error: z.string().optional().meta({ description: 'Why it failed' }),
-    milliseconds: z.int(),
+    milliseconds: z.int().meta({ minimum: 0, maximum: 2147483647 }),
   })
   .meta({ id: 'TestResult' });
 export type TestResult = z.output<typeof TestResult>;
@@ -97,13 +109,18 @@ export const Replay = z
         .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
           error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
         })
-        .meta({ type: 'integer', format: 'int64', description: 'Number of the first change' }),
+        .meta({ type: 'integer', format: 'int64', minimum: 1, description: 'Number of the first change' }),
       to: z
         .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
           error: 'must be the number of a change',
         })
         .optional()
-        .meta({ type: 'integer', format: 'int64', description: 'Number of the last change; without it, the newest' }),
+        .meta({
+          type: 'integer',
+          format: 'int64',
+          minimum: 1,
+          description: 'Number of the last change; without it, the newest',
+        }),
     },
     { error: 'must be an object' },
   )
@@ -177,7 +194,7 @@ export interface WebhookStore {
   rotateSecret(id: string, secret: string, oldUntilMs: number): Promise<StoredWebhook>;
   /** Goes on where it was, or with the oldest change that is still there. */
   enableWebhook(id: string, nowMs: number): Promise<StoredWebhook>;
-  /** What is new comes after the changes that are sent once more. */
+  /** What is new comes after the changes that are sent once more. Throws `changes_pruned`, `not_valid` where there is none. */
   replay(id: string, range: Replay, nowMs: number): Promise<StoredWebhook>;
   /** Makes it due now, with all attempts before it again. */
   retryDelivery(id: string, seq: number, nowMs: number): Promise<Delivery>;
@@ -204,7 +221,10 @@ export interface DeliveryStore {
   releaseWebhooks(node: string, ids?: string[]): Promise<void>;
   /** By ascending number. */
   openDeliveries(id: string): Promise<OpenDelivery[]>;
-  /** Gives the ids of those that are still this node's, and of the same epoch: only those were recorded. */
+  /**
+   * Gives the ids of those that are still this node's, enabled, and of the same epoch. Of the others only what was
+   * delivered is recorded.
+   */
   recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
 }
 
@@ -215,8 +235,8 @@ export function mintWebhookId(): string {
   return mintId('whk');
 }
 
-export function describeWebhook(webhook: StoredWebhook): Webhook {
-  const { id, url, events, createdMs, position, failing, disabledMs } = webhook;
+export function describeWebhook(webhook: StoredWebhook, nowMs: number): Webhook {
+  const { id, url, events, createdMs, position, failing, disabledMs, oldSecret } = webhook;
   const sinceMs = disabledMs ?? failing?.sinceMs;
   return {
     id,
@@ -226,6 +246,7 @@ export function describeWebhook(webhook: StoredWebhook): Webhook {
     status: disabledMs !== null ? 'disabled' : failing ? 'failing' : 'active',
     ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
     ...(failing && { reason: failing.reason }),
+    ...(oldSecret && nowMs < oldSecret.untilMs && { rotating: new Date(oldSecret.untilMs).toISOString() }),
     position,
   };
 }
@@ -234,6 +255,6 @@ export function isWanted({ events }: StoredWebhook, { type }: Change): boolean {
   return events.includes(type);
 }
 
-export function notSentYet(position: number): PlantStoreError {
-  return new PlantStoreError('not_valid', `"from" must not be after ${position}: what comes then is still to be sent`);
+export function noSuchChange(from: number): PlantStoreError {
+  return new PlantStoreError('not_valid', `"from" must be the number of a change: there is none from ${from} on yet`);
 }

@@ -6,7 +6,11 @@ export function toTable(headings: string[], rows: string[][]): string {
   return [headings, ...rows].map((row) => `${print(row).trimEnd()}\n`).join('');
 }
 
-/** `none` stands for a time that is not there. */
+/** To the minute. `none` stands for a time that is not there. */
 export function shortTime(time: string | null | undefined, none: string): string {
   return time ? `${time.slice(0, 16).replace('T', ' ')}Z` : none;
+}
+
+export function timeToSecond(time: string | undefined): string {
+  return time ? `${time.slice(0, 19).replace('T', ' ')}Z` : '-';
 }

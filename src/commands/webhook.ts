@@ -16,36 +16,41 @@ import {
   describeWebhook,
   mintWebhookId,
   OLD_SECRET_MS,
+  type StoredWebhook,
   toTestResult,
   type Webhook,
 } from '../webhook.ts';
 import { requireDatabase, withStore } from './open.ts';
 import { report } from './report.ts';
-import { shortTime, toTable } from './table.ts';
+import { shortTime, timeToSecond, toTable } from './table.ts';
 
 const MAX_LISTED = 1000;
 
 export async function addWebhook(config: Config, url: string, options: { events?: string }): Promise<void> {
   const events = readEvents(options.events);
-  await createTargets({ allowPrivate: config.allowPrivateWebhooks }).check(url);
+  await createTargets({ allowPrivate: config.allowPrivateWebhooks })
+    .check(url)
+    .catch((error: Error) => {
+      throw new Refusal(error.message, 2);
+    });
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url, events, secret, createdMs: Date.now() };
-  const webhook = await withStore(config, (store) => store.addWebhook(wanted));
-  reportSecret(`${webhook.id} is told of ${events.join(', ')} from now on`, describeWebhook(webhook), secret);
+  const webhook = await inStore(config, (store) => store.addWebhook(wanted));
+  reportSecret(`${webhook.id} is told of ${events.join(', ')} from now on`, described(webhook), secret);
 }
 
 export async function listWebhooks(config: Config, options: { json?: boolean }): Promise<void> {
   const webhooks = await inStore(config, (store) => store.listWebhooks());
-  const described = webhooks.map(describeWebhook);
-  if (wantsJson(options)) return printList(described);
-  if (described.length === 0) {
+  const shown = webhooks.map(described);
+  if (wantsJson(options)) return printList(shown);
+  if (shown.length === 0) {
     process.stdout.write('No webhooks yet: "webhook add URL" makes one\n');
     return;
   }
   process.stdout.write(
     toTable(
       ['ID', 'URL', 'EVENTS', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
-      described.map(({ id, url, events, status, since, position, reason }) => {
+      shown.map(({ id, url, events, status, since, position, reason }) => {
         return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
       }),
     ),
@@ -62,12 +67,15 @@ export async function rotateSecret(config: Config, id: string): Promise<void> {
   const webhook = await inStore(config, (store) =>
     store.rotateSecret(requireId(id), secret, Date.now() + OLD_SECRET_MS),
   );
-  reportSecret('For 24 hours everything is signed with the old secret, too', describeWebhook(webhook), secret);
+  reportSecret('For 24 hours everything is signed with the old secret, too', described(webhook), secret);
 }
 
 export async function enableWebhook(config: Config, id: string): Promise<void> {
-  const webhook = await inStore(config, (store) => store.enableWebhook(requireId(id), Date.now()));
-  report(`Webhook ${id} goes on after change ${webhook.position}`, describeWebhook(webhook));
+  const [before, webhook] = await inStore(config, async (store) => {
+    return [await store.getWebhook(requireId(id)), await store.enableWebhook(id, Date.now())] as const;
+  });
+  const words = before.disabledMs === null ? 'was not disabled, and' : '';
+  report(`Webhook ${id} ${words} goes on after change ${webhook.position}`.replace('  ', ' '), described(webhook));
 }
 
 export async function listDeliveries(
@@ -75,20 +83,22 @@ export async function listDeliveries(
   id: string,
   options: { json?: boolean; status?: string; limit: string; before?: string },
 ): Promise<void> {
-  const query = {
-    status: readStatus(options.status),
-    limit: readNumber('--limit', options.limit, MAX_LISTED),
-    before: options.before === undefined ? undefined : readNumber('--before', options.before),
-  };
-  const deliveries = await inStore(config, (store) => store.listDeliveries(requireId(id), query));
+  const limit = readNumber('--limit', options.limit, MAX_LISTED);
+  const before = options.before === undefined ? undefined : readNumber('--before', options.before);
+  const query = { status: readStatus(options.status), before, limit: limit + 1 };
+  const found = await inStore(config, (store) => store.listDeliveries(requireId(id), query));
+  const deliveries = found.slice(0, limit);
   if (wantsJson(options)) return printList(deliveries);
   process.stdout.write(deliveries.length === 0 ? 'No deliveries\n' : toDeliveryTable(deliveries));
+  if (found.length > limit) process.stdout.write(`There are more: add --before ${deliveries.at(-1)?.seq}\n`);
 }
 
 export async function retryDelivery(config: Config, id: string, seq: string): Promise<void> {
   const number = readNumber('The number of the change', seq);
-  const delivery = await inStore(config, (store) => store.retryDelivery(requireId(id), number, Date.now()));
-  if (process.stdout.isTTY) process.stdout.write(`Change ${seq} is sent again\n`);
+  const [delivery, webhook] = await inStore(config, async (store) => {
+    return [await store.retryDelivery(requireId(id), number, Date.now()), await store.getWebhook(id)] as const;
+  });
+  if (process.stdout.isTTY) process.stdout.write(`Change ${seq} is sent again${whenEnabled(webhook)}\n`);
   else process.stdout.write(`${printJson(delivery)}\n`);
 }
 
@@ -97,7 +107,8 @@ export async function replayChanges(config: Config, id: string, options: { from:
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
   if (to !== undefined && to < from) throw new Refusal('--to must not be before --from', 2);
   const webhook = await inStore(config, (store) => store.replay(requireId(id), { from, to }, Date.now()));
-  report(`Changes ${from} to ${to ?? 'the newest'} are sent again, then what is new`, describeWebhook(webhook));
+  const words = `Changes ${from} to ${to ?? 'the newest'} are sent again${whenEnabled(webhook)}, then what is new`;
+  report(words, described(webhook));
 }
 
 /** Exit status 1 when it was not delivered. */
@@ -106,8 +117,9 @@ export async function testWebhook(config: Config, id: string): Promise<void> {
   const attempts = createAttempts(createTargets({ allowPrivate: config.allowPrivateWebhooks }));
   const result = toTestResult(await attempts.send(webhook.url, toTestMessage(webhook, Date.now())));
   attempts.close();
-  const { delivered, code, error, milliseconds } = result;
-  report(delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`, result);
+  const { delivered, code, error, answer = '', milliseconds } = result;
+  const words = delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`;
+  report(answer === '' ? words : `${words}\n${printable(answer)}`, result);
   if (!delivered) process.exitCode = 1;
 }
 
@@ -118,6 +130,19 @@ async function inStore<T>(config: Config, work: (store: Store) => Promise<T>): P
 
 function reportSecret(words: string, webhook: Webhook, secret: string): void {
   report(`${secret}\n${words}\nThe secret above is shown only now, so keep it`, { ...webhook, secret });
+}
+
+function described(webhook: StoredWebhook): Webhook {
+  return describeWebhook(webhook, Date.now());
+}
+
+function whenEnabled({ disabledMs }: StoredWebhook): string {
+  return disabledMs === null ? '' : ' when the webhook is enabled';
+}
+
+/** What a stranger has sent must not move the cursor. */
+function printable(text: string): string {
+  return text.replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, '\uFFFD');
 }
 
 function wantsJson({ json }: { json?: boolean }): boolean {
@@ -137,8 +162,8 @@ function toDeliveryTable(deliveries: Delivery[]): string {
       String(plant),
       status,
       String(attempts),
-      shortTime(time, '-'),
-      shortTime(next, '-'),
+      timeToSecond(time),
+      timeToSecond(next),
       code === undefined ? '-' : String(code),
       error ?? '',
     ]),

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Attempts } from '../attempt.ts';
 import { mintWebhookSecret, toTestMessage } from '../message.ts';
 import type { Targets } from '../target.ts';
+import { createTurns } from '../turns.ts';
 import {
   DEFAULT_EVENTS,
   Delivery,
@@ -22,6 +23,9 @@ import {
 import { before, deliveryStatus, webhookId as id, limit, seq } from './parameters.ts';
 import { jsonBody, type Route, route } from './route.ts';
 
+/** Each may take as long as an attempt does. */
+const MAX_TESTS = 16;
+
 export interface WebhookTools {
   targets: Targets;
   attempts: Attempts;
@@ -35,6 +39,12 @@ export function webhookRoutes(
   { targets, attempts, onChange }: WebhookTools,
   clock: () => number,
 ): Route[] {
+  const inTurn = createTurns({
+    atOnce: MAX_TESTS,
+    maxWaiting: 0,
+    waitMs: 0,
+    refusal: 'Too many tests are under way: try again later',
+  });
   return [
     route({
       method: 'POST',
@@ -58,7 +68,7 @@ export function webhookRoutes(
         const webhook = await store.addWebhook(wanted);
         onChange();
         reply.header('location', `${basePath}/webhooks/${webhook.id}`).header('cache-control', 'no-store');
-        return { ...describeWebhook(webhook), secret };
+        return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
     route({
@@ -69,7 +79,7 @@ export function webhookRoutes(
       summary: 'List all webhooks, oldest first',
       answer: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
       async handle() {
-        return (await store.listWebhooks()).map(describeWebhook);
+        return (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock()));
       },
     }),
     route({
@@ -82,7 +92,7 @@ export function webhookRoutes(
       answer: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
-        return describeWebhook(await store.getWebhook(id));
+        return describeWebhook(await store.getWebhook(id), clock());
       },
     }),
     route({
@@ -114,7 +124,7 @@ export function webhookRoutes(
         const webhook = await store.rotateSecret(id, secret, clock() + OLD_SECRET_MS);
         onChange();
         reply.header('cache-control', 'no-store');
-        return { ...describeWebhook(webhook), secret };
+        return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
     route({
@@ -130,7 +140,7 @@ export function webhookRoutes(
       async handle({ parameters: { id } }) {
         const webhook = await store.enableWebhook(id, clock());
         onChange();
-        return describeWebhook(webhook);
+        return describeWebhook(webhook, clock());
       },
     }),
     route({
@@ -145,7 +155,7 @@ export function webhookRoutes(
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
-        return toTestResult(await attempts.send(webhook.url, toTestMessage(webhook, clock())));
+        return toTestResult(await inTurn(() => attempts.send(webhook.url, toTestMessage(webhook, clock()))));
       },
     }),
     route({
@@ -180,7 +190,8 @@ export function webhookRoutes(
       access: 'admin',
       operationId: 'retryDelivery',
       summary: 'Send a change again, whatever became of it',
-      description: 'Now, and then as often as a new one. Its `webhook-id` is the one that it had.',
+      description:
+        'Now, and then as often as a new one. Its `webhook-id` is the one that it had. A webhook that is disabled sends it when it is enabled.',
       parameters: { id, seq },
       answer: { status: 202, description: 'The delivery, which waits again', schema: Delivery },
       errors: ['not_found'],
@@ -197,7 +208,7 @@ export function webhookRoutes(
       operationId: 'replayChanges',
       summary: 'Send a range of changes again, whatever became of them',
       description:
-        'Those of them that the webhook is told of, in order. What is new comes after them. Each `webhook-id` is the one that it had.',
+        'Those of them that the webhook is told of, in order for each plant. What is new comes after them. Each `webhook-id` is the one that it had. A webhook that is disabled sends them when it is enabled.',
       parameters: { id },
       body: jsonBody(Replay),
       answer: { status: 202, description: 'The webhook, with its position before the range', schema: Webhook },
@@ -205,7 +216,7 @@ export function webhookRoutes(
       async handle({ parameters: { id }, body }) {
         const webhook = await store.replay(id, body, clock());
         onChange();
-        return describeWebhook(webhook);
+        return describeWebhook(webhook, clock());
       },
     }),
   ];

@@ -142,8 +142,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         return rows;
       },
       commit,
-      async requireChangesAfter(seq) {
-        await read(() => readChanges(transactions, { after: seq, limit: 1 }));
+      async hasChangesAfter(seq) {
+        return (await read(() => readChanges(transactions, { after: seq, limit: 1 }))).length > 0;
       },
     }),
     async probe() {

@@ -4,7 +4,7 @@ import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../decide.ts';
 import { printJson } from '../json.ts';
 import { DEFAULT_LIMIT } from '../page.ts';
 import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
-import { type DeliveryStore, notSentYet, type StoredWebhook, type WebhookStore } from '../webhook.ts';
+import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../webhook.ts';
 import { toArray } from './array.ts';
 import { LAST_SEQ } from './read.ts';
 import type { Row, Statement } from './transaction.ts';
@@ -16,10 +16,10 @@ interface Database {
   read(statement: Statement): Promise<Row[]>;
   commit(statement: Statement): Promise<Row[]>;
   /** Throws `changes_pruned` when some after this number are gone. */
-  requireChangesAfter(seq: number): Promise<void>;
+  hasChangesAfter(seq: number): Promise<boolean>;
 }
 
-export function createWebhookStore({ read, commit, requireChangesAfter }: Database): WebhookStore & DeliveryStore {
+export function createWebhookStore({ read, commit, hasChangesAfter }: Database): WebhookStore & DeliveryStore {
   /** Since they were looked through, of each webhook. */
   const delivered = new Map<string, number>();
 
@@ -58,8 +58,10 @@ export function createWebhookStore({ read, commit, requireChangesAfter }: Databa
       return getWebhook(id);
     },
     async replay(id, { from, to = Number.MAX_SAFE_INTEGER }, nowMs) {
-      await requireChangesAfter(from - 1);
+      await getWebhook(id);
+      if (!(await hasChangesAfter(from - 1))) throw noSuchChange(from);
       const text = `
+        WITH replayed AS (
         UPDATE webhooks w SET position = least(position, $2::bigint - 1), epoch = epoch + 1, waiting_since = $4,
           replay_to = CASE WHEN known.until < known.frontier THEN known.until END,
           replay_resume = CASE WHEN known.until < known.frontier THEN known.frontier END
@@ -67,10 +69,11 @@ export function createWebhookStore({ read, commit, requireChangesAfter }: Databa
           SELECT greatest($3::bigint, replay_to) AS until, coalesce(replay_resume, position) AS frontier
           FROM webhooks WHERE id = $1 FOR UPDATE
         ) AS known
-        WHERE id = $1 AND $2 <= known.frontier RETURNING w.*`;
-      const [row] = toWebhooks(await commit({ text, values: [id, from, to, nowMs] }));
-      if (!row) throw notSentYet((await getWebhook(id)).position);
-      return row;
+        WHERE id = $1 AND $2 <= known.frontier RETURNING w.id
+        )
+        DELETE FROM deliveries WHERE webhook_id = (SELECT id FROM replayed) AND status = 'waiting' AND seq BETWEEN $2 AND $3`;
+      await commit({ text, values: [id, from, to, nowMs] });
+      return getWebhook(id);
     },
     async retryDelivery(id, seq, nowMs) {
       const text = `
@@ -174,11 +177,12 @@ const RECORD = `
     FROM state s WHERE w.id = s.id AND w.epoch = s.epoch AND w.node = $1 AND w.disabled IS NULL RETURNING w.id
   ), recorded AS (
     INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due, time, code, answer, error)
-    SELECT sent.id, seq, "plantId", status, attempts, "dueMs", "timeMs", code, answer, error
+    SELECT w.id, seq, "plantId", status, attempts, "dueMs", "timeMs", code, answer, error
     FROM jsonb_to_recordset($3::jsonb) AS sent (
       id text, seq bigint, "plantId" bigint, status text, attempts integer, "dueMs" bigint, "timeMs" bigint, code integer,
       answer text, error text
-    ) JOIN held ON held.id = sent.id
+    ) JOIN webhooks w ON w.id = sent.id
+    WHERE status = 'delivered' OR w.id IN (SELECT id FROM held)
     ON CONFLICT (webhook_id, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
       time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
   )

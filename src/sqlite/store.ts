@@ -7,7 +7,7 @@ import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { notSentYet, type StoredWebhook } from '../webhook.ts';
+import { noSuchChange, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareReads } from './read.ts';
@@ -129,11 +129,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return getWebhook(id);
     },
     async replay(id, range, nowMs) {
-      read(() => reads.changes({ after: range.from - 1, limit: 1 })); // or it says that they are gone
-      const isUnderWay = await writer.write({ kind: 'replay', id, range, nowMs });
-      const webhook = await getWebhook(id);
-      if (!isUnderWay) throw notSentYet(webhook.position);
-      return webhook;
+      await getWebhook(id);
+      const [first] = read(() => reads.changes({ after: range.from - 1, limit: 1 })); // or it says that they are gone
+      if (!first) throw noSuchChange(range.from);
+      await writer.write({ kind: 'replay', id, range, nowMs });
+      return getWebhook(id);
     },
     async retryDelivery(id, seq, nowMs) {
       await writer.write({ kind: 'retry_delivery', id, seq, nowMs });

@@ -22,8 +22,7 @@ export interface WebhookResults {
   remove_webhook: null;
   rotate_secret: null;
   enable_webhook: null;
-  /** False when it has not come so far. */
-  replay: boolean;
+  replay: null;
   retry_delivery: null;
   /** Of those that were recorded. */
   record_deliveries: string[];
@@ -52,6 +51,8 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
       replay_to = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, max(?3, coalesce(replay_to, 0))),
       replay_resume = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, coalesce(replay_resume, position))
     WHERE id = ?1 AND ?2 <= coalesce(replay_resume, position)`);
+  const removeWaiting = db.prepare(`
+    DELETE FROM deliveries WHERE webhook_id = ? AND status <> 'delivered' AND status = 'waiting' AND seq BETWEEN ? AND ?`);
   const retry = db.prepare(`
     INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
     SELECT w.id, c.seq, c.plant_id, 'waiting', 0, ?3 FROM webhooks w, changes c
@@ -93,7 +94,8 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
       case 'replay': {
         if (!find.get(write.id)) return noWebhook(write.id);
         const { from, to = Number.MAX_SAFE_INTEGER } = write.range;
-        return { done: replay.run(write.id, from, to, write.nowMs).changes === 1n };
+        if (replay.run(write.id, from, to, write.nowMs).changes === 1n) removeWaiting.run(write.id, from, to);
+        return { done: null };
       }
       case 'retry_delivery':
         if (!find.get(write.id)) return noWebhook(write.id);
@@ -111,14 +113,16 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
 
   function recordOne({ id, epoch, position, failing, disabledMs, records }: Progress): boolean {
     const { sinceMs = null, reason = null } = failing ?? {};
-    if (move.run(id, epoch, position, sinceMs, reason, disabledMs).changes === 0n) return false;
+    const isHeld = move.run(id, epoch, position, sinceMs, reason, disabledMs).changes === 1n;
+    if (!isHeld && !find.get(id)) return false;
     for (const one of records) {
+      if (!isHeld && one.status !== 'delivered') continue;
       const { seq, plantId, status, attempts, dueMs, timeMs, code, answer, error } = one;
       record.run(id, seq, plantId, status, attempts, dueMs, timeMs, code, answer, error);
     }
     const count = (delivered.get(id) ?? 0) + records.length;
     if (count >= TRIM_EVERY) trim.run(id);
     delivered.set(id, count >= TRIM_EVERY ? 0 : count);
-    return true;
+    return isHeld;
   }
 }
