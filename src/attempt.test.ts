@@ -120,6 +120,44 @@ for (const [what, bytes, error] of [
   });
 }
 
+for (const [what, bytes] of [
+  ['a body that breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun'],
+  ['a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nbegun\r\nzz\r\n'],
+  ['more than it said', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nbegun and on'],
+  ['a 204 with a body', 'HTTP/1.1 204 No Content\r\n\r\nbegun'],
+  ['endless trailers', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`],
+] as const) {
+  test(`after a good status ${what} does not matter`, async () => {
+    const { url } = await startRaw((socket) => {
+      socket.write(bytes);
+      setTimeout(() => socket.resetAndDestroy(), 20);
+    });
+    const outcome = await attempts.send(url, MESSAGE);
+    assert.deepEqual([outcome.delivered, outcome.error], [true, undefined]);
+    assert.ok([200, 204].includes(outcome.code ?? 0));
+  });
+}
+
+test('a few interim answers are passed over, and endless ones are cut off', async () => {
+  const some = await startRaw((socket) =>
+    socket.end(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 200 OK\r\n\r\n`),
+  );
+  assert.equal((await attempts.send(some.url, MESSAGE)).code, 200);
+  let isCut = false;
+  const endless = await startRaw((socket) => {
+    const flood = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)), 5);
+    socket.on('close', () => {
+      isCut = true;
+      clearInterval(flood);
+    });
+  });
+  const outcome = await attempts.send(endless.url, MESSAGE);
+  assert.match(outcome.error ?? '', /no final answer/);
+  assert.ok(outcome.durationMs < 1000);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.ok(isCut);
+});
+
 test('who closes a kept connection just when it is used again gets the message on a new one', async () => {
   let requests = 0;
   const { url, connections } = await startRaw((socket) => {

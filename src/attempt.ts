@@ -13,6 +13,8 @@ const REST_WITHIN_MS = 1000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const KEPT_ANSWER_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Such as 103. */
+const MAX_INTERIM_ANSWERS = 3;
 const MAX_ERROR_CHARS = 200;
 export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 const IDLE_CONNECTION_MS = 4000;
@@ -68,16 +70,17 @@ export function createAttempts(targets: Targets): Attempts {
     if (isIP(literalOf(url))) await targets.addressesOf(url); // which nobody looks up
     if (url.protocol === 'https:') secure ??= loadSecure();
     const protocol = url.protocol === 'https:' ? await secure : plain;
+    const endMs = performance.now() + STATUS_WITHIN_MS;
     try {
-      return await post(url, message, protocol);
+      return await post(url, message, protocol, endMs);
     } catch (error) {
       // The receiver has closed a connection that was kept, just before we used it: that says nothing about the receiver.
-      if (error instanceof KeptConnectionLost) return post(url, message, protocol);
+      if (error instanceof KeptConnectionLost) return post(url, message, protocol, endMs);
       throw error;
     }
   }
 
-  function post(url: URL, { headers, body }: Message, protocol = plain): Promise<Answered> {
+  function post(url: URL, { headers, body }: Message, protocol = plain, endMs = 0): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const request = protocol.request(url, {
         method: 'POST',
@@ -86,13 +89,18 @@ export function createAttempts(targets: Targets): Attempts {
         lookup: lookupFor(url),
         maxHeaderSize: MAX_HEADER_BYTES,
       });
-      const late = setTimeout(() => request.destroy(new Error(LATE)), STATUS_WITHIN_MS);
+      const late = setTimeout(() => request.destroy(new Error(LATE)), endMs - performance.now());
+      let isAnswered = false;
+      let interims = 0;
+      request.on('information', () => {
+        if (++interims > MAX_INTERIM_ANSWERS) request.destroy(new Error('The receiver gives no final answer'));
+      });
       request.on('error', (error: NodeJS.ErrnoException) => {
         clearTimeout(late);
+        if (isAnswered) return; // the status counts, whatever comes after it
         const isLost = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         reject(isLost ? new KeptConnectionLost(error.message) : error);
       });
-      let isAnswered = false;
       request.on('response', (response) => {
         isAnswered = true;
         clearTimeout(late);
@@ -182,5 +190,8 @@ function describeError(error: Error & { code?: string; errors?: Error[] }): stri
   const [first] = error.errors ?? []; // of several addresses
   const { code, message } = (first ?? error) as { code?: string; message: string };
   const words = WORDS[code ?? ''] ?? (message || code || 'It failed');
-  return words.replace(/\p{Cc}+/gu, ' ').slice(0, MAX_ERROR_CHARS); // a certificate may hold anything
+  return words
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, MAX_ERROR_CHARS)
+    .toWellFormed(); // a certificate may hold anything
 }

@@ -7,7 +7,7 @@ import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './r
 export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
 export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
-export type CopiedDelivery = DeliveryRow & { webhook_id: string };
+export type CopiedDelivery = DeliveryRow;
 
 /** All of one moment. */
 export interface StoreCopy {
@@ -90,6 +90,7 @@ export const WEBHOOK: (keyof CopiedWebhook)[] = [
   'reason',
   'disabled',
   'epoch',
+  'retries',
 ];
 export const DELIVERY: (keyof CopiedDelivery)[] = [
   'webhook_id',

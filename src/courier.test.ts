@@ -29,6 +29,7 @@ function webhookAt(position: number, more: Partial<StoredWebhook> = {}): StoredW
     failing: null,
     disabledMs: null,
     epoch: 0,
+    retries: 0,
     ...more,
   };
 }
@@ -287,6 +288,15 @@ test('410 disables it, and so do 5 days of nothing but failures; what waits stay
   assert.deepEqual([progress?.disabledMs, progress?.failing?.reason], [7, 'The receiver answered 410 (gone)']);
   assert.equal(gone.next(HOUR_MS), undefined);
 
+  const late = courierAt();
+  warmUp(late, 1, 3);
+  late.take([change(10, 1), change(11, 2), change(12, 3)], 0);
+  const [first, second, third] = [1, 2, 3].map(() => late.next(0) as Entry) as [Entry, Entry, Entry];
+  late.finish(first, { ...FAILED, code: 410 }, 7);
+  late.finish(second, OK, 8);
+  late.finish(third, FAILED, 9);
+  assert.equal(late.progress(9, true)?.failing?.reason, 'The receiver answered 410 (gone)', 'it stays the reason');
+
   const failing = courierAt(0, [], { failing: { sinceMs: 0, reason: 'x' } });
   failing.take([change(1, 1)], 0);
   failing.finish(failing.next(0) as Entry, FAILED, 119 * HOUR_MS);
@@ -310,6 +320,26 @@ test('a replay sends its range, then what is new', () => {
   assert.equal(courier.progress(0, true)?.position, 9);
   courier.take([change(10, 10)], 0);
   assert.deepEqual(allNext(courier), [10]);
+});
+
+test('a replay whose range is followed by nothing that is there any more goes on where it was, never back', () => {
+  const courier = courierAt(20, [], { replay: { to: 3, resume: 10 } });
+  courier.take([], 0);
+  assert.equal(courier.readTo, 20);
+});
+
+test('merge() takes what somebody wants again into what is under way', () => {
+  const courier = courierAt(9, [{ seq: 3, plantId: 3n, attempts: 4, dueMs: HOUR_MS }]);
+  courier.take([change(10, 1)], 0);
+  const underWay = courier.next(0) as Entry;
+  courier.merge([
+    { seq: 2, plantId: 2n, attempts: 0, dueMs: 5 },
+    { seq: 3, plantId: 3n, attempts: 0, dueMs: 5 },
+    { seq: 10, plantId: 1n, attempts: 0, dueMs: 5 },
+  ]);
+  assert.equal(courier.inFlight, 1);
+  courier.finish(underWay, OK, 5);
+  assert.deepEqual(allNext(courier, 5), [3, 2]);
 });
 
 test('confirm() forgets what was recorded, and not what has come since', () => {

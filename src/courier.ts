@@ -67,6 +67,8 @@ export interface Courier {
   take(page: Change[], nowMs: number): void;
   /** Some changes after `readTo` are gone for good. */
   skipTo(seq: number): void;
+  /** What waits according to the database: somebody may have asked for more, or for it to be sooner. */
+  merge(open: OpenDelivery[]): void;
   /** What to send now, which counts as under way from then on. */
   next(nowMs: number): Entry | undefined;
   finish(entry: Entry, outcome: Outcome, nowMs: number): Result;
@@ -116,10 +118,7 @@ export function createCourier(
   let heldUntilMs = Number.NEGATIVE_INFINITY;
   let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  for (const delivery of open)
-    add({ ...delivery, change: undefined, aside: true, startedMs: undefined, hurried: false });
-
-  return {
+  const courier: Courier = {
     webhook,
     get inFlight() {
       return inFlight;
@@ -148,6 +147,17 @@ export function createCourier(
     skipTo(seq) {
       readTo = Math.max(readTo, seq);
     },
+    merge(open) {
+      for (const delivery of open) {
+        const known = entries.get(delivery.seq);
+        if (!known && unrecorded.has(delivery.seq)) continue; // done, though the database does not know yet
+        if (!known) add({ ...delivery, change: undefined, aside: true, startedMs: undefined, hurried: false });
+        else if (known.aside && !isUnderWay(known) && delivery.dueMs < known.dueMs) {
+          Object.assign(known, delivery);
+          arrange(known.plantId);
+        }
+      }
+    },
     next(nowMs) {
       if (disabledMs !== null || inFlight >= window || isPaused(nowMs)) return undefined;
       const entry = dueAgain(nowMs) ?? (isHeld(nowMs) ? undefined : fresh.values().next().value);
@@ -167,8 +177,10 @@ export function createCourier(
         window = outcome.durationMs < QUICK_MS ? Math.min(window + 1, MAX_WINDOW) : Math.max(1, window >> 1);
         rounds = 0;
         heldUntilMs = Number.NEGATIVE_INFINITY;
-        if (failing) stateChanged = true;
-        failing = null;
+        if (failing && disabledMs === null) {
+          failing = null;
+          stateChanged = true;
+        }
         return settle(entry, 'delivered', outcome, nowMs);
       }
       if (++failures === DOWN_AFTER) for (const one of waiting) one.hurried = false;
@@ -209,6 +221,9 @@ export function createCourier(
       for (const one of records) if (unrecorded.get(one.seq) === one) unrecorded.delete(one.seq);
     },
   };
+
+  courier.merge(open);
+  return courier;
 
   function toEntry(change: Change, nowMs: number): Entry {
     const { seq, plant } = change;
@@ -324,6 +339,7 @@ export function createCourier(
   }
 
   function noteFailure({ code, error = '' }: Outcome, nowMs: number): void {
+    if (disabledMs !== null) return; // and why is known
     if (failing?.reason !== error) stateChanged = true;
     failing = { sinceMs: failing?.sinceMs ?? nowMs, reason: error };
     if (code === GONE) disable('The receiver answered 410 (gone)', nowMs);
@@ -349,7 +365,7 @@ export function createCourier(
   }
 
   function resume(): void {
-    readTo = replay?.resume ?? readTo;
+    readTo = Math.max(readTo, replay?.resume ?? 0);
     replay = null;
   }
 }

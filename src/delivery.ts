@@ -28,6 +28,7 @@ const MAX_IN_FLIGHT = 2048;
 const MAX_OPEN = 1000;
 const MIN_OPEN = 100;
 const MAX_OPEN_IN_ALL = 100_000;
+const ENGAGED_AT_ONCE = 100;
 /** When it stops, what is under way has so long to come to its end. */
 const LAST_ANSWERS_MS = 2000;
 
@@ -63,7 +64,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   let inFlight = 0;
   /** Of these, those beyond the first of each webhook. */
   let shared = 0;
+  /** By the clock that only goes on, and by the clock on the wall, which goes on also while a machine sleeps. */
   let leaseEndMs = Number.NEGATIVE_INFINITY;
+  let leaseEndWallMs = Number.NEGATIVE_INFINITY;
   let lastSeq = 0;
   let recording: Promise<void> | undefined;
   let isRecordFailing = false;
@@ -71,6 +74,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   let claiming: Promise<void> | undefined;
   let claimAgain = false;
   let hasMoved = false;
+  /** So often there was something new in the log. */
+  let moves = 0;
   let isWatching = false;
 
   claim();
@@ -107,29 +112,41 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   async function claimNow(): Promise<void> {
-    const askedMs = performance.now();
+    const [askedMs, askedWallMs] = [performance.now(), clock()];
     const claimed = await store.claimWebhooks(node, LEASE_MS);
     leaseEndMs = askedMs + LEASE_MS;
+    leaseEndWallMs = askedWallMs + LEASE_MS;
     lastSeq = Math.max(lastSeq, claimed.lastSeq);
     const webhooks = new Map(claimed.webhooks.map((webhook) => [webhook.id, webhook]));
     for (const courier of couriers.values()) {
       const webhook = webhooks.get(courier.webhook.id);
-      if (webhook?.epoch === courier.webhook.epoch) courier.webhook = webhook;
-      else ending.add(courier);
+      if (webhook?.epoch !== courier.webhook.epoch) ending.add(courier);
+      else await update(courier, webhook);
     }
     if (ending.size > 0) await recordAll();
     for (const courier of ending) if (courier.inFlight === 0) retire(courier);
     for (const id of await leave(claimed.surplus)) webhooks.delete(id);
     const maxOpen = Math.max(MIN_OPEN, Math.min(MAX_OPEN, Math.floor(MAX_OPEN_IN_ALL / (webhooks.size + 1))));
-    for (const webhook of webhooks.values()) if (!couriers.has(webhook.id)) await engage(webhook, maxOpen);
+    const added = [...webhooks.values()].filter(({ id }) => !couriers.has(id));
+    for (let at = 0; at < added.length; at += ENGAGED_AT_ONCE)
+      await engage(added.slice(at, at + ENGAGED_AT_ONCE), maxOpen);
     onMove();
     if (!isWatching) void watch();
   }
 
-  async function engage(webhook: StoredWebhook, maxOpen: number): Promise<void> {
-    const open = await store.openDeliveries(webhook.id);
+  async function update(courier: Courier, webhook: StoredWebhook): Promise<void> {
+    const isSame = webhook.retries === courier.webhook.retries;
+    courier.webhook = webhook;
+    if (!isSame) courier.merge((await store.openDeliveries([webhook.id])).get(webhook.id) ?? []);
+  }
+
+  async function engage(webhooks: StoredWebhook[], maxOpen: number): Promise<void> {
+    const open = await store.openDeliveries(webhooks.map(({ id }) => id));
     if (stopping.signal.aborted) return;
-    couriers.set(webhook.id, createCourier(webhook, open, { maxOpen, random: Math.random }));
+    for (const webhook of webhooks) {
+      const options = { maxOpen, random: Math.random };
+      couriers.set(webhook.id, createCourier(webhook, open.get(webhook.id) ?? [], options));
+    }
   }
 
   function retire(courier: Courier): void {
@@ -169,6 +186,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   function onMove(): void {
     hasMoved = false;
+    moves++;
     log.forget();
     caughtUp.clear();
     pumpAll();
@@ -195,25 +213,24 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   function maySend(courier: Courier): boolean {
-    const isOurs = performance.now() + MAX_ATTEMPT_MS < leaseEndMs && couriers.get(courier.webhook.id) === courier;
-    const mayGoOn = !ending.has(courier) && !leaving.has(courier);
-    return isOurs && mayGoOn && !isRecordFailing && !stopping.signal.aborted;
+    const isLeased = performance.now() + MAX_ATTEMPT_MS < leaseEndMs && clock() + MAX_ATTEMPT_MS < leaseEndWallMs;
+    const isCurrent = couriers.get(courier.webhook.id) === courier && !ending.has(courier) && !leaving.has(courier);
+    return isLeased && isCurrent && !isRecordFailing && !stopping.signal.aborted;
   }
 
   async function readOn(courier: Courier): Promise<void> {
     reading.add(courier);
     const { readTo } = courier;
+    const movesBefore = moves;
     try {
-      const page = await log.page(readTo);
-      courier.take(page, clock());
-      if (page.length === 0 && courier.readTo === readTo) caughtUp.add(courier);
-      touched.add(courier);
+      courier.take(await log.page(readTo), clock());
     } catch (error) {
       const isPruned = error instanceof PlantStoreError && error.code === 'changes_pruned';
-      if (isPruned) courier.skipTo(await log.lastGone().catch(() => readTo));
-      else caughtUp.add(courier); // until the next claim
+      if (isPruned) courier.skipTo(await log.lastGone(lastSeq).catch(() => readTo));
     }
+    if (courier.readTo === readTo && moves === movesBefore) caughtUp.add(courier); // or it cannot be read now
     reading.delete(courier);
+    touched.add(courier);
     pump(courier);
   }
 
@@ -224,7 +241,10 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     let outcome: Outcome | 'gone' | 'unread';
     try {
       const change = entry.change ?? (await log.one(entry.seq));
-      outcome = change ? await attempts.send(webhook.url, toMessage(webhook, change, clock())) : 'gone';
+      if (!change) outcome = 'gone';
+      else if (!maySend(courier))
+        outcome = 'unread'; // that took so long that it is no longer ours
+      else outcome = await attempts.send(webhook.url, toMessage(webhook, change, clock()));
     } catch {
       outcome = 'unread';
     }
@@ -236,8 +256,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     touched.add(courier);
     if (ending.has(courier) && courier.inFlight === 0) claim();
     if (outcome !== 'unread') pump(courier); // or it waits until all are looked at
-    for (const other of crowdedOut) {
-      if (shared >= MAX_SHARED) break;
+    for (let left = crowdedOut.size; left > 0 && shared < MAX_SHARED && inFlight < MAX_IN_FLIGHT; left--) {
+      const [other] = crowdedOut;
+      if (!other) break;
       crowdedOut.delete(other);
       pump(other);
     }
@@ -278,7 +299,10 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       else touched.delete(courier);
     }
     if (withPositions) positionsRecordedMs = performance.now();
-    if (given.size === 0) return;
+    if (given.size === 0) {
+      isRecordFailing = false;
+      return;
+    }
     try {
       const held = new Set(await store.recordDeliveries(node, [...given.values()]));
       for (const [courier, progress] of given) confirm(courier, progress, held);
@@ -312,8 +336,8 @@ interface LogReader {
   page(after: number): Promise<Change[]>;
   /** Undefined when it is gone. */
   one(seq: number): Promise<Change | undefined>;
-  /** The change up to which all are gone. */
-  lastGone(): Promise<number>;
+  /** The change up to which all are gone: the last one there was, if there is none left. */
+  lastGone(lastSeq: number): Promise<number>;
   /** There may be more by now. */
   forget(): void;
 }
@@ -346,9 +370,9 @@ function createLogReader(store: ChangeStore): LogReader {
         throw error;
       }
     },
-    async lastGone() {
+    async lastGone(lastSeq) {
       const [first] = await inTurn(() => store.changes({ limit: 1 }));
-      return first ? first.seq - 1 : 0;
+      return first ? first.seq - 1 : lastSeq;
     },
     forget: () => pages.clear(),
   };

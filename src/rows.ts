@@ -73,6 +73,7 @@ export interface WebhookRow {
   reason: string | null;
   disabled: Integer | null;
   epoch: Integer;
+  retries: Integer;
 }
 
 export function toWebhook(row: WebhookRow): StoredWebhook {
@@ -89,10 +90,12 @@ export function toWebhook(row: WebhookRow): StoredWebhook {
     failing: failing_since === null ? null : { sinceMs: Number(failing_since), reason: row.reason ?? '' },
     disabledMs: disabled === null ? null : Number(disabled),
     epoch: Number(row.epoch),
+    retries: Number(row.retries),
   };
 }
 
 export interface DeliveryRow {
+  webhook_id: string;
   seq: bigint;
   plant_id: bigint;
   status: DeliveryStatus;
@@ -104,8 +107,15 @@ export interface DeliveryRow {
   error: string | null;
 }
 
-export function toOpenDelivery({ seq, plant_id, attempts, due }: DeliveryRow): OpenDelivery {
-  return { seq: Number(seq), plantId: plant_id, attempts: Number(attempts), dueMs: Number(due) };
+/** By webhook. */
+export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[]> {
+  const byWebhook = new Map<string, OpenDelivery[]>();
+  for (const { webhook_id, seq, plant_id, attempts, due } of rows) {
+    const open = byWebhook.get(webhook_id) ?? [];
+    byWebhook.set(webhook_id, open);
+    open.push({ seq: Number(seq), plantId: plant_id, attempts: Number(attempts), dueMs: Number(due) });
+  }
+  return byWebhook;
 }
 
 /** `type` is that of the change. */

@@ -90,6 +90,17 @@ test('a name that is not known yet is taken', async () => {
   await closed.check('https://unknown.example/');
 });
 
+test('a URL is kept as it will be used, which every database can hold', async () => {
+  for (const [given, kept] of [
+    ['https://PUBLIC.example', 'https://public.example/'],
+    ['HTTPS://public.example:443/a b/é?q=ü', 'https://public.example/a%20b/%C3%A9?q=%C3%BC'],
+    ['https://public.example/\0\ud800', 'https://public.example/%00%EF%BF%BD'],
+    ['https://public.example/a\r\nHost: evil', 'https://public.example/aHost:%20evil'],
+  ] as const) {
+    assert.equal(await closed.check(given), kept);
+  }
+});
+
 for (const [url, finding] of [
   ['', /must be a URL such as/],
   ['example.com', /must be a URL such as/],

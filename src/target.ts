@@ -23,8 +23,11 @@ export type Resolve = (hostname: string) => Promise<Address[]>;
 export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
 
 export interface Targets {
-  /** Throws `not_valid` for a URL that could never be sent to. One whose name is not known now may be, later. */
-  check(url: string): Promise<void>;
+  /**
+   * Gives the URL as it is kept. Throws `not_valid` for one that could never be sent to; one whose name is not known now
+   * may be, later.
+   */
+  check(url: string): Promise<string>;
   /** Those to connect to. Throws when any of them is out of bounds: a name must not lead to where its URL may not. */
   addressesOf(url: URL): Promise<Address[]>;
 }
@@ -37,6 +40,7 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
       const late = sleep(LOOK_UP_WITHIN_MS, undefined, { ref: false });
       const found = await Promise.race([addressesOf(url), late]).catch((error: Error) => error);
       if (found instanceof ForbiddenTarget) throw refuse(found.message);
+      return url.href;
     },
     addressesOf,
   };
@@ -84,7 +88,7 @@ function readUrl(text: string, allowPrivate: boolean): URL {
     throw refuse('must be a URL such as https://example.com/plants');
   if (url.protocol !== 'https:' && !allowPrivate) throw refuse(HTTPS_ONLY);
   if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or a password');
-  if (url.hash !== '') throw refuse('must not hold a "#"');
+  if (text.includes('#')) throw refuse('must not hold a "#"');
   return url;
 }
 

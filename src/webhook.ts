@@ -143,8 +143,10 @@ export interface StoredWebhook {
   replay: { to: number; resume: number } | null;
   failing: { sinceMs: number; reason: string } | null;
   disabledMs: number | null;
-  /** Grows when somebody else than the delivery loop has changed what is to be sent. */
+  /** Grows when somebody else than the delivery loop has changed from where on it is to be sent. */
   epoch: number;
+  /** Grows when somebody wants a delivery again. */
+  retries: number;
 }
 
 /** A delivery that is not done. */
@@ -219,8 +221,8 @@ export interface DeliveryStore {
   claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
   /** Without ids all, and the node itself. */
   releaseWebhooks(node: string, ids?: string[]): Promise<void>;
-  /** By ascending number. */
-  openDeliveries(id: string): Promise<OpenDelivery[]>;
+  /** Of each of these webhooks that has any, by ascending number. */
+  openDeliveries(ids: string[]): Promise<Map<string, OpenDelivery[]>>;
   /**
    * Gives the ids of those that are still this node's, enabled, and of the same epoch. Of the others only what was
    * delivered is recorded.

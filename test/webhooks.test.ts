@@ -1,6 +1,8 @@
 // Webhooks on the real process, over both databases: what is answered, what is sent, and what becomes of it.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
@@ -8,7 +10,7 @@ import { type CheckAnswer, createCheck } from './description.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { type Answer, type Call, callerOf } from './request.ts';
-import { addToken, besideServer, startServer, type TestServer } from './server.ts';
+import { addToken, besideServer, makeFolder, needs, startServer, type TestServer } from './server.ts';
 
 const ALL = ['plant.created', 'plant.updated', 'plant.deleted'];
 const env = { WEBHOOK_ALLOW_PRIVATE: '1' };
@@ -21,8 +23,12 @@ interface Started {
   deliveries(id: string): Promise<Record<string, unknown>[]>;
 }
 
-async function start(databaseUrl?: string, ownEnv: Record<string, string> = env): Promise<Started> {
-  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: ownEnv });
+async function start(
+  databaseUrl?: string,
+  ownEnv = env as Record<string, string>,
+  wrapper: string[] = [],
+): Promise<Started> {
+  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: ownEnv, wrapper });
   const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   return {
@@ -273,6 +279,44 @@ suite('webhooks', { concurrency: true }, () => {
         await call('DELETE', `/webhooks/${id}`);
       });
 
+      test('many retries at once send each change once, and only what the webhook is told of', async () => {
+        const receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), 30));
+        const { id } = await started.add(receiver.url);
+        for (let n = 0; n < 20; n++) await call('PUT', `/plants/${600 + n}`, { name: String(n) });
+        await until(async () => (await started.deliveries(id)).length === 20);
+        const first = receiver.received[0]?.seq ?? 0;
+        for (let n = 0; n < 20; n++) {
+          assert.equal((await call('POST', `/webhooks/${id}/deliveries/${first + n}/retry`)).status, 202);
+        }
+        await receiver.count(40);
+        await until(async () => (await started.deliveries(id)).every(({ status }) => status === 'delivered'));
+        assert.equal(receiver.received.length, 40);
+        await call('DELETE', '/plants/600');
+        await sleep(200);
+        assert.equal((await call('POST', `/webhooks/${id}/deliveries/${first + 20}/retry`)).status, 404);
+        await call('DELETE', `/webhooks/${id}`);
+      });
+
+      test('one that was disabled in a replay, and whose changes were pruned then, goes on with what is new', async () => {
+        const receiver = await startReceiver();
+        const { id } = await started.add(receiver.url);
+        for (let n = 0; n < 6; n++) await call('PUT', `/plants/${700 + n}`, { name: String(n) });
+        await until(async () => (await started.deliveries(id)).length === 6);
+        const first = receiver.received[0]?.seq ?? 0;
+        receiver.answer((_request, response) => response.writeHead(410).end());
+        await call('POST', `/webhooks/${id}/replay`, { from: first, to: first + 2 });
+        await until(async () => JSON.parse((await call('GET', `/webhooks/${id}`)).body).status === 'disabled');
+        for (let n = 6; n < 9; n++) await call('PUT', `/plants/${700 + n}`, { name: String(n) });
+        await besideServer(started.server.databaseUrl, (store) => store.pruneChanges(Date.now() + 1000));
+        receiver.answer((_request, response) => response.end());
+        await call('POST', `/webhooks/${id}/enable`);
+        const before = receiver.received.length;
+        await call('PUT', '/plants/709', { name: 'new' });
+        await receiver.count(before + 1);
+        assert.equal(receiver.received.at(-1)?.body, '{"id":709,"name":"new"}');
+        await call('DELETE', `/webhooks/${id}`);
+      });
+
       test('what a webhook still has to be given is not pruned; what it was given is', async () => {
         const receiver = await startReceiver((_request, response) => response.writeHead(500).end());
         const { id } = await started.add(receiver.url);
@@ -505,8 +549,21 @@ suite('a server that was not told to allow private targets', () => {
   ];
 
   test('refuses them when a webhook is added, and connects to none when there is one all the same', async () => {
+    await tryAll([]);
+  });
+
+  test('makes no connection that the kernel would see either', needs('strace'), async () => {
+    const trace = join(makeFolder(), 'connects');
+    const port = await tryAll(['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace]);
+    const connects = readFileSync(trace, 'utf8');
+    assert.match(connects, /connect\(/, 'names are looked up, so there are some');
+    assert.ok(!connects.includes(`htons(${port})`), connects);
+  });
+
+  /** Gives the port that all of them lead to. */
+  async function tryAll(wrapper: string[]): Promise<number> {
     const receiver = await startReceiver();
-    const started = await start(undefined, {});
+    const started = await start(undefined, {}, wrapper);
     const { call, server } = started;
     const urls = HOSTS.flatMap((host) => [`https://${host}:${receiver.port}/`, `http://${host}:${receiver.port}/`]);
     for (const url of urls) {
@@ -530,6 +587,7 @@ suite('a server that was not told to allow private targets', () => {
       assert.equal(tested.delivered, false);
     }
     assert.equal(receiver.connections(), 0);
-    await server.stop();
-  });
+    await (wrapper.length > 0 ? server.kill() : server.stop()); // strace keeps signals to itself
+    return receiver.port;
+  }
 });

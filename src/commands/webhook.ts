@@ -28,13 +28,13 @@ const MAX_LISTED = 1000;
 
 export async function addWebhook(config: Config, url: string, options: { events?: string }): Promise<void> {
   const events = readEvents(options.events);
-  await createTargets({ allowPrivate: config.allowPrivateWebhooks })
+  const target = await createTargets({ allowPrivate: config.allowPrivateWebhooks })
     .check(url)
     .catch((error: Error) => {
       throw new Refusal(error.message, 2);
     });
   const secret = mintWebhookSecret();
-  const wanted = { id: mintWebhookId(), url, events, secret, createdMs: Date.now() };
+  const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
   const webhook = await inStore(config, (store) => store.addWebhook(wanted));
   reportSecret(`${webhook.id} is told of ${events.join(', ')} from now on`, described(webhook), secret);
 }

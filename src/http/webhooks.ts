@@ -62,9 +62,9 @@ export function webhookRoutes(
         headers: { Location: 'Path of the webhook' },
       },
       async handle({ body: { url, events = DEFAULT_EVENTS }, reply }) {
-        await targets.check(url);
+        const target = await targets.check(url);
         const secret = mintWebhookSecret();
-        const wanted = { id: mintWebhookId(), url, events: [...new Set(events)], secret, createdMs: clock() };
+        const wanted = { id: mintWebhookId(), url: target, events: [...new Set(events)], secret, createdMs: clock() };
         const webhook = await store.addWebhook(wanted);
         onChange();
         reply.header('location', `${basePath}/webhooks/${webhook.id}`).header('cache-control', 'no-store');

@@ -76,6 +76,7 @@ export function storeWebhooks(webhooks: CopiedWebhook[]): Statement[] {
     reason: 'text',
     disabled: 'bigint',
     epoch: 'bigint',
+    retries: 'bigint',
   };
   return [{ text: 'DELETE FROM webhooks' }, { text: 'DELETE FROM deliveries' }, insert('webhooks', types, webhooks)];
 }

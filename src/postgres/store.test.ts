@@ -30,6 +30,42 @@ suite('the schema', needsPostgres, () => {
     );
   });
 
+  test('webhooks are shared among nodes that stay; one that comes and goes gets none', async () => {
+    const url = await makeDatabase();
+    const store = await open(url);
+    for (let n = 0; n < 6; n++) {
+      await store.addWebhook({
+        id: `whk_${n}`,
+        url: 'https://x.example/',
+        events: ['plant.created'],
+        secret: '',
+        createdMs: 0,
+      });
+    }
+    const claim = async (node: string) => {
+      const { webhooks, surplus } = await store.claimWebhooks(node, 20_000);
+      return [webhooks.length, surplus];
+    };
+    assert.deepEqual(await claim('a'), [6, 0], 'the first one gets all');
+    for (let waitedMs = 0; waitedMs < 2200; waitedMs += 550) {
+      await sleep(550);
+      assert.deepEqual(await claim('a'), [6, 0]);
+      assert.deepEqual(await claim(`ghost ${waitedMs}`), [0, 0]);
+    }
+    await claim('b');
+    for (let waitedMs = 0; waitedMs < 2200; waitedMs += 550) {
+      await sleep(550);
+      await claim('b');
+    }
+    assert.deepEqual(await claim('a'), [6, 3], 'there are two that stay');
+    await store.releaseWebhooks('a', ['whk_0', 'whk_1', 'whk_2']);
+    assert.deepEqual(await claim('b'), [3, 0]);
+    assert.deepEqual(await claim('a'), [3, 0]);
+    await store.releaseWebhooks('b');
+    assert.deepEqual(await claim('a'), [6, 0], 'what a node gives up is free at once');
+    await store.close();
+  });
+
   test('a newer one is used where it says that it still fits, and refused where not', async () => {
     const url = await makeDatabase();
     await (await open(url)).close();

@@ -3,7 +3,7 @@
 import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../decide.ts';
 import { printJson } from '../json.ts';
 import { DEFAULT_LIMIT } from '../page.ts';
-import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
+import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../rows.ts';
 import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../webhook.ts';
 import { toArray } from './array.ts';
 import { LAST_SEQ } from './read.ts';
@@ -35,10 +35,7 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
       return toWebhooks(await read({ text: 'SELECT * FROM webhooks ORDER BY created, id' }));
     },
     async removeWebhook(id) {
-      const text = `
-        WITH gone AS (DELETE FROM deliveries WHERE webhook_id = $1)
-        DELETE FROM webhooks WHERE id = $1 RETURNING *`;
-      one(await commit({ text, values: [id] }), id);
+      one(await commit({ text: 'DELETE FROM webhooks WHERE id = $1 RETURNING *', values: [id] }), id);
     },
     async rotateSecret(id, secret, oldUntilMs) {
       const text = `
@@ -49,7 +46,10 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
       const text = `
         WITH enabled AS (
           UPDATE webhooks SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = $2,
-            position = greatest(position, (SELECT pruned_to FROM numbering))
+            position = greatest(position, pruned_to),
+            replay_to = CASE WHEN replay_resume > pruned_to THEN replay_to END,
+            replay_resume = CASE WHEN replay_resume > pruned_to THEN replay_resume END
+          FROM numbering
           WHERE id = $1 AND disabled IS NOT NULL RETURNING id
         )
         UPDATE deliveries SET due = $2
@@ -77,16 +77,19 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
     },
     async retryDelivery(id, seq, nowMs) {
       const text = `
-        WITH retried AS (
-          INSERT INTO deliveries AS d (webhook_id, seq, plant_id, status, attempts, due)
-          SELECT w.id, c.seq, c.plant_id, 'waiting', 0, $3 FROM webhooks w, changes c
-          WHERE w.id = $1 AND c.seq = $2 AND (
+        WITH told AS (
+          UPDATE webhooks w SET retries = retries + 1 FROM changes c
+          WHERE w.id = $1 AND c.seq = $2 AND c.type = ANY (string_to_array(w.events, ' ')) AND (
             c.seq <= coalesce(w.replay_resume, w.position)
-            OR EXISTS (SELECT FROM deliveries e WHERE e.webhook_id = w.id AND e.seq = c.seq)
+            OR EXISTS (SELECT FROM deliveries d WHERE d.webhook_id = w.id AND d.seq = c.seq)
           )
+          RETURNING w.id, c.seq, c.plant_id
+        ), retried AS (
+          INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
+          SELECT id, seq, plant_id, 'waiting', 0, $3 FROM told
           ON CONFLICT (webhook_id, seq) DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due
           RETURNING *
-        ), told AS (UPDATE webhooks SET epoch = epoch + 1 WHERE id = (SELECT webhook_id FROM retried))
+        )
         SELECT r.*, c.type FROM retried r JOIN changes c ON c.seq = r.seq`;
       const [row] = await commit({ text, values: [id, seq, nowMs] });
       if (row) return toDelivery(row as unknown as ListedRow);
@@ -115,11 +118,14 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
 
     async claimWebhooks(node, leaseMs) {
       const text = `
-        SELECT w.*, claimed.surplus, (${LAST_SEQ}) AS last_seq
-        FROM claim_webhooks_1($1, $2) AS claimed JOIN webhooks w ON w.id = claimed.id`;
-      const rows = await commit({ text, values: [node, leaseMs] });
-      const { surplus = 0, last_seq = 0 } = (rows[0] ?? {}) as { surplus?: number; last_seq?: bigint };
-      return { webhooks: toWebhooks(rows), surplus, lastSeq: Number(last_seq) };
+        SELECT webhook, surplus, (${LAST_SEQ}) AS last_seq FROM claim_webhooks_1($1, $2)`;
+      const rows = (await commit({ text, values: [node, leaseMs] })) as unknown as ClaimedRow[];
+      const webhooks = rows.map(({ webhook }) => JSON.parse(webhook));
+      return {
+        webhooks: toWebhooks(webhooks),
+        surplus: rows[0]?.surplus ?? 0,
+        lastSeq: Number(rows[0]?.last_seq ?? 0),
+      };
     },
     async releaseWebhooks(node, ids) {
       const text = ids
@@ -127,9 +133,9 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
         : `WITH gone AS (DELETE FROM delivery_nodes WHERE id = $1) UPDATE webhooks SET node = NULL WHERE node = $1`;
       await commit({ text, values: ids ? [node, toArray(ids)] : [node] });
     },
-    async openDeliveries(id) {
-      const text = `SELECT * FROM deliveries WHERE webhook_id = $1 AND status = 'waiting' ORDER BY seq`;
-      return ((await read({ text, values: [id] })) as unknown as DeliveryRow[]).map(toOpenDelivery);
+    async openDeliveries(ids) {
+      const text = `SELECT * FROM deliveries WHERE webhook_id = ANY ($1::text[]) AND status = 'waiting' ORDER BY seq`;
+      return toOpenDeliveries((await read({ text, values: [toArray(ids)] })) as unknown as DeliveryRow[]);
     },
     async recordDeliveries(node, progress) {
       const records = progress.flatMap(({ id, records }) => records.map((record) => ({ id, ...record })));
@@ -153,6 +159,13 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
   }
 }
 
+interface ClaimedRow {
+  /** As JSON. */
+  webhook: string;
+  surplus: number;
+  last_seq: bigint;
+}
+
 type ListedRow = Parameters<typeof toDelivery>[0];
 
 function toWebhooks(rows: Row[]): StoredWebhook[] {
@@ -172,8 +185,8 @@ const RECORD = `
     FROM jsonb_to_recordset($2::jsonb) AS sent (id text, epoch bigint, position bigint, failing jsonb, "disabledMs" bigint)
   ), held AS (
     UPDATE webhooks w SET position = s.position, failing_since = s.failing_since, reason = s.reason, disabled = s.disabled,
-      replay_to = CASE WHEN s.position < w.replay_to THEN w.replay_to END,
-      replay_resume = CASE WHEN s.position < w.replay_to THEN w.replay_resume END
+      replay_to = CASE WHEN s.position <= w.replay_to THEN w.replay_to END,
+      replay_resume = CASE WHEN s.position <= w.replay_to THEN w.replay_resume END
     FROM state s WHERE w.id = s.id AND w.epoch = s.epoch AND w.node = $1 AND w.disabled IS NULL RETURNING w.id
   ), recorded AS (
     INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due, time, code, answer, error)

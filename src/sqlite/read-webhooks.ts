@@ -2,7 +2,7 @@
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { DEFAULT_LIMIT } from '../page.ts';
-import { type DeliveryRow, toDelivery, toOpenDelivery, toWebhook, type WebhookRow } from '../rows.ts';
+import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../rows.ts';
 import type { Claim, Delivery, DeliveryQuery, OpenDelivery, StoredWebhook } from '../webhook.ts';
 import { prepareLastSeq } from './numbering.ts';
 
@@ -39,7 +39,9 @@ export function prepareWebhookReads(db: DatabaseSync) {
       const webhooks = (enabled.all() as unknown as WebhookRow[]).map(toWebhook);
       return { webhooks, surplus: 0, lastSeq: lastSeq() };
     },
-    openDeliveries: (id: string): OpenDelivery[] => rows<DeliveryRow>(open.all(id)).map(toOpenDelivery),
+    openDeliveries(ids: string[]): Map<string, OpenDelivery[]> {
+      return toOpenDeliveries(ids.flatMap((id) => rows<DeliveryRow>(open.all(id))));
+    },
     getDelivery(id: string, seq: number): Delivery | undefined {
       const [row] = rows<Parameters<typeof toDelivery>[0]>(one.all(id, seq));
       return row && toDelivery(row);

@@ -150,8 +150,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return read(() => webhooks.claimWebhooks());
     },
     async releaseWebhooks() {}, // nobody else could have them
-    async openDeliveries(id) {
-      return read(() => webhooks.openDeliveries(id));
+    async openDeliveries(ids) {
+      return read(() => webhooks.openDeliveries(ids));
     },
     recordDeliveries(_node, progress) {
       return writer.write({ kind: 'record_deliveries', progress });

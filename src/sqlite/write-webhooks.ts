@@ -42,7 +42,9 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
   );
   const enable = db.prepare(`
     UPDATE webhooks SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = ?2,
-      position = max(position, (SELECT pruned_to FROM numbering))
+      position = max(position, (SELECT pruned_to FROM numbering)),
+      replay_to = iif(replay_resume <= (SELECT pruned_to FROM numbering), NULL, replay_to),
+      replay_resume = iif(replay_resume <= (SELECT pruned_to FROM numbering), NULL, replay_resume)
     WHERE id = ?1 AND disabled IS NOT NULL`);
   const makeDue = db.prepare(`
     UPDATE deliveries SET due = ?2 WHERE webhook_id = ?1 AND status <> 'delivered' AND status = 'waiting' AND due > ?2`);
@@ -56,16 +58,16 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
   const retry = db.prepare(`
     INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
     SELECT w.id, c.seq, c.plant_id, 'waiting', 0, ?3 FROM webhooks w, changes c
-    WHERE w.id = ?1 AND c.seq = ?2 AND (
+    WHERE w.id = ?1 AND c.seq = ?2 AND instr(' ' || w.events || ' ', ' ' || c.type || ' ') > 0 AND (
       c.seq <= coalesce(w.replay_resume, w.position)
       OR EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.seq = c.seq)
     )
     ON CONFLICT DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due`);
-  const newEpoch = db.prepare('UPDATE webhooks SET epoch = epoch + 1 WHERE id = ?');
+  const countRetry = db.prepare('UPDATE webhooks SET retries = retries + 1 WHERE id = ?');
   const find = db.prepare('SELECT 1 FROM webhooks WHERE id = ?');
   const move = db.prepare(`
     UPDATE webhooks SET position = ?3, failing_since = ?4, reason = ?5, disabled = ?6,
-      replay_to = iif(?3 >= replay_to, NULL, replay_to), replay_resume = iif(?3 >= replay_to, NULL, replay_resume)
+      replay_to = iif(?3 > replay_to, NULL, replay_to), replay_resume = iif(?3 > replay_to, NULL, replay_resume)
     WHERE id = ?1 AND epoch = ?2 AND disabled IS NULL`);
   const record = db.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
   const trim = db.prepare(`
@@ -100,7 +102,7 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
       case 'retry_delivery':
         if (!find.get(write.id)) return noWebhook(write.id);
         if (retry.run(write.id, write.seq, write.nowMs).changes === 0n) return noDelivery(write.seq);
-        newEpoch.run(write.id);
+        countRetry.run(write.id);
         return { done: null };
       case 'record_deliveries':
         return { done: write.progress.filter(recordOne).map(({ id }) => id) };

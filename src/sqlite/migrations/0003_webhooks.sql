@@ -13,7 +13,8 @@ CREATE TABLE webhooks (
   failing_since INTEGER, -- nothing but failures since
   reason TEXT,
   disabled INTEGER, -- when
-  epoch INTEGER NOT NULL DEFAULT 0 -- grows when somebody else than the delivery loop changes what is to be sent
+  epoch INTEGER NOT NULL DEFAULT 0, -- grows when somebody else than the delivery loop changes from where on it is to be sent
+  retries INTEGER NOT NULL DEFAULT 0 -- grows when somebody wants a delivery again
 ) STRICT;
 
 -- What became of a change that was, or is to be, sent to a webhook. Of those that were delivered only the newest are here.

@@ -1,0 +1,104 @@
+// The loop on a real store, with receivers that do as they are told. The real process is in test/webhooks.test.ts.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeFolder } from '../test/server.ts';
+import type { Attempts } from './attempt.ts';
+import { startDelivery } from './delivery.ts';
+import { openSqliteStore } from './sqlite/store.ts';
+import type { Store } from './store.ts';
+
+const BY = { tokenId: 'cli' };
+const OK = { delivered: true, code: 200, answer: '', durationMs: 1 };
+
+async function openStore(): Promise<Store> {
+  const path = join(makeFolder(), 'plants.db');
+  const store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => assert.fail() });
+  after(() => store.close());
+  return store;
+}
+
+function addWebhook(store: Store, id: string): Promise<unknown> {
+  const url = `https://${id.replace('_', '-')}.example/`;
+  return store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
+}
+
+async function until(holds: () => boolean, withinMs = 5000): Promise<void> {
+  for (const endMs = performance.now() + withinMs; !holds(); await sleep(10)) {
+    assert.ok(performance.now() < endMs, 'it did not happen in time');
+  }
+}
+
+test('outcomes that could not be recorded hold up nothing for good, also when their webhook is gone', async () => {
+  const store = await openStore();
+  let isBroken = false;
+  const sent: string[] = [];
+  const attempts: Attempts = {
+    async send(url) {
+      sent.push(url);
+      return OK;
+    },
+    close() {},
+  };
+  const delivery = startDelivery({
+    store: {
+      ...store,
+      async recordDeliveries(node, progress) {
+        if (isBroken) throw new Error('out of order');
+        return store.recordDeliveries(node, progress);
+      },
+    },
+    attempts,
+    node: 'test',
+    observe() {},
+  });
+  await addWebhook(store, 'whk_1');
+  delivery.wake();
+  isBroken = true;
+  await store.create({ id: 1n, name: 'x' }, BY);
+  await until(() => sent.length === 1);
+  await sleep(250);
+  await store.create({ id: 2n, name: 'x' }, BY);
+  await sleep(250);
+  assert.equal(sent.length, 1, 'nothing is sent while nothing can be recorded');
+  await store.removeWebhook('whk_1');
+  await addWebhook(store, 'whk_2');
+  delivery.wake();
+  await sleep(300);
+  isBroken = false;
+  await store.create({ id: 3n, name: 'x' }, BY);
+  await until(() => sent.includes('https://whk-2.example/'));
+  await delivery.stop();
+});
+
+test('more webhooks that are slow than may be under way stop nobody else', async () => {
+  const store = await openStore();
+  const count = 2300;
+  await Promise.all(Array.from({ length: count }, (_, n) => addWebhook(store, `whk_${n}`)));
+  let [underWay, most, sent] = [0, 0, 0];
+  const attempts: Attempts = {
+    async send() {
+      most = Math.max(most, ++underWay);
+      await sleep(300);
+      underWay--;
+      sent++;
+      return { ...OK, durationMs: 300 };
+    },
+    close() {},
+  };
+  const delivery = startDelivery({ store, attempts, node: 'test', observe() {} });
+  let longestMs = 0;
+  let lastMs = performance.now();
+  const clock = setInterval(() => {
+    longestMs = Math.max(longestMs, performance.now() - lastMs);
+    lastMs = performance.now();
+  }, 5);
+  await store.create({ id: 1n, name: 'x' }, BY);
+  await until(() => sent === count, 15_000);
+  clearInterval(clock);
+  assert.ok(most <= 2048, `${most} at once`);
+  assert.ok(longestMs < 1000, `the event loop stood still for ${longestMs} ms`);
+  await delivery.stop();
+});
