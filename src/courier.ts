@@ -1,8 +1,9 @@
 // What is under way for one webhook: which change is sent next, what waits for another attempt, and how far it has come.
 // Changes of one plant are sent one after the other. Does no I/O and looks at no clock.
 
-import { MAX_RETRY_AFTER_MS, type Outcome } from './attempt.ts';
+import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
+import { createPace } from './pace.ts';
 import { charsOf } from './page.ts';
 import { type DeliveryRecord, isWanted, type OpenDelivery, type Progress, type StoredWebhook } from './webhook.ts';
 
@@ -25,19 +26,8 @@ const SPREAD = 0.2;
 /** After so long of nothing but failures it is disabled. */
 const DISABLED_AFTER_MS = 5 * 24 * HOUR_MS;
 const GONE = 410;
-/** With these a receiver asks for a pause of everything, if it says how long. */
-const PAUSES = [429, 503];
-
-/** Requests under way: one more with each quick answer, half as many with each failure. */
-const MAX_WINDOW = 32;
-const QUICK_MS = 1000;
-/** So many rounds may fail before new changes are held back: then one is tried now and then, to see if it is well again. */
-const PATIENT_ROUNDS = 2;
-const MAX_HOLD_MS = 5 * MINUTE_MS;
 /** Of changes that were read and wait for their turn; one more page may be there. */
 const MAX_HELD_CHARS = 32 * 1024;
-/** A receiver that has failed so often in a row is taken to be down. When it answers again, all that waits is tried at once. */
-const DOWN_AFTER = 3;
 /** What takes longer is put aside, so that the position can pass it. */
 const SLOW_MS = 1000;
 
@@ -47,7 +37,7 @@ export interface Entry extends OpenDelivery {
   /** It has a record of its own, so that the position may pass it. */
   aside: boolean;
   startedMs: number | undefined;
-  /** To be tried at once, besides its schedule. */
+  /** To be tried at once, besides its schedule: the receiver was down and answers again. */
   hurried: boolean;
 }
 
@@ -108,15 +98,7 @@ export function createCourier(
   let stateChanged = false;
   let inFlight = 0;
   let heldChars = 0;
-  let window = 1;
-  /** In a row. */
-  let failures = webhook.failing ? DOWN_AFTER : 0;
-  /** Rounds that failed since the last success, and when the last one did. */
-  let rounds = 0;
-  let roundMs = Number.NEGATIVE_INFINITY;
-  /** Until then no new change is sent, and until then nothing at all. */
-  let heldUntilMs = Number.NEGATIVE_INFINITY;
-  let pausedUntilMs = Number.NEGATIVE_INFINITY;
+  const pace = createPace(webhook.failing !== null);
 
   const courier: Courier = {
     webhook,
@@ -127,12 +109,11 @@ export function createCourier(
       return readTo;
     },
     get isDown() {
-      return failures >= DOWN_AFTER;
+      return pace.isDown;
     },
     wantsMore(nowMs) {
-      const isOpen = disabledMs === null && !isPaused(nowMs) && !isHeld(nowMs);
       const hasRoom = entries.size < maxOpen && heldChars < MAX_HELD_CHARS;
-      return isOpen && hasRoom && inFlight + fresh.size < window;
+      return disabledMs === null && pace.maySendNew(nowMs) && hasRoom && inFlight + fresh.size < pace.window;
     },
     take(page, nowMs) {
       for (const change of page) {
@@ -159,8 +140,8 @@ export function createCourier(
       }
     },
     next(nowMs) {
-      if (disabledMs !== null || inFlight >= window || isPaused(nowMs)) return undefined;
-      const entry = dueAgain(nowMs) ?? (isHeld(nowMs) ? undefined : fresh.values().next().value);
+      if (disabledMs !== null || inFlight >= pace.window || !pace.maySend(nowMs)) return undefined;
+      const entry = dueAgain(nowMs) ?? (pace.maySendNew(nowMs) ? fresh.values().next().value : undefined);
       if (!entry) return undefined;
       entry.startedMs = nowMs;
       inFlight++;
@@ -172,19 +153,16 @@ export function createCourier(
       end(entry);
       entry.attempts++;
       if (outcome.delivered) {
-        if (failures >= DOWN_AFTER) hurry();
-        failures = 0;
-        window = outcome.durationMs < QUICK_MS ? Math.min(window + 1, MAX_WINDOW) : Math.max(1, window >> 1);
-        rounds = 0;
-        heldUntilMs = Number.NEGATIVE_INFINITY;
+        if (pace.isDown) hurry(true);
+        pace.succeed(outcome.durationMs);
         if (failing && disabledMs === null) {
           failing = null;
           stateChanged = true;
         }
         return settle(entry, 'delivered', outcome, nowMs);
       }
-      if (++failures === DOWN_AFTER) for (const one of waiting) one.hurried = false;
-      slowDown(outcome, entry.attempts === 1 ? startedMs : undefined, nowMs);
+      pace.fail(outcome, entry.attempts === 1 ? startedMs : undefined, nowMs);
+      if (pace.isDown) hurry(false);
       noteFailure(outcome, nowMs);
       if (hurried && startedMs < entry.dueMs) return keepSchedule(entry, outcome, nowMs);
       const waitMs = RETRY_AFTER_MS[entry.attempts - 1];
@@ -229,15 +207,6 @@ export function createCourier(
     const { seq, plant } = change;
     const entry = { seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change };
     return { ...entry, aside: false, startedMs: undefined, hurried: false };
-  }
-
-  // What lies further ahead than it can have been set was set before the clock was put back.
-  function isPaused(nowMs: number): boolean {
-    return nowMs < pausedUntilMs && pausedUntilMs - nowMs <= MAX_RETRY_AFTER_MS;
-  }
-
-  function isHeld(nowMs: number): boolean {
-    return nowMs < heldUntilMs && heldUntilMs - nowMs <= MAX_HOLD_MS;
   }
 
   function add(entry: Entry): void {
@@ -298,8 +267,8 @@ export function createCourier(
     inFlight--;
   }
 
-  function hurry(): void {
-    for (const entry of entries.values()) if (entry.aside && !isUnderWay(entry)) entry.hurried = true;
+  function hurry(hurried: boolean): void {
+    for (const entry of entries.values()) if (entry.aside && !isUnderWay(entry)) entry.hurried = hurried;
     nextDueMs = Number.NEGATIVE_INFINITY;
   }
 
@@ -320,22 +289,6 @@ export function createCourier(
     else plants.delete(entry.plantId);
     arrange(entry.plantId);
     return status;
-  }
-
-  /** A new change that was begun after the end of the last round, and has failed, too, makes another one. */
-  function slowDown({ code, retryAfterMs }: Outcome, newStartedMs: number | undefined, nowMs: number): void {
-    window = Math.max(1, window >> 1);
-    if (newStartedMs !== undefined && newStartedMs >= roundMs) {
-      rounds++;
-      roundMs = nowMs;
-      if (rounds > PATIENT_ROUNDS) {
-        window = 1;
-        heldUntilMs = nowMs + Math.min(1000 * 2 ** (rounds - PATIENT_ROUNDS - 1), MAX_HOLD_MS);
-      }
-    }
-    if (retryAfterMs !== undefined && PAUSES.includes(code ?? 0)) {
-      pausedUntilMs = Math.max(pausedUntilMs, nowMs + retryAfterMs);
-    }
   }
 
   function noteFailure({ code, error = '' }: Outcome, nowMs: number): void {

@@ -3,12 +3,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './attempt.ts';
-import type { Change, ChangeStore } from './change.ts';
+import type { ChangeStore } from './change.ts';
 import { type Courier, createCourier, type Entry } from './courier.ts';
-import { PlantStoreError } from './error.ts';
+import { createLogReader, isPruned } from './log-reader.ts';
 import { toMessage } from './message.ts';
 import type { Observe } from './observe.ts';
-import { createTurns } from './turns.ts';
 import type { DeliveryStore, Progress, StoredWebhook } from './webhook.ts';
 
 /** So often it is looked which webhooks there are, and if they were changed. */
@@ -172,7 +171,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     while (couriers.size > 0 && !signal.aborted) {
       try {
         for await (const { seq } of store.follow({ after: lastSeq, signal })) {
-          lastSeq = seq;
+          lastSeq = Math.max(lastSeq, seq);
           if (!hasMoved) setImmediate(onMove);
           hasMoved = true;
           if (couriers.size === 0) break;
@@ -225,8 +224,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     try {
       courier.take(await log.page(readTo), clock());
     } catch (error) {
-      const isPruned = error instanceof PlantStoreError && error.code === 'changes_pruned';
-      if (isPruned) courier.skipTo(await log.lastGone(lastSeq).catch(() => readTo));
+      if (isPruned(error)) courier.skipTo(await log.lastGone(lastSeq).catch(() => readTo));
     }
     if (courier.readTo === readTo && moves === movesBefore) caughtUp.add(courier); // or it cannot be read now
     reading.delete(courier);
@@ -321,59 +319,4 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     if (!ending.has(courier)) claim();
     ending.add(courier);
   }
-}
-
-/** Of the log, at once, for one webhook. */
-const CHANGES_AT_ONCE = 50;
-const CHARS_AT_ONCE = 16 * 1024;
-/** Reads of the database: the others are for those who wait for an answer. */
-const READS_AT_ONCE = 2;
-const READ_WITHIN_MS = 60_000;
-const MAX_KEPT_PAGES = 100;
-
-interface LogReader {
-  /** What comes after this change: one read for all who ask for the same. */
-  page(after: number): Promise<Change[]>;
-  /** Undefined when it is gone. */
-  one(seq: number): Promise<Change | undefined>;
-  /** The change up to which all are gone: the last one there was, if there is none left. */
-  lastGone(lastSeq: number): Promise<number>;
-  /** There may be more by now. */
-  forget(): void;
-}
-
-function createLogReader(store: ChangeStore): LogReader {
-  const pages = new Map<number, Promise<Change[]>>();
-  const inTurn = createTurns({
-    atOnce: READS_AT_ONCE,
-    maxWaiting: Number.POSITIVE_INFINITY,
-    waitMs: READ_WITHIN_MS,
-    refusal: 'The change log cannot be read in time',
-  });
-
-  return {
-    page(after) {
-      const known = pages.get(after);
-      if (known) return known;
-      if (pages.size >= MAX_KEPT_PAGES) pages.clear();
-      const page = inTurn(() => store.changes({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }));
-      pages.set(after, page);
-      page.catch(() => pages.delete(after));
-      return page;
-    },
-    async one(seq) {
-      try {
-        const [change] = await inTurn(() => store.changes({ after: seq - 1, limit: 1 }));
-        return change?.seq === seq ? change : undefined;
-      } catch (error) {
-        if (error instanceof PlantStoreError && error.code === 'changes_pruned') return undefined;
-        throw error;
-      }
-    },
-    async lastGone(lastSeq) {
-      const [first] = await inTurn(() => store.changes({ limit: 1 }));
-      return first ? first.seq - 1 : lastSeq;
-    },
-    forget: () => pages.clear(),
-  };
 }

@@ -10,7 +10,7 @@ import { type Handler, type Received, type Receiver, startReceiver } from './rec
 import { callerOf } from './request.ts';
 import { addToken, residentKib, startServer } from './server.ts';
 
-const SECONDS = Number(process.env.RECEIVERS_SECONDS ?? 3);
+const SECONDS = Number(process.env.RECEIVERS_SECONDS ?? 2);
 const CHANGES_PER_SECOND = Number(process.env.CHANGES_PER_SECOND ?? 1000);
 const PLANTS = 200;
 const WITHIN_MS = 2000;

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createOver } from './request.ts';
 import { makeFolder, query, startServer } from './server.ts';
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 12);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 8);
 const CONNECTIONS = 64;
 
 test(`nothing acknowledged is lost in ${ROUNDS} kills`, { timeout: 60_000 + ROUNDS * 10_000 }, async (t) => {

@@ -9,7 +9,7 @@ import { startReceiver } from './receiver.ts';
 import { callerOf, createOver } from './request.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from './server.ts';
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 6);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 4);
 /** On PostgreSQL a node that was killed keeps its webhooks for 20 s, as nobody can know that it is gone. */
 const POSTGRES_ROUNDS = Math.floor(ROUNDS / 10);
 const needsTime = { skip: 'SKIPPED: KILL_ROUNDS=10 or more has the time for it; webhook-nodes.test.ts kills one, too' };
