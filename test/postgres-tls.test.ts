@@ -1,24 +1,21 @@
 // The TLS options of the URL mean what they mean to every other client of PostgreSQL.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { openPostgresStore } from '../src/postgres/store.ts';
+import { makeCertificate, needsOpenssl } from './certificate.ts';
 import { needsPostgres, startPostgres, type TestPostgres, UNPRIVILEGED } from './postgres.ts';
 import { makeFolder } from './server.ts';
 
-const needsOpenssl =
-  spawnSync('openssl', ['version']).status === 0 ? needsPostgres : { skip: 'SKIPPED: openssl is missing' };
-
-suite('a PostgreSQL that takes only TLS', needsOpenssl, () => {
+suite('a PostgreSQL that takes only TLS', { ...needsPostgres, ...needsOpenssl }, () => {
   const folder = makeFolder();
   const certificate = join(folder, 'server.crt');
   let postgres: TestPostgres;
 
   before(async () => {
-    makeCertificate(folder);
+    makeCertificate(folder, 'IP:127.0.0.1');
     postgres = await startPostgres();
     await postgres.stop();
     const data = join(postgres.folder, 'data');
@@ -61,12 +58,3 @@ suite('a PostgreSQL that takes only TLS', needsOpenssl, () => {
     });
   }
 });
-
-function makeCertificate(folder: string): void {
-  const { status, stderr } = spawnSync('openssl', [
-    ...['req', '-new', '-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048'],
-    ...['-out', join(folder, 'server.crt'), '-keyout', join(folder, 'server.key')],
-    ...['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'],
-  ]);
-  assert.equal(status, 0, String(stderr));
-}
