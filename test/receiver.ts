@@ -29,6 +29,12 @@ export interface Receiver {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, received: Received) => void;
 
+/** Also after a failed test. */
+const cleanUps: (() => void)[] = [];
+after(() => {
+  for (const cleanUp of cleanUps) cleanUp();
+});
+
 export async function startReceiver(handler: Handler = (_request, response) => response.end('ok')): Promise<Receiver> {
   let respond = handler;
   let connections = 0;
@@ -54,7 +60,7 @@ export async function startReceiver(handler: Handler = (_request, response) => r
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  after(close);
+  cleanUps.push(close);
 
   return {
     url: `http://127.0.0.1:${port}/hook`,
