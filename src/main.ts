@@ -88,6 +88,7 @@ token
     await (await import('./commands/token.ts')).revokeToken(config, id);
   });
 
+const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;
 const webhook = program.command('webhook').description('have receivers told of changes, and see what became of it');
 
 webhook
@@ -124,7 +125,7 @@ webhook
 webhook
   .command('remove')
   .description('end a webhook and forget its deliveries')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .addHelpText('after', '\nExamples:\n  plant-store webhook remove whk_…')
   .action(async (id) => {
     const config = readConfig();
@@ -134,7 +135,7 @@ webhook
 webhook
   .command('deliveries')
   .description('show what became of each delivery, newest first')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .option('--status <status>', 'only those that are waiting, delivered or dead')
   .option('--limit <n>', 'at most so many, up to 1000', '100')
   .option('--before <seq>', 'only those of changes before this one')
@@ -154,7 +155,7 @@ Examples:
 webhook
   .command('retry')
   .description('send a change again, whatever became of it')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .argument('<seq>', 'number of the change, as "webhook deliveries" shows it')
   .addHelpText('after', '\nExamples:\n  plant-store webhook retry whk_… 1042')
   .action(async (id, seq) => {
@@ -165,7 +166,7 @@ webhook
 webhook
   .command('replay')
   .description('send a range of changes again; what is new comes after them')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .requiredOption('--from <seq>', 'number of the first change (needed)')
   .option('--to <seq>', 'number of the last change (default: the newest)')
   .addHelpText(
@@ -180,7 +181,7 @@ webhook
 webhook
   .command('test')
   .description('send a message now, and tell what came of it')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .addHelpText(
     'after',
     `
@@ -198,7 +199,7 @@ Examples:
 webhook
   .command('rotate')
   .description('give a webhook a new secret; for 24 hours the old one signs, too')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .addHelpText('after', '\nExamples:\n  plant-store webhook rotate whk_…')
   .action(async (id) => {
     const config = readConfig();
@@ -208,7 +209,7 @@ webhook
 webhook
   .command('enable')
   .description('go on with a webhook that was disabled, with all that has come since')
-  .argument('<id>', 'as "webhook list" shows it: whk_…')
+  .argument(...WEBHOOK_ID)
   .addHelpText('after', '\nExamples:\n  plant-store webhook enable whk_…')
   .action(async (id) => {
     const config = readConfig();
