@@ -134,9 +134,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   async function update(courier: Courier, webhook: StoredWebhook): Promise<void> {
-    const isSame = webhook.retries === courier.webhook.retries;
+    const { id, retries } = webhook;
+    if (retries !== courier.webhook.retries) courier.merge((await store.openDeliveries([id])).get(id) ?? []);
     courier.webhook = webhook;
-    if (!isSame) courier.merge((await store.openDeliveries([webhook.id])).get(webhook.id) ?? []);
   }
 
   async function engage(webhooks: StoredWebhook[], maxOpen: number): Promise<void> {
