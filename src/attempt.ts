@@ -138,7 +138,7 @@ async function readAnswer(response: http.IncomingMessage): Promise<Answered> {
   const delivered = code >= 200 && code <= 299;
   return {
     delivered,
-    code,
+    ...(code >= 100 && { code }),
     answer: toText(kept),
     ...(!delivered && { error: `The receiver answered ${code}` }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),

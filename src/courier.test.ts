@@ -231,26 +231,77 @@ test('new changes are tried less and less often while all fails, up to every 5 m
 test('when a receiver that was down answers again, all that waits is tried at once; what fails then keeps its schedule', () => {
   const courier = courierAt();
   warmUp(courier, 1, 5);
-  courier.take([change(10, 1), change(11, 2), change(12, 3), change(13, 3), change(14, 4)], 0);
-  const entries = [10, 11, 12].map(() => courier.next(0) as Entry);
-  const due = entries.map((entry) => {
-    courier.finish(entry, FAILED, 100);
+  courier.take([change(10, 1), change(11, 2), change(12, 3), change(13, 3)], 0);
+  for (const entry of [1, 2, 3].map(() => courier.next(0) as Entry)) courier.finish(entry, FAILED, 100);
+  const due = [10, 11, 12].map((seq) => {
+    const entry = courier.next(5100) as Entry;
+    assert.equal(entry.seq, seq);
+    courier.finish(entry, { ...FAILED, ...(seq === 12 && { retryAfterMs: HOUR_MS }) }, 5100);
     return entry.dueMs;
   });
   assert.equal(courier.isDown, true);
-  courier.finish(courier.next(2000) as Entry, OK, 2000);
+  courier.take([change(14, 4)], 7000);
+  courier.finish(courier.next(7000) as Entry, OK, 7000);
   assert.equal(courier.isDown, false);
-  const poison = courier.next(2000) as Entry;
+  const poison = courier.next(7000) as Entry;
   assert.equal(poison.seq, 10);
-  courier.finish(poison, FAILED, 2100);
-  assert.deepEqual([poison.dueMs, poison.attempts], [due[0], 1], 'an attempt too many does not count');
-  for (const seq of [11, 12, 13]) {
-    const entry = courier.next(2100) as Entry;
-    assert.equal(entry.seq, seq);
-    courier.finish(entry, OK, 2100);
+  courier.finish(poison, FAILED, 7000);
+  assert.deepEqual([poison.dueMs, poison.attempts], [due[0], 2], 'an attempt too many does not count');
+  courier.finish(courier.next(7000) as Entry, OK, 7000);
+  assert.deepEqual(allNext(courier, 300_000), [], 'one is not due, the other not before the receiver wants it');
+  assert.deepEqual(allNext(courier, due[0]), [10]);
+});
+
+test('whatever some plants do to it, the others get theirs: in an hour of hangs, or of failures', () => {
+  for (const [poisons, tookMs] of [
+    [1, 15_000],
+    [3, 15_000],
+    [10, 15_000],
+    [10, 5],
+  ] as const) {
+    const courier = courierAt();
+    const endsMs = new Map<Entry, number>();
+    let [seq, delivered, failures] = [0, 0, 0];
+    for (let nowMs = 0; nowMs < HOUR_MS / 4; nowMs += 100) {
+      while (courier.wantsMore(nowMs) && seq < nowMs / 100) {
+        seq++;
+        courier.take([change(seq, seq <= poisons ? -seq : seq)], nowMs);
+      }
+      for (let entry = courier.next(nowMs); entry; entry = courier.next(nowMs)) {
+        endsMs.set(entry, nowMs + (entry.plantId < 0n ? tookMs : 5));
+      }
+      for (const [entry, endMs] of endsMs) {
+        if (endMs > nowMs) continue;
+        endsMs.delete(entry);
+        const isGood = entry.plantId > 0n;
+        courier.finish(entry, isGood ? OK : { ...FAILED, durationMs: tookMs }, nowMs);
+        if (isGood) delivered++;
+        else failures++;
+      }
+    }
+    assert.ok(delivered > 8500, `${poisons} × ${tookMs} ms: ${delivered} of 9000 were delivered`);
+    assert.ok(failures <= 5 * poisons, `${poisons} × ${tookMs} ms: ${failures} attempts failed`);
   }
-  assert.deepEqual(allNext(courier, 5000), [], 'one failure among others is no reason to hurry');
-  assert.deepEqual(allNext(courier, 5100), [10]);
+});
+
+test('what somebody wants again while it is under way is tried again at once, as often as a new one', () => {
+  const courier = courierAt(9, [{ seq: 3, plantId: 3n, attempts: 9, dueMs: 0 }]);
+  const entry = courier.next(100) as Entry;
+  courier.merge([{ seq: 3, plantId: 3n, attempts: 0, dueMs: 150 }]);
+  courier.finish(entry, FAILED, 200);
+  assert.deepEqual([entry.attempts, entry.dueMs], [0, 200]);
+  assert.equal(courier.next(200)?.seq, 3);
+});
+
+test('in a replay, what waits after it of the same plant waits until it is reached', () => {
+  const courier = courierAt(0, [{ seq: 2, plantId: 1n, attempts: 1, dueMs: 0 }], { replay: { to: 1, resume: 2 } }, 1);
+  assert.equal(courier.next(10), undefined);
+  assert.equal(courier.wantsMore(10), true, 'it counts only what was reached');
+  courier.take([change(1, 1), change(2, 1)], 10);
+  const first = courier.next(10) as Entry;
+  assert.equal(first.seq, 1);
+  courier.finish(first, OK, 10);
+  assert.equal(courier.next(10)?.seq, 2);
 });
 
 test('one change that fails beside others that succeed keeps its schedule', () => {
@@ -376,6 +427,15 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
     },
     { weight: 3, arbitrary: fc.constant({ does: 'record' } as const) },
     { weight: 1, arbitrary: fc.constant({ does: 'crash' } as const) },
+    { weight: 1, arbitrary: fc.record({ does: fc.constant('retry' as const), seq: fc.nat(30) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        does: fc.constant('replay' as const),
+        from: fc.integer({ min: 1, max: 30 }),
+        length: fc.nat(10),
+      }),
+    },
     {
       weight: 3,
       arbitrary: fc.record({ does: fc.constant('wait' as const), ms: fc.constantFrom(10, 1500, 10_000, HOUR_MS) }),
@@ -410,8 +470,11 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
       }
 
       function begin(): Courier {
-        const open = [...recorded.values()].filter(({ status }) => status === 'waiting').sort((a, b) => a.seq - b.seq);
-        return createCourier(webhook, open, { maxOpen, random: () => 0.5 });
+        return createCourier(webhook, openDeliveries(), { maxOpen, random: () => 0.5 });
+      }
+
+      function openDeliveries(): DeliveryRecord[] {
+        return [...recorded.values()].filter(({ status }) => status === 'waiting').sort((a, b) => a.seq - b.seq);
       }
 
       function run(one: Step): void {
@@ -443,8 +506,32 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
             for (const { seq } of wanted.filter(({ seq }) => seq <= progress.position)) {
               assert.ok(recorded.has(seq), `the position ${progress.position} has passed ${seq}`);
             }
-            webhook = { ...webhook, position: progress.position };
+            const { replay } = webhook;
+            const position = progress.position;
+            webhook = { ...webhook, position, replay: replay && position <= replay.to ? replay : null };
             courier.confirm(progress);
+            return;
+          }
+          case 'retry': {
+            const known = recorded.get(one.seq);
+            if (!known) return;
+            recorded.set(one.seq, { ...known, status: 'waiting', attempts: 0, dueMs: nowMs });
+            courier.merge(openDeliveries());
+            return;
+          }
+          case 'replay': {
+            const frontier = webhook.replay?.resume ?? webhook.position;
+            if (one.from > frontier || underWay.length > 0) return; // what is under way ends first
+            const to = Math.max(one.from + one.length, webhook.replay?.to ?? 0);
+            webhook = {
+              ...webhook,
+              position: Math.min(webhook.position, one.from - 1),
+              replay: to < frontier ? { to, resume: frontier } : null,
+            };
+            for (const { seq, status } of [...recorded.values()]) {
+              if (status === 'waiting' && seq >= one.from && seq <= one.from + one.length) recorded.delete(seq);
+            }
+            courier = begin();
             return;
           }
           case 'crash':
@@ -463,4 +550,6 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
 type Step =
   | { does: 'read' | 'send' | 'record' | 'crash' }
   | { does: 'finish'; at: number; delivered: boolean; code: number; quick: boolean }
+  | { does: 'retry'; seq: number }
+  | { does: 'replay'; from: number; length: number }
   | { does: 'wait'; ms: number };

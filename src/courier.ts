@@ -37,9 +37,27 @@ export interface Entry extends OpenDelivery {
   /** It has a record of its own, so that the position may pass it. */
   aside: boolean;
   startedMs: number | undefined;
-  /** To be tried at once, besides its schedule: the receiver was down and answers again. */
+  /** What is under way was tried, or put aside, before. */
+  wasRetry: boolean;
+  /** To be tried at once, besides its schedule: the receiver was down and answers again. Once before it is due. */
   hurried: boolean;
+  wasHurried: boolean;
+  /** The receiver has said so. */
+  notBeforeMs: number;
+  /** Somebody wants it again, while it is under way. */
+  again: boolean;
 }
+
+const NEW = {
+  change: undefined,
+  aside: false,
+  startedMs: undefined,
+  wasRetry: false,
+  hurried: false,
+  wasHurried: false,
+  notBeforeMs: 0,
+  again: false,
+};
 
 export type Result = 'delivered' | 'failed' | 'dead';
 
@@ -98,7 +116,12 @@ export function createCourier(
   let stateChanged = false;
   let inFlight = 0;
   let heldChars = 0;
-  const pace = createPace(webhook.failing !== null);
+  /** Of these, those that were tried before. */
+  let retrying = 0;
+  let wasRetry = false;
+  /** The last of those that were there at the beginning. */
+  let lastLoaded = 0;
+  const pace = createPace(webhook.failing?.sinceMs);
 
   const courier: Courier = {
     webhook,
@@ -112,48 +135,54 @@ export function createCourier(
       return pace.isDown;
     },
     wantsMore(nowMs) {
-      const hasRoom = entries.size < maxOpen && heldChars < MAX_HELD_CHARS;
+      const hasRoom = reached() < maxOpen && heldChars < MAX_HELD_CHARS;
       return disabledMs === null && pace.maySendNew(nowMs) && hasRoom && inFlight + fresh.size < pace.window;
     },
     take(page, nowMs) {
       for (const change of page) {
         if (replay && change.seq > replay.to) return resume();
-        if (entries.size >= maxOpen) return;
-        readTo = change.seq;
+        if (reached() >= maxOpen) return;
+        moveTo(change.seq);
         if (!isWanted(webhook, change) || entries.has(change.seq)) continue;
         add(toEntry(change, nowMs));
       }
       if (replay && page.length === 0) resume();
     },
     skipTo(seq) {
-      readTo = Math.max(readTo, seq);
+      moveTo(seq);
     },
     merge(open) {
       for (const delivery of open) {
         const known = entries.get(delivery.seq);
         if (!known && unrecorded.has(delivery.seq)) continue; // done, though the database does not know yet
-        if (!known) add({ ...delivery, change: undefined, aside: true, startedMs: undefined, hurried: false });
-        else if (known.aside && !isUnderWay(known) && delivery.dueMs < known.dueMs) {
-          Object.assign(known, delivery);
+        lastLoaded = Math.max(lastLoaded, delivery.seq);
+        if (!known) add({ ...NEW, ...delivery, aside: true });
+        else if (isUnderWay(known)) known.again ||= delivery.attempts === 0 && delivery.dueMs > (known.startedMs ?? 0);
+        else if (known.aside && delivery.dueMs < known.dueMs) {
+          Object.assign(known, delivery, { notBeforeMs: 0 });
           arrange(known.plantId);
         }
       }
     },
     next(nowMs) {
       if (disabledMs !== null || inFlight >= pace.window || !pace.maySend(nowMs)) return undefined;
-      const entry = dueAgain(nowMs) ?? (pace.maySendNew(nowMs) ? fresh.values().next().value : undefined);
+      const entry = nextEntry(nowMs);
       if (!entry) return undefined;
+      wasRetry = entry.aside;
+      entry.wasRetry = entry.aside;
+      if (entry.aside) retrying++;
+      entry.wasHurried ||= entry.hurried;
       entry.startedMs = nowMs;
       inFlight++;
       arrange(entry.plantId);
       return entry;
     },
     finish(entry, outcome, nowMs) {
-      const { startedMs = nowMs, hurried } = entry;
+      const { startedMs = nowMs, hurried, again } = entry;
       end(entry);
       entry.attempts++;
       if (outcome.delivered) {
-        if (pace.isDown) hurry(true);
+        if (pace.isOutage(nowMs)) hurry(nowMs);
         pace.succeed(outcome.durationMs);
         if (failing && disabledMs === null) {
           failing = null;
@@ -162,13 +191,20 @@ export function createCourier(
         return settle(entry, 'delivered', outcome, nowMs);
       }
       pace.fail(outcome, entry.attempts === 1 ? startedMs : undefined, nowMs);
-      if (pace.isDown) hurry(false);
       noteFailure(outcome, nowMs);
-      if (hurried && startedMs < entry.dueMs) return keepSchedule(entry, outcome, nowMs);
+      entry.notBeforeMs = nowMs + (outcome.retryAfterMs ?? 0);
       const waitMs = RETRY_AFTER_MS[entry.attempts - 1];
-      if (waitMs === undefined) return settle(entry, 'dead', outcome, nowMs);
-      const spreadMs = waitMs * (1 + SPREAD * (2 * random() - 1));
-      entry.dueMs = Math.round(nowMs + Math.max(spreadMs, outcome.retryAfterMs ?? 0));
+      if (again) {
+        entry.attempts = 0;
+        entry.dueMs = nowMs;
+      } else if (hurried && startedMs < entry.dueMs) {
+        entry.attempts--; // an attempt too many: the next one comes when it was to come
+      } else {
+        if (waitMs === undefined) return settle(entry, 'dead', outcome, nowMs);
+        const spreadMs = waitMs * (1 + SPREAD * (2 * random() - 1));
+        entry.dueMs = Math.round(Math.max(nowMs + spreadMs, entry.notBeforeMs));
+        entry.wasHurried = false;
+      }
       record(entry, 'waiting', outcome, nowMs);
       putAside(entry.plantId);
       arrange(entry.plantId);
@@ -205,8 +241,7 @@ export function createCourier(
 
   function toEntry(change: Change, nowMs: number): Entry {
     const { seq, plant } = change;
-    const entry = { seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change };
-    return { ...entry, aside: false, startedMs: undefined, hurried: false };
+    return { ...NEW, seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change };
   }
 
   function add(entry: Entry): void {
@@ -250,10 +285,19 @@ export function createCourier(
     nextDueMs = Number.NEGATIVE_INFINITY; // to be found out again
   }
 
+  /** What is new and what is tried again take turns, and neither may take all places from the other. */
+  function nextEntry(nowMs: number): Entry | undefined {
+    const [next] = pace.maySendNew(nowMs) ? fresh : [];
+    if (next && (wasRetry || retrying >= Math.max(1, pace.window >> 1))) return next;
+    return dueAgain(nowMs) ?? next;
+  }
+
+  /** What the log has not been read up to has to wait: in a replay, others of its plant may come before it. */
   function dueAgain(nowMs: number): Entry | undefined {
     if (nowMs < nextDueMs) return undefined;
     let earliestMs = Number.POSITIVE_INFINITY;
     for (const entry of waiting) {
+      if (entry.seq > readTo) continue;
       if (entry.hurried || entry.dueMs <= nowMs) return entry;
       earliestMs = Math.min(earliestMs, entry.dueMs);
     }
@@ -261,23 +305,31 @@ export function createCourier(
     return undefined;
   }
 
-  function end(entry: Entry): void {
-    entry.startedMs = undefined;
-    entry.hurried = false;
-    inFlight--;
-  }
-
-  function hurry(hurried: boolean): void {
-    for (const entry of entries.values()) if (entry.aside && !isUnderWay(entry)) entry.hurried = hurried;
+  function moveTo(seq: number): void {
+    readTo = Math.max(readTo, seq);
     nextDueMs = Number.NEGATIVE_INFINITY;
   }
 
-  /** An attempt too many: the next one comes when it was to come, and is counted as it was. */
-  function keepSchedule(entry: Entry, outcome: Outcome, nowMs: number): Result {
-    entry.attempts--;
-    record(entry, 'waiting', outcome, nowMs);
-    arrange(entry.plantId);
-    return 'failed';
+  /** So many are open up to where the log was read. */
+  function reached(): number {
+    if (readTo >= lastLoaded) return entries.size;
+    return [...entries.keys()].filter((seq) => seq <= readTo).length;
+  }
+
+  function end(entry: Entry): void {
+    entry.startedMs = undefined;
+    entry.hurried = false;
+    entry.again = false;
+    inFlight--;
+    if (entry.wasRetry) retrying--;
+  }
+
+  /** The receiver is back: all that waits is tried, and what fails then goes on as it was to. */
+  function hurry(nowMs: number): void {
+    for (const entry of entries.values()) {
+      entry.hurried = entry.aside && !isUnderWay(entry) && !entry.wasHurried && entry.notBeforeMs <= nowMs;
+    }
+    nextDueMs = Number.NEGATIVE_INFINITY;
   }
 
   function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {
@@ -318,7 +370,7 @@ export function createCourier(
   }
 
   function resume(): void {
-    readTo = Math.max(readTo, replay?.resume ?? 0);
+    moveTo(replay?.resume ?? 0);
     replay = null;
   }
 }

@@ -228,6 +228,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     }
     if (courier.readTo === readTo && moves === movesBefore) caughtUp.add(courier); // or it cannot be read now
     reading.delete(courier);
+    if (couriers.get(courier.webhook.id) !== courier) return void caughtUp.delete(courier);
     touched.add(courier);
     pump(courier);
   }
@@ -263,7 +264,10 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   function finish(courier: Courier, entry: Entry, outcome: Outcome): void {
-    if (couriers.get(courier.webhook.id) !== courier) return; // we have stopped, and broken it off ourselves
+    if (couriers.get(courier.webhook.id) !== courier) {
+      courier.putBack(entry); // we have stopped, and broken it off ourselves
+      return;
+    }
     const { isDown: wasDown } = courier;
     const result = courier.finish(entry, outcome, clock());
     const { code, error = '', durationMs } = outcome;

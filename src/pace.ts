@@ -11,13 +11,16 @@ const PAUSES = [429, 503];
 const PATIENT_ROUNDS = 2;
 const FIRST_HOLD_MS = 1000;
 const MAX_HOLD_MS = 5 * 60_000;
-/** A receiver that has failed so often in a row is taken to be down. */
+/** A receiver that has failed so often in a row is taken to be down, and after so long it is an outage. */
 const DOWN_AFTER = 3;
+const OUTAGE_MS = 5000;
 
 export interface Pace {
   /** Requests that may be under way. */
   readonly window: number;
   readonly isDown: boolean;
+  /** It has been down for long enough to be tried with everything when it answers again. */
+  isOutage(nowMs: number): boolean;
   /** The receiver has not asked for a pause. */
   maySend(nowMs: number): boolean;
   /** Nor is this a time to leave it alone. */
@@ -27,9 +30,12 @@ export interface Pace {
   fail(outcome: Outcome, newStartedMs: number | undefined, nowMs: number): void;
 }
 
-export function createPace(isDown: boolean): Pace {
+/** `failingSinceMs` is what is known from before. */
+export function createPace(failingSinceMs: number | undefined): Pace {
   let window = 1;
-  let failures = isDown ? DOWN_AFTER : 0;
+  /** In a row, and since when. */
+  let failures = failingSinceMs === undefined ? 0 : DOWN_AFTER;
+  let sinceMs = failingSinceMs ?? Number.POSITIVE_INFINITY;
   /** A round has failed when a new change failed that was begun after the end of the round before. */
   let rounds = 0;
   let roundMs = Number.NEGATIVE_INFINITY;
@@ -43,6 +49,7 @@ export function createPace(isDown: boolean): Pace {
     get isDown() {
       return failures >= DOWN_AFTER;
     },
+    isOutage: (nowMs) => failures >= DOWN_AFTER && nowMs - sinceMs >= OUTAGE_MS,
     maySend,
     maySendNew: (nowMs) => maySend(nowMs) && !isAhead(heldUntilMs, MAX_HOLD_MS, nowMs),
     succeed(durationMs) {
@@ -53,7 +60,7 @@ export function createPace(isDown: boolean): Pace {
     },
     fail({ code = 0, retryAfterMs }, newStartedMs = Number.NEGATIVE_INFINITY, nowMs) {
       window = Math.max(1, window >> 1);
-      failures++;
+      if (failures++ === 0) sinceMs = nowMs;
       if (retryAfterMs !== undefined && PAUSES.includes(code)) {
         pausedUntilMs = Math.max(pausedUntilMs, nowMs + retryAfterMs);
       }

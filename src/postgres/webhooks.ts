@@ -198,6 +198,8 @@ const RECORD = `
     WHERE status = 'delivered' OR w.id IN (SELECT id FROM held)
     ON CONFLICT (webhook_id, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
       time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
+    -- what somebody wants again, which has no attempts but was tried, stays so whatever becomes of an earlier attempt
+    WHERE excluded.status = 'delivered' OR excluded.attempts <= 1 OR NOT (deliveries.attempts = 0 AND deliveries.time IS NOT NULL)
   )
   SELECT id FROM held`;
 

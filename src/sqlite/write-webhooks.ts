@@ -69,7 +69,12 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
     UPDATE webhooks SET position = ?3, failing_since = ?4, reason = ?5, disabled = ?6,
       replay_to = iif(?3 > replay_to, NULL, replay_to), replay_resume = iif(?3 > replay_to, NULL, replay_resume)
     WHERE id = ?1 AND epoch = ?2 AND disabled IS NULL`);
-  const record = db.prepare('INSERT OR REPLACE INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  // What somebody wants again, which has no attempts but was tried, stays so whatever becomes of an earlier attempt.
+  const record = db.prepare(`
+    INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
+      time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
+    WHERE excluded.status = 'delivered' OR excluded.attempts <= 1 OR NOT (attempts = 0 AND time IS NOT NULL)`);
   const trim = db.prepare(`
     DELETE FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' AND seq <= (
       SELECT seq FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_DELIVERED}

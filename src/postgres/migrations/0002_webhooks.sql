@@ -69,7 +69,8 @@ BEGIN
     WHERE n.renewed > at - interval '3 seconds' AND n.renewed >= n.since + interval '2 seconds';
   SELECT count(*), count(*) FILTER (WHERE w.node = self) INTO total, own FROM webhooks w WHERE w.disabled IS NULL;
   share := CASE WHEN steady = 0 THEN total WHEN is_steady THEN ceil(total::numeric / steady) ELSE 0 END;
-  UPDATE webhooks w SET node = self WHERE w.id IN (
+  -- Another epoch, so that who had it before, and does not know that it has lost it, can record nothing any more.
+  UPDATE webhooks w SET node = self, epoch = w.epoch + 1 WHERE w.id IN (
     SELECT f.id FROM webhooks f
     WHERE f.disabled IS NULL AND (f.node IS NULL OR NOT EXISTS (SELECT FROM delivery_nodes n WHERE n.id = f.node))
     ORDER BY f.id LIMIT greatest(share - own, 0)
