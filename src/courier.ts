@@ -114,14 +114,14 @@ export function createCourier(
   let recordedPosition = webhook.position;
   let { position: readTo, replay, failing, disabledMs } = webhook;
   let stateChanged = false;
+  const pace = createPace(webhook.failing?.sinceMs);
+  /** Requests under way, those of them that were tried before, and if the last one was. */
   let inFlight = 0;
-  let heldChars = 0;
-  /** Of these, those that were tried before. */
   let retrying = 0;
   let wasRetry = false;
-  /** The last of those that were there at the beginning. */
+  let heldChars = 0;
+  /** The last change that the database had as waiting: the log may not be read up to it yet. */
   let lastLoaded = 0;
-  const pace = createPace(webhook.failing?.sinceMs);
 
   const courier: Courier = {
     webhook,

@@ -85,9 +85,11 @@ for (const [name, rounds, makeUrl, options] of [
 
       async function write(to: TestServer): Promise<void> {
         const agent = new Agent({ keepAlive: true, maxSockets: WRITERS });
+        const before = receiver.received.length;
         await Promise.all(
           Array.from({ length: WRITERS }, async () => {
             for (;;) {
+              if (receiver.received.length === before) await sleep(100); // until it delivers
               const id = nextId++;
               const answer = await createOver(agent, to, { id, name: `Plant ${id}` });
               if (answer === 200) acknowledged.push(id);
