@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
-import { type Courier, createCourier, type Entry, RETRY_AFTER_MS } from './courier.ts';
+import { type Courier, createCourier, RETRY_AFTER_MS } from './courier.ts';
+import type { Entry } from './plant-queue.ts';
 import type { DeliveryRecord, OpenDelivery, StoredWebhook } from './webhook.ts';
 
 const HOUR_MS = 3_600_000;

@@ -4,7 +4,7 @@
 import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
 import { createPace } from './pace.ts';
-import { charsOf } from './page.ts';
+import { createPlantQueue, type Entry, isUnderWay, toEntry } from './plant-queue.ts';
 import { type DeliveryRecord, isWanted, type OpenDelivery, type Progress, type StoredWebhook } from './webhook.ts';
 
 const MINUTE_MS = 60_000;
@@ -30,34 +30,6 @@ const GONE = 410;
 const MAX_HELD_CHARS = 32 * 1024;
 /** What takes longer is put aside, so that the position can pass it. */
 const SLOW_MS = 1000;
-
-export interface Entry extends OpenDelivery {
-  /** Not there where it has to wait: then it is read again. */
-  change: Change | undefined;
-  /** It has a record of its own, so that the position may pass it. */
-  aside: boolean;
-  startedMs: number | undefined;
-  /** What is under way was tried, or put aside, before. */
-  wasRetry: boolean;
-  /** To be tried at once, besides its schedule: the receiver was down and answers again. Once before it is due. */
-  hurried: boolean;
-  wasHurried: boolean;
-  /** The receiver has said so. */
-  notBeforeMs: number;
-  /** Somebody wants it again, while it is under way. */
-  again: boolean;
-}
-
-const NEW = {
-  change: undefined,
-  aside: false,
-  startedMs: undefined,
-  wasRetry: false,
-  hurried: false,
-  wasHurried: false,
-  notBeforeMs: 0,
-  again: false,
-};
 
 export type Result = 'delivered' | 'failed' | 'dead';
 
@@ -102,14 +74,7 @@ export function createCourier(
   open: OpenDelivery[],
   { maxOpen, random }: CourierOptions,
 ): Courier {
-  const entries = new Map<number, Entry>();
-  /** Those of one plant by ascending number: only the first may be sent. */
-  const plants = new Map<bigint, Entry[]>();
-  /** The first of each plant that is not under way: those not tried yet, and those put aside. */
-  const fresh = new Set<Entry>();
-  const waiting = new Set<Entry>();
-  /** None of those that wait is due before. */
-  let nextDueMs = Number.NEGATIVE_INFINITY;
+  const queue = createPlantQueue();
   const unrecorded = new Map<number, DeliveryRecord>();
   let recordedPosition = webhook.position;
   let { position: readTo, replay, failing, disabledMs } = webhook;
@@ -119,9 +84,6 @@ export function createCourier(
   let inFlight = 0;
   let retrying = 0;
   let wasRetry = false;
-  let heldChars = 0;
-  /** The last change that the database had as waiting: the log may not be read up to it yet. */
-  let lastLoaded = 0;
 
   const courier: Courier = {
     webhook,
@@ -135,32 +97,30 @@ export function createCourier(
       return pace.isDown;
     },
     wantsMore(nowMs) {
-      const hasRoom = reached() < maxOpen && heldChars < MAX_HELD_CHARS;
-      return disabledMs === null && pace.maySendNew(nowMs) && hasRoom && inFlight + fresh.size < pace.window;
+      const hasRoom = queue.sizeUpTo(readTo) < maxOpen && queue.heldChars < MAX_HELD_CHARS;
+      return disabledMs === null && pace.maySendNew(nowMs) && hasRoom && inFlight + queue.fresh.size < pace.window;
     },
     take(page, nowMs) {
       for (const change of page) {
         if (replay && change.seq > replay.to) return resume();
-        if (reached() >= maxOpen) return;
-        moveTo(change.seq);
-        if (!isWanted(webhook, change) || entries.has(change.seq)) continue;
-        add(toEntry(change, nowMs));
+        if (queue.sizeUpTo(readTo) >= maxOpen) return;
+        readTo = change.seq;
+        if (isWanted(webhook, change) && !queue.get(change.seq)) addNew(change, nowMs);
       }
       if (replay && page.length === 0) resume();
     },
     skipTo(seq) {
-      moveTo(seq);
+      readTo = Math.max(readTo, seq);
     },
     merge(open) {
       for (const delivery of open) {
-        const known = entries.get(delivery.seq);
+        const known = queue.get(delivery.seq);
         if (!known && unrecorded.has(delivery.seq)) continue; // done, though the database does not know yet
-        lastLoaded = Math.max(lastLoaded, delivery.seq);
-        if (!known) add({ ...NEW, ...delivery, aside: true });
+        if (!known) add(toEntry(delivery));
         else if (isUnderWay(known)) known.again ||= delivery.attempts === 0 && delivery.dueMs > (known.startedMs ?? 0);
         else if (known.aside && delivery.dueMs < known.dueMs) {
           Object.assign(known, delivery, { notBeforeMs: 0 });
-          arrange(known.plantId);
+          queue.update(known);
         }
       }
     },
@@ -174,7 +134,7 @@ export function createCourier(
       entry.wasHurried ||= entry.hurried;
       entry.startedMs = nowMs;
       inFlight++;
-      arrange(entry.plantId);
+      queue.update(entry);
       return entry;
     },
     finish(entry, outcome, nowMs) {
@@ -207,19 +167,19 @@ export function createCourier(
       }
       record(entry, 'waiting', outcome, nowMs);
       putAside(entry.plantId);
-      arrange(entry.plantId);
+      queue.update(entry);
       return 'failed';
     },
     putBack(entry) {
       end(entry);
-      arrange(entry.plantId);
+      queue.update(entry);
     },
     drop(entry) {
       end(entry);
       settle(entry, 'dead', { delivered: false, error: 'The change was pruned', durationMs: 0 }, entry.dueMs);
     },
     progress(nowMs, withPosition) {
-      for (const entry of entries.values()) {
+      for (const entry of queue.all()) {
         if (!entry.aside && entry.startedMs !== undefined && nowMs - entry.startedMs >= SLOW_MS)
           putAside(entry.plantId);
       }
@@ -239,81 +199,33 @@ export function createCourier(
   courier.merge(open);
   return courier;
 
-  function toEntry(change: Change, nowMs: number): Entry {
+  function addNew(change: Change, nowMs: number): void {
     const { seq, plant } = change;
-    return { ...NEW, seq, plantId: plant.id, attempts: 0, dueMs: nowMs, change };
+    add(toEntry({ seq, plantId: plant.id, attempts: 0, dueMs: nowMs }, change));
   }
 
   function add(entry: Entry): void {
-    entries.set(entry.seq, entry);
-    const queue = plants.get(entry.plantId) ?? [];
-    plants.set(entry.plantId, queue);
-    queue.push(entry);
-    if (queue.length > 1) entry.change = undefined;
-    if (entry.change) heldChars += charsOf(entry.change.plant);
-    // What is under way stays first; a change that is sent once more may come before others that wait.
-    if (queue.length > 1) queue.sort((a, b) => Number(isUnderWay(b)) - Number(isUnderWay(a)) || a.seq - b.seq);
-    if (queue.some(({ aside }) => aside)) putAside(entry.plantId);
-    arrange(entry.plantId);
+    queue.add(entry);
+    if (queue.ofPlant(entry.plantId).some(({ aside }) => aside)) putAside(entry.plantId);
   }
 
   /** Behind one that waits, all wait: as records, so that the position can pass them. */
   function putAside(plantId: bigint): void {
-    for (const entry of plants.get(plantId) ?? []) {
-      if (!isUnderWay(entry)) forget(entry);
+    for (const entry of queue.ofPlant(plantId)) {
+      if (!isUnderWay(entry)) queue.forget(entry);
       if (entry.aside) continue;
       entry.aside = true;
+      queue.update(entry);
       if (!unrecorded.has(entry.seq)) record(entry, 'waiting');
     }
   }
 
-  function forget(entry: Entry): void {
-    if (entry.change) heldChars -= charsOf(entry.change.plant);
-    entry.change = undefined;
-  }
-
-  /** To be called when another one may be the first of its plant, or the first is no longer what it was. */
-  function arrange(plantId: bigint): void {
-    const queue = plants.get(plantId) ?? [];
-    for (const [at, entry] of queue.entries()) {
-      const isNext = at === 0 && !isUnderWay(entry);
-      if (!isNext || entry.aside) fresh.delete(entry);
-      else fresh.add(entry);
-      if (!isNext || !entry.aside) waiting.delete(entry);
-      else waiting.add(entry);
-    }
-    nextDueMs = Number.NEGATIVE_INFINITY; // to be found out again
-  }
-
   /** What is new and what is tried again take turns, and neither may take all places from the other. */
   function nextEntry(nowMs: number): Entry | undefined {
-    const [next] = pace.maySendNew(nowMs) ? fresh : [];
+    const [next] = pace.maySendNew(nowMs) ? queue.fresh : [];
     if (next && (wasRetry || retrying >= Math.max(1, pace.window >> 1))) return next;
-    return dueAgain(nowMs) ?? next;
-  }
-
-  /** What the log has not been read up to has to wait: in a replay, others of its plant may come before it. */
-  function dueAgain(nowMs: number): Entry | undefined {
-    if (nowMs < nextDueMs) return undefined;
-    let earliestMs = Number.POSITIVE_INFINITY;
-    for (const entry of waiting) {
-      if (entry.seq > readTo) continue;
-      if (entry.hurried || entry.dueMs <= nowMs) return entry;
-      earliestMs = Math.min(earliestMs, entry.dueMs);
-    }
-    nextDueMs = earliestMs;
-    return undefined;
-  }
-
-  function moveTo(seq: number): void {
-    readTo = Math.max(readTo, seq);
-    nextDueMs = Number.NEGATIVE_INFINITY;
-  }
-
-  /** So many are open up to where the log was read. */
-  function reached(): number {
-    if (readTo >= lastLoaded) return entries.size;
-    return [...entries.keys()].filter((seq) => seq <= readTo).length;
+    // What the log has not been read up to has to wait: in a replay, others of its plant may come before it.
+    return queue.due(nowMs, readTo) ?? next;
   }
 
   function end(entry: Entry): void {
@@ -326,20 +238,15 @@ export function createCourier(
 
   /** The receiver is back: all that waits is tried, and what fails then goes on as it was to. */
   function hurry(nowMs: number): void {
-    for (const entry of entries.values()) {
+    for (const entry of queue.all()) {
       entry.hurried = entry.aside && !isUnderWay(entry) && !entry.wasHurried && entry.notBeforeMs <= nowMs;
+      queue.update(entry);
     }
-    nextDueMs = Number.NEGATIVE_INFINITY;
   }
 
   function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {
     record(entry, status, outcome, nowMs);
-    forget(entry);
-    entries.delete(entry.seq);
-    const rest = (plants.get(entry.plantId) ?? []).filter((other) => other !== entry);
-    if (rest.length > 0) plants.set(entry.plantId, rest);
-    else plants.delete(entry.plantId);
-    arrange(entry.plantId);
+    queue.remove(entry);
     return status;
   }
 
@@ -365,16 +272,12 @@ export function createCourier(
 
   function positionNow(): number {
     let position = readTo;
-    for (const { aside, seq } of entries.values()) if (!aside) position = Math.min(position, seq - 1);
+    for (const { aside, seq } of queue.all()) if (!aside) position = Math.min(position, seq - 1);
     return position;
   }
 
   function resume(): void {
-    moveTo(replay?.resume ?? 0);
+    readTo = Math.max(readTo, replay?.resume ?? 0);
     replay = null;
   }
-}
-
-function isUnderWay({ startedMs }: Entry): boolean {
-  return startedMs !== undefined;
 }

@@ -4,10 +4,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './attempt.ts';
 import type { ChangeStore } from './change.ts';
-import { type Courier, createCourier, type Entry } from './courier.ts';
+import { type Courier, createCourier } from './courier.ts';
 import { createLogReader, isPruned } from './log-reader.ts';
 import { toMessage } from './message.ts';
 import type { Observe } from './observe.ts';
+import type { Entry } from './plant-queue.ts';
 import type { DeliveryStore, Progress, StoredWebhook } from './webhook.ts';
 
 /** So often it is looked which webhooks there are, and if they were changed. */
