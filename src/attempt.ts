@@ -61,15 +61,14 @@ export function createAttempts(targets: Targets): Attempts {
   };
 
   /** Loaded when it is needed: TLS takes a while. */
-  async function loadSecure(): Promise<typeof plain> {
-    const https = await import('node:https');
-    return { request: https.request, agent: new https.Agent(options) };
+  function loadSecure(): Promise<typeof plain> {
+    secure ??= import('node:https').then(({ request, Agent }) => ({ request, agent: new Agent(options) }));
+    return secure;
   }
 
   async function attempt(url: URL, message: Message): Promise<Answered> {
     if (isIP(literalOf(url))) await targets.addressesOf(url); // which nobody looks up
-    if (url.protocol === 'https:') secure ??= loadSecure();
-    const protocol = url.protocol === 'https:' ? await secure : plain;
+    const protocol = url.protocol === 'https:' ? await loadSecure() : plain;
     const endMs = performance.now() + STATUS_WITHIN_MS;
     try {
       return await post(url, message, protocol, endMs);
@@ -80,7 +79,7 @@ export function createAttempts(targets: Targets): Attempts {
     }
   }
 
-  function post(url: URL, { headers, body }: Message, protocol = plain, endMs = 0): Promise<Answered> {
+  function post(url: URL, { headers, body }: Message, protocol: typeof plain, endMs: number): Promise<Answered> {
     return new Promise((resolve, reject) => {
       const request = protocol.request(url, {
         method: 'POST',

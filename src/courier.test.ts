@@ -292,6 +292,12 @@ test('what somebody wants again while it is under way is tried again at once, as
   courier.finish(entry, FAILED, 200);
   assert.deepEqual([entry.attempts, entry.dueMs], [0, 200]);
   assert.equal(courier.next(200)?.seq, 3);
+
+  const waiting = courierAt(9, [{ seq: 3, plantId: 3n, attempts: 9, dueMs: 0 }]);
+  waiting.merge([{ seq: 3, plantId: 3n, attempts: 0, dueMs: 150 }]);
+  const second = waiting.next(200) as Entry;
+  waiting.finish(second, FAILED, 200);
+  assert.equal(second.attempts, 1, 'also when it was due already');
 });
 
 test('in a replay, what waits after it of the same plant waits until it is reached', () => {

@@ -116,9 +116,14 @@ export function createCourier(
       for (const delivery of open) {
         const known = queue.get(delivery.seq);
         if (!known && unrecorded.has(delivery.seq)) continue; // done, though the database does not know yet
-        if (!known) add(toEntry(delivery));
-        else if (isUnderWay(known)) known.again ||= delivery.attempts === 0 && delivery.dueMs > (known.startedMs ?? 0);
-        else if (known.aside && delivery.dueMs < known.dueMs) {
+        if (!known) {
+          add(toEntry(delivery));
+          continue;
+        }
+        const isWantedAgain = known.attempts > 0 && delivery.attempts === 0 && !unrecorded.has(delivery.seq);
+        if (isUnderWay(known)) {
+          known.again ||= isWantedAgain || (delivery.attempts === 0 && delivery.dueMs > (known.startedMs ?? 0));
+        } else if (known.aside && (isWantedAgain || delivery.dueMs < known.dueMs)) {
           Object.assign(known, delivery, { notBeforeMs: 0 });
           queue.update(known);
         }

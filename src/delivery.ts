@@ -59,6 +59,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   const caughtUp = new Set<Courier>();
   const reading = new Set<Courier>();
   const touched = new Set<Courier>();
+  /** Somebody has just wanted some delivery again. */
+  const askAgain = new Set<Courier>();
   const stopping = new AbortController();
   const log = createLogReader(store);
   let inFlight = 0;
@@ -136,8 +138,12 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   async function update(courier: Courier, webhook: StoredWebhook): Promise<void> {
     const { id, retries } = webhook;
-    if (retries !== courier.webhook.retries) courier.merge((await store.openDeliveries([id])).get(id) ?? []);
+    const isNew = retries !== courier.webhook.retries;
+    if (isNew || askAgain.has(courier)) courier.merge((await store.openDeliveries([id])).get(id) ?? []);
     courier.webhook = webhook;
+    // What ended at the same time was not recorded yet.
+    if (isNew) askAgain.add(courier);
+    else askAgain.delete(courier);
   }
 
   async function engage(webhooks: StoredWebhook[], maxOpen: number): Promise<void> {
@@ -151,7 +157,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
 
   function retire(courier: Courier): void {
     couriers.delete(courier.webhook.id);
-    for (const set of [ending, leaving, crowdedOut, caughtUp, touched]) set.delete(courier);
+    for (const set of [ending, leaving, crowdedOut, caughtUp, touched, askAgain]) set.delete(courier);
   }
 
   /** Gives up so many, each when it has nothing under way and nothing to record. Gives the ids of those that are gone. */

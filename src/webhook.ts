@@ -102,25 +102,20 @@ export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcom
   return { ...outcome, milliseconds: Math.round(durationMs) };
 }
 
+const GivenSeq = z
+  .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
+    error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
+  })
+  .meta({ type: 'integer', format: 'int64', minimum: 1 });
+
 export const Replay = z
   .object(
     {
-      from: z
-        .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
-          error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
-        })
-        .meta({ type: 'integer', format: 'int64', minimum: 1, description: 'Number of the first change' }),
-      to: z
-        .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
-          error: 'must be the number of a change',
-        })
-        .optional()
-        .meta({
-          type: 'integer',
-          format: 'int64',
-          minimum: 1,
-          description: 'Number of the last change; without it, the newest',
-        }),
+      from: GivenSeq.meta({ ...GivenSeq.meta(), description: 'Number of the first change' }),
+      to: GivenSeq.optional().meta({
+        ...GivenSeq.meta(),
+        description: 'Number of the last change; without it, the newest',
+      }),
     },
     { error: 'must be an object' },
   )

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Attempts } from '../attempt.ts';
 import { mintWebhookSecret, toTestMessage } from '../message.ts';
+import { DEFAULT_LIMIT } from '../page.ts';
 import type { Targets } from '../target.ts';
 import { createTurns } from '../turns.ts';
 import {
@@ -173,7 +174,7 @@ export function webhookRoutes(
       },
       errors: ['not_found'],
       async handle({ parameters: { id, ...query }, reply }) {
-        const { limit = 100 } = query;
+        const { limit = DEFAULT_LIMIT } = query;
         const found = await store.listDeliveries(id, { ...query, limit: limit + 1 });
         const page = found.slice(0, limit);
         const last = page.at(-1);
