@@ -11,6 +11,10 @@ test('readConfig() has a default for everything, and an empty value is none', ()
     basePath: '',
     logLevel: 'info',
     accessLog: false,
+    tls: undefined,
+    trustProxy: undefined,
+    corsOrigins: [],
+    jwt: undefined,
     allowPrivateWebhooks: false,
     clientToken: undefined,
     startedByNpm: false,
@@ -49,6 +53,15 @@ const ACCEPTED: [variable: string, value: string, member: string, expected: unkn
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
   ['ACCESS_LOG', '1', 'accessLog', true],
   ['WEBHOOK_ALLOW_PRIVATE', '1', 'allowPrivateWebhooks', true],
+  ['TRUST_PROXY', '1', 'trustProxy', 1],
+  ['TRUST_PROXY', 'loopback, 10.0.0.0/8,2001:db8::1', 'trustProxy', ['loopback', '10.0.0.0/8', '2001:db8::1']],
+  ['CORS_ORIGINS', '*', 'corsOrigins', ['*']],
+  [
+    'CORS_ORIGINS',
+    'https://shop.example.com, http://localhost:5173,capacitor://localhost',
+    'corsOrigins',
+    ['https://shop.example.com', 'http://localhost:5173', 'capacitor://localhost'],
+  ],
 ];
 
 for (const [variable, value, member, expected] of ACCEPTED) {
@@ -88,9 +101,51 @@ const REFUSED: [variable: string, value: string][] = [
   ['ACCESS_LOG', 'yes'],
   ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
   ['TLS_KEY', '/etc/key.pem'],
+  ['TLS_CERT', '/etc/cert.pem'],
+  ['TRUST_PROXY', 'true'],
+  ['TRUST_PROXY', '0'],
+  ['TRUST_PROXY', 'proxy.example.com'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['TRUST_PROXY', ','],
+  ['CORS_ORIGINS', 'shop.example.com'],
+  ['CORS_ORIGINS', 'https://shop.example.com/'],
+  ['CORS_ORIGINS', 'https://shop.example.com:443'],
+  ['CORS_ORIGINS', 'https://Shop.example.com'],
+  ['CORS_ORIGINS', 'https://*.example.com'],
+  ['CORS_ORIGINS', '*,https://shop.example.com'],
+  ['CORS_ORIGINS', 'null'],
   ['JWT_ISSUER', 'https://example.com'],
-  ['CORS_ORIGINS', '*'],
+  ['JWT_AUDIENCE', 'plants'],
+  ['JWKS_URL', 'https://example.com/jwks'],
+  ['JWT_RATE', '10/s'],
 ];
+
+test('readConfig() takes an identity provider', () => {
+  const env = { JWT_ISSUER: 'https://id.example.com/', JWT_AUDIENCE: 'plants, https://plants.example.com' };
+  const audience = ['plants', 'https://plants.example.com'];
+  const expected = { issuer: 'https://id.example.com/', audience, jwksUrl: undefined, rate: null };
+  assert.deepEqual(readConfig(env).jwt, expected);
+  const JWKS_URL = 'http://127.0.0.1:8080/keys';
+  assert.deepEqual(readConfig({ ...env, JWT_ISSUER: 'accounts', JWKS_URL, JWT_RATE: '10/m' }).jwt, {
+    ...expected,
+    issuer: 'accounts',
+    jwksUrl: JWKS_URL,
+    rate: { count: 10, periodMs: 60_000 },
+  });
+  const wrong: [string, string][] = [
+    ['JWKS_URL', 'ftp://example.com/'],
+    ['JWKS_URL', 'https://user:secret@example.com/'],
+    ['JWT_RATE', '10'],
+    ['JWT_ISSUER', 'accounts'],
+  ];
+  for (const [name, value] of wrong) {
+    assert.throws(() => readConfig({ ...env, [name]: value }), new RegExp(`${name} must be (?!.*secret)`));
+  }
+});
+
+test('readConfig() takes the files of a certificate', () => {
+  assert.deepEqual(readConfig({ TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' }).tls, { certPath: 'a.pem', keyPath: 'b.pem' });
+});
 
 for (const [variable, value] of REFUSED) {
   test(`readConfig() refuses ${variable}=${value}`, () => {

@@ -1,6 +1,8 @@
 // The only reader of the environment: variables → a frozen Config, or a Refusal that names the
 // variable, what is wrong with it and what it takes. Opens nothing.
 
+import { isIP } from 'node:net';
+import { parseRate, RATE_FORM, type Rate } from './rate.ts';
 import { Refusal } from './refusal.ts';
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -14,6 +16,14 @@ export interface Config {
   basePath: string;
   logLevel: LogLevel;
   accessLog: boolean;
+  /** Files of a certificate and its key: with them nothing but TLS is spoken. */
+  tls: TlsFiles | undefined;
+  /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
+  trustProxy: string[] | number | undefined;
+  /** Whose pages may use it; `*` is any. */
+  corsOrigins: string[];
+  /** An identity provider whose JWTs are credentials. */
+  jwt: JwtConfig | undefined;
   /** Webhooks may lead into private networks, also without TLS. */
   allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */
@@ -31,16 +41,25 @@ export type Database =
       statementTimeoutMs: number;
     };
 
-type Environment = Record<string, string | undefined>;
+export interface TlsFiles {
+  certPath: string;
+  keyPath: string;
+}
 
-/** Refused rather than ignored: who sets TLS_KEY must not be served in the clear. */
-const NOT_YET = /^(CORS_ORIGINS|JWT_\w+|JWKS_URL|TLS_(CERT|KEY)|TRUST_PROXY)$/;
+export interface JwtConfig {
+  issuer: string;
+  /** A token is for one of these. */
+  audience: string[];
+  /** Without it, the issuer's metadata has it. */
+  jwksUrl: string | undefined;
+  /** Of each subject. */
+  rate: Rate | null;
+}
+
+type Environment = Record<string, string | undefined>;
 
 export function readConfig(environment: Environment = process.env): Config {
   const env: Environment = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  for (const name of Object.keys(env)) {
-    if (NOT_YET.test(name)) throw new Refusal(`${name} is not supported by this version: unset it`, 2);
-  }
   return Object.freeze({
     host: readHost(env.HOST ?? '127.0.0.1'),
     port: readPort(env.PORT ?? '3000'),
@@ -48,6 +67,10 @@ export function readConfig(environment: Environment = process.env): Config {
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
+    tls: readTls(env),
+    trustProxy: env.TRUST_PROXY === undefined ? undefined : readTrustProxy(env.TRUST_PROXY),
+    corsOrigins: env.CORS_ORIGINS === undefined ? [] : readOrigins(env.CORS_ORIGINS),
+    jwt: readJwt(env),
     allowPrivateWebhooks: readSwitch('WEBHOOK_ALLOW_PRIVATE', env.WEBHOOK_ALLOW_PRIVATE ?? '0'),
     clientToken: env.PLANT_STORE_TOKEN,
     startedByNpm: env.npm_lifecycle_event !== undefined,
@@ -115,6 +138,90 @@ function readBasePath(text: string): string {
   const path = text.replace(/\/$/, '');
   if (/^(\/[A-Za-z0-9._~-]+)*$/.test(path) && !/\/\.\.?(\/|$)/.test(path)) return path;
   throw refuse('BASE_PATH', text, 'a path such as /store');
+}
+
+function readTls({ TLS_CERT: certPath, TLS_KEY: keyPath }: Environment): TlsFiles | undefined {
+  if (certPath !== undefined && keyPath !== undefined) return { certPath, keyPath };
+  if (certPath === undefined && keyPath === undefined) return undefined;
+  const [there, missing] = certPath === undefined ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
+  throw new Refusal(`${there} needs ${missing}, too: the files of a certificate and of its key, both PEM`, 2);
+}
+
+const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
+
+/** Not "true": whoever could reach it would then choose their own address. */
+function readTrustProxy(text: string): string[] | number {
+  if (/^[1-9]\d?$/.test(text)) return Number(text);
+  const networks = listOf(text);
+  if (networks.length > 0 && networks.every(isNetwork)) return networks;
+  throw refuse(
+    'TRUST_PROXY',
+    text,
+    'the addresses or networks of your proxies (10.0.0.7, 10.0.0.0/8, loopback) with commas, or how many there are (1)',
+  );
+}
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits] = text.split('/');
+  const version = isIP(address);
+  if (version === 0) return NETWORK_NAMES.includes(text);
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+}
+
+function readOrigins(text: string): string[] {
+  const origins = listOf(text);
+  const isRight = origins.length > 0 && (text.trim() === '*' || origins.every(isOrigin));
+  if (isRight) return origins;
+  throw refuse(
+    'CORS_ORIGINS',
+    text,
+    '*, or origins such as https://shop.example.com (no path, no slash at the end) with commas',
+  );
+}
+
+/** As a browser sends it: no default port, all small letters. */
+function isOrigin(text: string): boolean {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/.test(text) || !URL.canParse(text)) return false;
+  return !/^https?:/.test(text) || new URL(text).origin === text;
+}
+
+function readJwt(env: Environment): JwtConfig | undefined {
+  const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL: jwksUrl, JWT_RATE: rate } = env;
+  if (issuer === undefined) {
+    const name = ['JWT_AUDIENCE', 'JWKS_URL', 'JWT_RATE'].find((other) => env[other] !== undefined);
+    if (name) throw new Refusal(`${name} needs JWT_ISSUER, too: whose tokens are taken`, 2);
+    return undefined;
+  }
+  if (audience === undefined) {
+    throw new Refusal('JWT_ISSUER needs JWT_AUDIENCE, too: the "aud" of tokens that are meant for this service', 2);
+  }
+  if (jwksUrl === undefined) readUrl('JWT_ISSUER', issuer, 'a URL such as https://id.example.com, or JWKS_URL be set');
+  return {
+    issuer,
+    audience: listOf(audience),
+    jwksUrl:
+      jwksUrl === undefined ? undefined : readUrl('JWKS_URL', jwksUrl, 'a URL such as https://id.example.com/jwks'),
+    rate: rate === undefined ? null : readRate('JWT_RATE', rate),
+  };
+}
+
+function readUrl(name: string, text: string, wanted: string): string {
+  if (/^https?:\/\/[^/@\s]+(\/\S*)?$/.test(text) && URL.canParse(text)) return text;
+  throw new Refusal(`${name} must be ${wanted}`, 2); // not echoed: it may hold a password
+}
+
+/** `name` is a variable, or an option of a command. */
+export function readRate(name: string, text: string): Rate {
+  const rate = parseRate(text);
+  if (rate) return rate;
+  throw refuse(name, text, RATE_FORM);
+}
+
+function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 }
 
 function readLogLevel(text: string): LogLevel {

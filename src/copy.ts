@@ -6,6 +6,11 @@ import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './r
 
 export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
+export interface CopiedSecret {
+  secret_hash: string;
+  token_id: string;
+  until: number | bigint;
+}
 export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
 export type CopiedDelivery = DeliveryRow;
 
@@ -23,6 +28,8 @@ export interface StoreCopy {
   changeAt(seq: bigint): ChangeRow | undefined;
   /** By ascending id. */
   tokens(): AsyncIterable<CopiedToken>;
+  /** Those that were replaced. */
+  oldSecrets(): AsyncIterable<CopiedSecret>;
   /** By ascending id. */
   webhooks(): AsyncIterable<CopiedWebhook>;
   /** By ascending id of the webhook, and number. */

@@ -87,6 +87,21 @@ export function idTaken(id: bigint): Refused {
   return { refused: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
 }
 
+export function noToken(id: string): Refused {
+  return { refused: 'not_found', message: `No token has the id "${id}"` };
+}
+
+export function noActiveToken(id: string): Refused {
+  return { refused: 'not_found', message: `No token that is active has the id "${id}"` };
+}
+
+export function lastAdmin(id: string): Refused {
+  return {
+    refused: 'last_admin',
+    message: `Token ${id} is the last that is active with the scope "admin": make another one first, or use "token revoke --force" on the command line`,
+  };
+}
+
 /** So many deliveries of each webhook are kept after they were made. */
 export const KEPT_DELIVERED = 1000;
 

@@ -14,10 +14,12 @@ export const ERROR_NUMBERS = {
   not_found: 40401,
   no_such_method: 40500,
   request_timeout: 40800,
+  last_admin: 40900,
   changes_pruned: 41000,
   condition_failed: 41200,
   body_too_large: 41300,
   media_type: 41500,
+  over_rate: 42900,
   headers_too_large: 43100,
   bug: 50000,
   unavailable: 50300,
@@ -34,6 +36,8 @@ export interface ErrorDetail {
   acceptEncoding?: string;
   /** Scope that the token lacks. */
   scope?: string;
+  /** Seconds to wait. */
+  retryAfterS?: number;
   /** Number of the change that made the record as it is now. */
   seq?: number;
 }

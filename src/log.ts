@@ -30,6 +30,27 @@ export function createLog(level: LogLevel): Observe {
           fact,
           'There is no token yet: make one with "npm run --silent plant-store -- token create --name NAME"',
         );
+      case 'no_tls':
+        return logger.warn(
+          fact,
+          `Tokens can be read on their way to ${fact.host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
+        );
+      case 'certificate_renewed':
+        return logger.info(fact, `The certificate was renewed: it is valid until ${fact.validTo}`);
+      case 'certificate_unusable':
+        return logger.error(fact, `The old certificate stays in use: ${fact.reason}`);
+      case 'answer':
+      case 'commit':
+        return;
+      case 'refused':
+        return logger.debug(fact, `Not let in: ${fact.reason}${fact.why ? ` (${fact.why})` : ''}`);
+      case 'keys_failing':
+        return logger.error(
+          fact,
+          `The keys of the identity provider cannot be read, those that are known stay: ${fact.reason}`,
+        );
+      case 'keys_recovered':
+        return logger.info(fact, 'The keys of the identity provider can be read again');
       case 'stopping':
         return logger.info(fact, `Stopping (${fact.reason}): answering what is under way`);
       case 'stopped':

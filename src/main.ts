@@ -25,6 +25,14 @@ Settings come from the environment:
   DATABASE_POOL_SIZE    connections of a server to PostgreSQL (10)
   DATABASE_TIMEOUT_MS   after which PostgreSQL gives a statement up (10000)
 
+  TLS_CERT, TLS_KEY   files of a certificate and its key: then it speaks https only (none)
+  TRUST_PROXY         whose X-Forwarded-For counts: 10.0.0.7, 10.0.0.0/8, loopback, or how many
+                      proxies there are (nobody's)
+  CORS_ORIGINS        whose pages may use it in a browser: https://shop.example.com,… or * (nobody's)
+  JWT_ISSUER, JWT_AUDIENCE   an identity provider whose JWTs are taken, and what their "aud" must be
+  JWKS_URL            where its keys are (as its metadata says)
+  JWT_RATE            how often each subject may ask: 100/s (no limit)
+
   WEBHOOK_ALLOW_PRIVATE   1 lets webhooks lead into private networks, also without TLS (0)
 
   PLANT_STORE_TOKEN   the token that "import" and "export" send to a --url
@@ -49,7 +57,8 @@ program
     await (await import('./commands/serve.ts')).serve(config);
   });
 
-const token = program.command('token').description('make, list and revoke the tokens that clients send');
+const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
+const token = program.command('token').description('make, list, renew and revoke the tokens that clients send');
 
 token
   .command('create')
@@ -57,12 +66,14 @@ token
   .requiredOption('--name <name>', 'who will use it')
   .option('--scopes <list>', 'of plants:read, plants:write and admin', 'plants:read,plants:write')
   .option('--expires <time>', 'after 30m, 12h, 90d or 4w (default: never)')
+  .option('--rate <rate>', 'how often it may ask at most: 100/s, 600/m or 5000/h (default: no limit)')
   .addHelpText(
     'after',
     `
 Examples:
   plant-store token create --name shop
   plant-store token create --name importer --scopes plants:write --expires 90d
+  plant-store token create --name stranger --scopes plants:read --rate 10/s
   TOKEN=$(plant-store token create --name me)`,
   )
   .action(async (options) => {
@@ -80,12 +91,31 @@ token
   });
 
 token
+  .command('rotate')
+  .description('give a token a new secret and print it; for a while the old one is taken, too')
+  .argument(...TOKEN_ID)
+  .option('--grace <time>', 'for how long: 30m, 12h, 7d; 0 ends the old secret now', '24h')
+  .addHelpText(
+    'after',
+    `
+Examples:
+  plant-store token rotate tok_…
+  plant-store token rotate tok_… --grace 0   (the old secret has leaked)`,
+  )
+  .action(async (id, options) => {
+    const config = readConfig();
+    await (await import('./commands/token.ts')).rotateToken(config, id, options);
+  });
+
+token
   .command('revoke')
   .description('end a token; a running server refuses it within a second')
-  .argument('<id>', 'as "token list" shows it: tok_…')
-  .action(async (id) => {
+  .argument(...TOKEN_ID)
+  .option('--force', 'also the last one that is active with the scope admin')
+  .addHelpText('after', '\nExamples:\n  plant-store token revoke tok_…')
+  .action(async (id, options) => {
     const config = readConfig();
-    await (await import('./commands/token.ts')).revokeToken(config, id);
+    await (await import('./commands/token.ts')).revokeToken(config, id, options);
   });
 
 const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;

@@ -1,13 +1,29 @@
 // The facts that the service tells about itself. Code emits them; log.ts decides what is shown, and how.
 
 import type { Result as DeliveryResult } from './courier.ts';
+import { CREDENTIAL_FAULTS } from './token.ts';
+
+/** Why a request was not let in. */
+export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate'] as const;
+export type Refused = (typeof REFUSED)[number];
 
 export type Fact =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
   | { kind: 'stopping'; reason: string }
   | { kind: 'stopped' }
-  /** Under ACCESS_LOG only. */
+  /** Said when what is sent can be read on the way. */
+  | { kind: 'no_tls'; host: string }
+  | { kind: 'certificate_renewed'; validTo: string }
+  | { kind: 'certificate_unusable'; reason: string }
+  /** Every answer; `route` is not there where none takes the request. */
+  | {
+      kind: 'answer';
+      route: { method: string; path: string } | undefined;
+      status: number;
+      durationMs: number;
+    }
+  /** Every answer, under ACCESS_LOG only. */
   | {
       kind: 'request';
       requestId: string;
@@ -17,6 +33,12 @@ export type Fact =
       durationMs: number;
       tokenId: string | undefined;
     }
+  | { kind: 'refused'; reason: Refused; requestId: string; why: string | undefined }
+  /** Said once when the keys of the identity provider cannot be read, and once when they can again. */
+  | { kind: 'keys_failing'; reason: string }
+  | { kind: 'keys_recovered' }
+  /** Writes that shared a transaction. */
+  | { kind: 'commit'; writes: number; durationMs: number }
   | {
       kind: 'delivery';
       webhookId: string;

@@ -2,6 +2,7 @@
 
 import type { Change, ChangeType } from './change.ts';
 import type { NewPlant, PlantRecord } from './plant.ts';
+import { parseRate } from './rate.ts';
 import type { Scope, Token } from './token.ts';
 import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from './webhook.ts';
 
@@ -45,17 +46,34 @@ export interface TokenRow {
   created: Integer;
   expires: Integer | null;
   revoked: Integer | null;
+  rate: string | null;
+  last_used: Integer | null;
 }
 
-export function toToken({ id, name, scopes, created, expires, revoked }: TokenRow): Token {
+/** With the time until which a secret that was replaced is taken: the last of all, or the one that was asked for. */
+export function toToken(row: TokenRow & { old_until: Integer | null }): Token {
+  const { id, name, scopes, created, expires, revoked, rate, last_used, old_until } = row;
   return {
     id,
     name,
     scopes: scopes.split(' ') as Scope[],
     createdMs: Number(created),
-    expiresMs: expires === null ? null : Number(expires),
-    revokedMs: revoked === null ? null : Number(revoked),
+    expiresMs: toMs(expires),
+    revokedMs: toMs(revoked),
+    rate: (rate !== null && parseRate(rate)) || null,
+    lastUsedMs: toMs(last_used),
+    oldSecretUntilMs: toMs(old_until),
   };
+}
+
+/** As one that was found by a secret which was replaced. */
+export function toOldToken(row: TokenRow & { old_until: Integer }): Token {
+  const token = toToken(row);
+  return { ...token, expiresMs: Math.min(token.expiresMs ?? Number.POSITIVE_INFINITY, Number(row.old_until)) };
+}
+
+function toMs(time: Integer | null): number | null {
+  return time === null ? null : Number(time);
 }
 
 export interface WebhookRow {

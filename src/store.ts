@@ -8,6 +8,8 @@ import type { DeliveryStore, WebhookStore } from './webhook.ts';
 export interface Store extends PlantStore, ChangeStore, TokenStore, WebhookStore, DeliveryStore {
   /** Proves with a commit of its own that records can be stored now. Throws what a create would throw. */
   probe(): Promise<void>;
+  /** So many writes wait for a transaction. */
+  waitingWrites(): number;
   /** Ends when every write handed in before is committed. */
   close(): Promise<void>;
 }

@@ -1,8 +1,11 @@
-// Bearer tokens: how a secret looks, what a token may do, and the store that keeps its hash.
+// Bearer tokens: what a token may do, and the store that keeps the hash of its secret.
 // The secret itself is shown once to its owner and kept nowhere.
 
-import { hash, randomInt } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { z } from 'zod';
+import { PlantStoreError } from './error.ts';
+import { Time } from './plant.ts';
+import { parseRate, printRate, RATE_FORM, type Rate } from './rate.ts';
+import { hashSecret, mintSecret, mintTokenId } from './secret.ts';
 
 export const SCOPES = ['plants:read', 'plants:write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -14,67 +17,153 @@ export interface Token {
   createdMs: number;
   expiresMs: number | null;
   revokedMs: number | null;
+  /** So many requests at most. */
+  rate: Rate | null;
+  /** To the minute. */
+  lastUsedMs: number | null;
+  /** Until then a secret that was replaced is still taken. */
+  oldSecretUntilMs: number | null;
 }
 
 export interface TokenStore {
   addToken(token: Token, secretHash: string): Promise<void>;
-  /** Also gives tokens that are expired or revoked: the caller looks at the clock. */
+  /**
+   * Also gives tokens that are expired or revoked: the caller looks at the clock. By a secret that was replaced, it is one
+   * that expires with that secret.
+   */
   findToken(secretHash: string): Promise<Token | undefined>;
+  /** Throws `not_found`. */
+  getToken(id: string): Promise<Token>;
   /** Oldest first. */
   listTokens(): Promise<Token[]>;
-  /** A token that was revoked before stays as it is. Throws `not_found`. */
-  revokeToken(id: string, nowMs: number): Promise<void>;
+  /**
+   * A token that was revoked before stays as it is. Throws `not_found`, and `last_admin` where no active token with that
+   * scope would be left, unless that is wanted.
+   */
+  revokeToken(id: string, nowMs: number, evenLastAdmin?: boolean): Promise<void>;
+  /** All secrets that it had are taken until then at most. Throws `not_found` where it is not active. */
+  rotateToken(id: string, secretHash: string, nowMs: number, oldUntilMs: number): Promise<Token>;
+  noteUse(id: string, timeMs: number): Promise<void>;
 }
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const PREFIX = 'pst_';
-const RANDOM_CHARS = 30;
-const CHECKSUM_CHARS = 6;
-const ID_CHARS = 12;
-const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
-
 const MAX_NAME_CHARS = 100;
+export const NAME_FORM = '1 to 100 characters, without control characters';
 
 /** One line that can be shown on a terminal. */
 export function isTokenName(text: string): boolean {
-  return text.trim() !== '' && text.length <= MAX_NAME_CHARS && !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text);
+  return text.trim() !== '' && text.length <= MAX_NAME_CHARS && isOneLine(text);
 }
 
-/** A random integer below `max`. */
-export type Random = (max: number) => number;
-
-export function mintSecret(random: Random = randomInt): string {
-  const body = PREFIX + randomText(RANDOM_CHARS, random);
-  return body + checksum(body);
+export function isOneLine(text: string): boolean {
+  return !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text);
 }
 
-export function mintTokenId(random: Random = randomInt): string {
-  return mintId('tok', random);
+/** Who does not say what a token is for gets one for plants. */
+export const DEFAULT_SCOPES: Scope[] = ['plants:read', 'plants:write'];
+/** A secret that was replaced is taken for so long, unless somebody wants it otherwise. */
+export const DEFAULT_GRACE_MS = 24 * 3_600_000;
+
+const ScopeName = z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` });
+const RateText = z
+  .string({ error: `must be ${RATE_FORM}` })
+  .refine((text) => parseRate(text) !== undefined, { error: `must be ${RATE_FORM}` })
+  .meta({ description: 'So many requests at most: in a second, minute or hour', pattern: '^[1-9][0-9]{0,6}/[smh]$' });
+
+/** As a client asks for it. */
+export const WantedToken = z
+  .strictObject(
+    {
+      name: z
+        .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
+        .refine(isTokenName, { error: `must have ${NAME_FORM}` })
+        .meta({ description: 'Who will use it', minLength: 1, maxLength: MAX_NAME_CHARS }),
+      scopes: z
+        .array(ScopeName, { error: 'must be an array' })
+        .min(1, { error: 'must name one scope at least' })
+        .optional()
+        .meta({ description: 'What it may do: no more than the token that asks', default: DEFAULT_SCOPES }),
+      expires: z
+        .string({ error: 'must be a time such as 2030-01-01T00:00:00Z' })
+        .refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), {
+          error: 'must be a time such as 2030-01-01T00:00:00Z',
+        })
+        .optional()
+        .meta({ format: 'date-time', description: 'Never, if it is left out' }),
+      rate: RateText.optional(),
+    },
+    {
+      error: (issue) =>
+        issue.code === 'unrecognized_keys'
+          ? `has members that nobody knows: ${issue.keys.join(', ')}`
+          : 'must be an object',
+    },
+  )
+  .meta({ id: 'NewToken' });
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+
+export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const;
+
+const DESCRIBED = {
+  id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.enum(SCOPES)),
+  created: Time,
+  expires: Time.optional(),
+  rate: RateText.optional(),
+  lastUsed: Time.optional().meta({ description: 'To the minute' }),
+  rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one is taken, too' }),
+  status: z.enum(TOKEN_STATUSES),
+};
+
+/** As it is shown: neither the secret nor its hash is in it. */
+export const DescribedToken = z.object(DESCRIBED).meta({ id: 'Token' });
+export type DescribedToken = z.output<typeof DescribedToken>;
+
+export const TokenWithSecret = z
+  .object({ ...DESCRIBED, secret: z.string().meta({ description: 'What a client sends. Shown only now' }) })
+  .meta({ id: 'TokenWithSecret' });
+
+export function describeToken(token: Token, nowMs: number): DescribedToken {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs, rate, lastUsedMs, oldSecretUntilMs } = token;
+  return {
+    id,
+    name,
+    scopes,
+    created: toTime(createdMs),
+    ...(expiresMs !== null && { expires: toTime(expiresMs) }),
+    ...(rate && { rate: printRate(rate) }),
+    ...(lastUsedMs !== null && { lastUsed: toTime(lastUsedMs) }),
+    ...(oldSecretUntilMs !== null && oldSecretUntilMs > nowMs && { rotating: toTime(oldSecretUntilMs) }),
+    status: isActive(token, nowMs) ? 'active' : revokedMs === null ? 'expired' : 'revoked',
+  };
 }
 
-/** A short name for what is no secret. */
-export function mintId(prefix: string, random: Random = randomInt): string {
-  return `${prefix}_${randomText(ID_CHARS, random)}`;
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
-/** Finds a typo without asking the database. */
-export function isSecret(text: string): boolean {
-  return SECRET.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
-}
+/** What can be wrong with a credential. */
+export const CREDENTIAL_FAULTS = ['malformed', 'unknown', 'expired', 'revoked', 'bad_jwt', 'no_key'] as const;
+export type CredentialFault = (typeof CREDENTIAL_FAULTS)[number];
 
-export function hashSecret(secret: string): string {
-  return hash('sha256', secret, 'hex');
+/** The client is not told which fault it was: that would help only who guesses. The log is. */
+export class BadCredential extends PlantStoreError {
+  readonly reason: CredentialFault;
+  readonly why: string | undefined;
+
+  constructor(reason: CredentialFault, why?: string) {
+    super('bad_token', 'The token is malformed, unknown, expired or revoked: ask for a new one');
+    this.reason = reason;
+    this.why = why;
+  }
 }
 
 export function isActive(token: Token, nowMs: number): boolean {
   return token.revokedMs === null && (token.expiresMs === null || nowMs < token.expiresMs);
 }
 
-export interface NewToken {
-  name: string;
-  scopes: Scope[];
-  expiresMs: number | null;
-}
+export type NewToken = Pick<Token, 'name' | 'scopes' | 'expiresMs'> & Partial<Pick<Token, 'rate'>>;
 
 /** The secret is given back here and never again. */
 export async function issueToken(
@@ -83,21 +172,27 @@ export async function issueToken(
   nowMs: number,
 ): Promise<{ token: Token; secret: string }> {
   const secret = mintSecret();
-  const token: Token = { id: mintTokenId(), ...wanted, createdMs: nowMs, revokedMs: null };
+  const token: Token = {
+    rate: null,
+    ...wanted,
+    id: mintTokenId(),
+    createdMs: nowMs,
+    revokedMs: null,
+    lastUsedMs: null,
+    oldSecretUntilMs: null,
+  };
   await store.addToken(token, hashSecret(secret));
   return { token, secret };
 }
 
-function randomText(length: number, random: Random): string {
-  return Array.from({ length }, () => BASE62[random(BASE62.length)]).join('');
-}
-
-function checksum(text: string): string {
-  let rest = crc32(text);
-  let digits = '';
-  for (let i = 0; i < CHECKSUM_CHARS; i++) {
-    digits = BASE62[rest % 62] + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
+/** The same: a new secret for a token that has one. */
+export async function renewSecret(
+  store: TokenStore,
+  id: string,
+  nowMs: number,
+  graceMs: number,
+): Promise<{ token: Token; secret: string }> {
+  const secret = mintSecret();
+  const token = await store.rotateToken(id, hashSecret(secret), nowMs, nowMs + graceMs);
+  return { token, secret };
 }

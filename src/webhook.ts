@@ -5,7 +5,7 @@ import type { Outcome } from './attempt.ts';
 import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
 import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
-import { mintId } from './token.ts';
+import { mintId } from './secret.ts';
 
 const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
   format: 'uri',

@@ -6,8 +6,9 @@ import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import { hashSecret } from '../src/secret.ts';
 import type { Store } from '../src/store.ts';
-import { issueToken } from '../src/token.ts';
+import { issueToken, renewSecret } from '../src/token.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { post, send } from './request.ts';
 import { besideServer, LAUNCHER, makeFolder, startServer, type TestServer } from './server.ts';
@@ -211,8 +212,8 @@ suite('migrate', needsPostgres, () => {
       besideServer(url, (store) => issueToken(store, { name, scopes: ['admin'], expiresMs: null }, 1));
     const { token } = await issue(from, 'old');
     assert.equal((await migrate(from, to)).status, 0);
-    await besideServer(to, (store) => store.revokeToken(token.id, 5));
     await issue(to, 'new');
+    await besideServer(to, (store) => store.revokeToken(token.id, 5));
     assert.equal((await migrate(from, to)).status, 0);
     const tokens = await besideServer(to, (store) => store.listTokens());
     assert.deepEqual(
@@ -257,6 +258,32 @@ suite('migrate', needsPostgres, () => {
     });
     assert.deepEqual(await migrate(other, to), refused);
     assert.deepEqual(await queryPostgres(to, 'SELECT name FROM plants'), [{ name: 'one' }]);
+  });
+
+  test('tokens come with their rate and use, and with the secrets that were replaced, on either side', async () => {
+    const from = `sqlite:${makeFolder()}/plants.db`;
+    const to = await makeDatabase();
+    const rate = { count: 10, periodMs: 1000 };
+    const issue = (name: string) =>
+      besideServer(from, (store) => issueToken(store, { name, scopes: ['admin'], expiresMs: null, rate }, 1));
+    const renew = (url: string, id: string, graceMs: number) =>
+      besideServer(url, async (store) => (await renewSecret(store, id, 2, graceMs)).secret);
+    const find = (url: string, secret: string) => besideServer(url, (store) => store.findToken(hashSecret(secret)));
+    const [a, b] = [await issue('a'), await issue('b')];
+    await besideServer(from, (store) => store.noteUse(a.token.id, 60_000));
+    const second = await renew(from, a.token.id, 1e15);
+    assert.equal((await migrate(from, to)).status, 0);
+    for (const secret of [a.secret, second, b.secret])
+      assert.deepEqual(await find(to, secret), await find(from, secret));
+    assert.deepEqual((await find(to, second))?.rate, rate);
+    assert.equal((await find(to, a.secret))?.expiresMs, 2 + 1e15);
+
+    const third = await renew(from, a.token.id, 1e15);
+    const ofTarget = await renew(to, b.token.id, 0);
+    assert.equal((await migrate(from, to)).status, 0);
+    assert.equal((await find(to, third))?.id, a.token.id);
+    assert.equal((await find(to, ofTarget))?.id, b.token.id);
+    assert.equal((await find(to, b.secret))?.expiresMs, 2, 'what was ended on the target stays so');
   });
 
   test('an unfinished copy of a store with tokens is not taken for one of a store without', async () => {

@@ -6,7 +6,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { mintSecret, type Token } from '../src/token.ts';
+import { mintSecret } from '../src/secret.ts';
+import type { Token } from '../src/token.ts';
 import { post } from './request.ts';
 import { addToken, LAUNCHER, makeFolder, query, startServer, type TestServer } from './server.ts';
 

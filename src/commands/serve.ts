@@ -3,13 +3,17 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createAttempts } from '../attempt.ts';
-import { type Config, describeDatabase } from '../config.ts';
+import { type Config, describeDatabase, type JwtConfig } from '../config.ts';
 import { type Delivery, startDelivery } from '../delivery.ts';
 import { createApp } from '../http/app.ts';
+import type { VerifyJwt } from '../http/auth.ts';
 import { stopListening } from '../http/connection.ts';
+import { followCertificate, readCertificate } from '../http/tls.ts';
 import { createLog } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Observe } from '../observe.ts';
@@ -42,18 +46,32 @@ export async function serve(config: Config): Promise<void> {
 
   let stopping = false;
   const draining = new AbortController();
+  const { basePath, accessLog, trustProxy, corsOrigins } = config;
+  const certificate = config.tls && (await readCertificate(config.tls));
   const store = await openStore(config.database, {
     role: 'server',
     observe,
     onFailure: () => stop('the store failed', 1),
   });
   metrics = createMetrics(store);
-  const { basePath, accessLog } = config;
   const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
   const attempts = createAttempts(targets);
   let delivery: Delivery | undefined;
   const webhooks = { targets, attempts, onChange: () => delivery?.wake() };
-  const app = createApp({ store, basePath, accessLog, observe, metrics, webhooks, stopping: draining.signal });
+  const app = createApp({
+    store,
+    basePath,
+    accessLog,
+    observe,
+    metrics,
+    webhooks,
+    verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
+    trustProxy,
+    corsOrigins,
+    certificate,
+    stopping: draining.signal,
+  });
+  if (config.tls && certificate) followCertificate(config.tls, certificate, app.server as object as TlsServer, observe);
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
   }
@@ -66,6 +84,7 @@ export async function serve(config: Config): Promise<void> {
   const url = address + basePath;
   const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
+  if (!certificate && trustProxy === undefined && !isLoopback(app)) observe({ kind: 'no_tls', host: config.host });
   await welcome(store, observe, { url, database });
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
@@ -86,7 +105,18 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+/** Loaded only where it is wanted. The keys are read now, so that the first who comes need not wait. */
+async function startJwt(jwt: JwtConfig, observe: Observe): Promise<VerifyJwt> {
+  const [{ createVerifyJwt }, { createKeyServer }] = await Promise.all([
+    import('../jwt.ts'),
+    import('../key-server.ts'),
+  ]);
+  const keyServer = createKeyServer({ ...jwt, observe });
+  void keyServer.keys();
+  return createVerifyJwt(jwt, keyServer);
+}
+
+async function listen(app: FastifyInstance, { host, port, tls }: Config): Promise<string> {
   try {
     await app.ready();
     app.server.listen(port, host); // not app.listen(): for "localhost" it would open a second server, without our guards
@@ -99,7 +129,12 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   const address = app.server.address();
   const actualPort = typeof address === 'object' && address ? address.port : port;
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return `http://${name}:${actualPort}`;
+  return `${tls ? 'https' : 'http'}://${name}:${actualPort}`;
+}
+
+function isLoopback({ server }: FastifyInstance): boolean {
+  const address = server.address();
+  return typeof address === 'object' && address !== null && ipaddr.process(address.address).range() === 'loopback';
 }
 
 /** process.exit() would wait for the writer, and the writer for the disk. Every commit survives it. */

@@ -1,51 +1,84 @@
-// plant-store token create | list | revoke, straight on the database; a running server sees it within a second.
+// plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
-import type { Config } from '../config.ts';
+import { type Config, readRate } from '../config.ts';
 import { readDuration } from '../duration.ts';
 import { Refusal } from '../refusal.ts';
-import { isActive, issueToken, isTokenName, SCOPES, type Scope, type Token } from '../token.ts';
+import {
+  type DescribedToken,
+  describeToken,
+  issueToken,
+  isTokenName,
+  NAME_FORM,
+  renewSecret,
+  SCOPES,
+  type Scope,
+  type Token,
+} from '../token.ts';
 import { requireDatabase, withStore } from './open.ts';
 import { shortTime, toTable } from './table.ts';
 
 export async function createToken(
   config: Config,
-  options: { name: string; scopes: string; expires?: string },
+  options: { name: string; scopes: string; expires?: string; rate?: string },
 ): Promise<void> {
   const nowMs = Date.now();
   const wanted = {
     name: readName(options.name),
     scopes: readScopes(options.scopes),
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
+    rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
-  await withStore(config, async (store) => {
-    const { token, secret } = await issueToken(store, wanted, nowMs);
-    process.stdout.write(`${secret}\n`);
-    if (process.stderr.isTTY) {
-      const expires = shortTime(toRow(token, nowMs).expires, 'never');
-      process.stderr.write(`${token.id}: ${token.scopes.join(', ')}; expires: ${expires}\n`);
-      process.stderr.write('The secret above is shown only now, so keep it\n');
-    }
-  });
+  await withStore(config, async (store) => reportSecret(await issueToken(store, wanted, nowMs)));
 }
 
 export async function listTokens(config: Config, options: { json?: boolean }): Promise<void> {
   requireDatabase(config);
   await withStore(config, async (store) => {
-    const rows = (await store.listTokens()).map((token) => toRow(token, Date.now()));
-    process.stdout.write(options.json || !process.stdout.isTTY ? `${JSON.stringify(rows, null, 2)}\n` : print(rows));
+    const tokens = (await store.listTokens()).map((token) => describeToken(token, Date.now()));
+    process.stdout.write(
+      options.json || !process.stdout.isTTY ? `${JSON.stringify(tokens, null, 2)}\n` : print(tokens),
+    );
   });
 }
 
-export async function revokeToken(config: Config, id: string): Promise<void> {
-  if (!/^tok_\w+$/.test(id)) throw new Refusal('An id begins with tok_: "token list" shows it', 2); // not echoed: it may be a secret
+export async function rotateToken(config: Config, id: string, options: { grace: string }): Promise<void> {
+  const graceMs = options.grace === '0' ? 0 : readDuration('--grace', options.grace);
+  requireId(id);
   requireDatabase(config);
-  await withStore(config, (store) => store.revokeToken(id, Date.now()));
+  await withStore(config, async (store) => {
+    const rotated = await renewSecret(store, id, Date.now(), graceMs);
+    reportSecret(rotated);
+    if (process.stderr.isTTY && graceMs > 0) {
+      const until = shortTime(describeToken(rotated.token, Date.now()).rotating, '');
+      process.stderr.write(`The old secret is taken, too, until ${until}\n`);
+    }
+  });
+}
+
+export async function revokeToken(config: Config, id: string, options: { force?: true }): Promise<void> {
+  requireId(id);
+  requireDatabase(config);
+  await withStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
   if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
+}
+
+/** The secret alone goes to standard output. */
+function reportSecret({ token, secret }: { token: Token; secret: string }): void {
+  process.stdout.write(`${secret}\n`);
+  if (!process.stderr.isTTY) return;
+  const { id, scopes, expires, rate } = describeToken(token, Date.now());
+  const limit = rate === undefined ? '' : `; ${rate} at most`;
+  process.stderr.write(`${id}: ${scopes.join(', ')}${limit}; expires: ${shortTime(expires, 'never')}\n`);
+  process.stderr.write('The secret above is shown only now, so keep it\n');
+}
+
+function requireId(id: string): void {
+  if (!/^tok_\w+$/.test(id)) throw new Refusal('An id begins with tok_: "token list" shows it', 2); // not echoed: it may be a secret
 }
 
 function readName(text: string): string {
   if (isTokenName(text)) return text;
-  throw new Refusal('--name takes 1 to 100 characters, without control characters', 2);
+  throw new Refusal(`--name takes ${NAME_FORM}`, 2);
 }
 
 function readScopes(text: string): Scope[] {
@@ -58,28 +91,19 @@ function readScopes(text: string): Scope[] {
   return SCOPES.filter((scope) => wanted.includes(scope));
 }
 
-interface Row {
-  id: string;
-  name: string;
-  scopes: Scope[];
-  created: string;
-  expires: string | null;
-  status: 'active' | 'expired' | 'revoked';
-}
-
-function toRow(token: Token, nowMs: number): Row {
-  const { id, name, scopes, createdMs, expiresMs, revokedMs } = token;
-  const status = isActive(token, nowMs) ? 'active' : revokedMs === null ? 'expired' : 'revoked';
-  const expires = expiresMs === null ? null : new Date(expiresMs).toISOString();
-  return { id, name, scopes, created: new Date(createdMs).toISOString(), expires, status };
-}
-
-function print(rows: Row[]): string {
-  if (rows.length === 0) return 'No tokens yet: "token create --name NAME" makes one\n';
+function print(tokens: DescribedToken[]): string {
+  if (tokens.length === 0) return 'No tokens yet: "token create --name NAME" makes one\n';
   return toTable(
-    ['ID', 'NAME', 'SCOPES', 'CREATED', 'EXPIRES', 'STATUS'],
-    rows.map(({ id, name, scopes, created, expires, status }) => {
-      return [id, name, scopes.join(','), shortTime(created, 'never'), shortTime(expires, 'never'), status];
-    }),
+    ['ID', 'NAME', 'SCOPES', 'RATE', 'CREATED', 'LAST USED', 'EXPIRES', 'STATUS'],
+    tokens.map(({ id, name, scopes, rate, created, lastUsed, expires, status }) => [
+      id,
+      name,
+      scopes.join(','),
+      rate ?? '-',
+      shortTime(created, '-'),
+      shortTime(lastUsed, 'never'),
+      shortTime(expires, 'never'),
+      status,
+    ]),
   );
 }

@@ -1,56 +1,52 @@
-// The way of a request, in order: headers → credentials → route → body → handler → answer.
-// A route that does not say who may call it cannot be written.
+// The way of a request, in order: headers → credentials → route → body → handler → answer. `admit` is the one door:
+// what it does not let in comes to no handler.
 
 import type { IncomingMessage } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { PlantStoreError } from '../error.ts';
+import { type ErrorCode, PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Observe } from '../observe.ts';
-import type { Store } from '../store.ts';
-import type { Token } from '../token.ts';
-import { createAuthenticate } from './auth.ts';
+import type { Observe, Refused } from '../observe.ts';
+import { BadCredential, type Token } from '../token.ts';
+import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
-import { toPlantStoreError, toResponse } from './errors.ts';
-import { eventRoutes } from './events.ts';
+import { createCors } from './cors.ts';
+import { lacksScope, toPlantStoreError, toResponse } from './errors.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
-import { openapiRoute } from './openapi.ts';
-import { operationRoutes } from './operations.ts';
+import { createLimits } from './limits.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths, pathOf } from './paths.ts';
-import { plantRoutes } from './plants.ts';
-import type { Route } from './route.ts';
-import { transferRoutes } from './transfer.ts';
-import { type WebhookTools, webhookRoutes } from './webhooks.ts';
+import type { Access, Route } from './route.ts';
+import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
+import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
+import { createWatch } from './watch.ts';
 
-export interface AppOptions {
-  store: Store;
-  basePath: string;
+export interface AppOptions extends Omit<RouteOptions, 'clock'> {
   accessLog: boolean;
   observe: Observe;
-  metrics: Metrics;
-  webhooks: WebhookTools;
-  /** When it aborts: streams end, and connections are closed with their last answer. */
-  stopping: AbortSignal;
+  /** Without it no JWT is a credential. */
+  verifyJwt: VerifyJwt | undefined;
+  /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
+  trustProxy: string[] | number | undefined;
+  /** Whose pages may use it; `*` is any. */
+  corsOrigins: string[];
+  /** With it nothing but TLS is spoken. */
+  certificate: Certificate | undefined;
   clock?: () => number;
 }
 
 type AdmittedRequest = FastifyRequest & { token?: Token };
 
 export function createApp(options: AppOptions): FastifyInstance {
-  const { store, basePath, accessLog, observe, metrics, webhooks, stopping, clock = Date.now } = options;
-  const authenticate = createAuthenticate(store, clock);
-  const routes = [
-    ...plantRoutes(store, basePath),
-    ...transferRoutes(store, stopping),
-    ...eventRoutes(store, stopping),
-    ...webhookRoutes(store, basePath, webhooks, clock),
-    ...operationRoutes(store, metrics, stopping),
-  ];
-  routes.push(openapiRoute(routes, basePath));
+  const { store, basePath, accessLog, observe, stopping, certificate, clock = Date.now } = options;
+  const routes = createRoutes({ ...options, clock });
   const paths = createPaths(routes, basePath);
+  const authenticator = createAuthenticator(store, options.verifyJwt, clock);
+  const watch = createWatch(authenticator);
+  const countRequest = createLimits();
+  const answerOrigin = createCors(options.corsOrigins);
 
   const app = fastify({
     genReqId: requestIdOf,
@@ -58,12 +54,8 @@ export function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
     connectionTimeout: connection.STALLED_MS,
-    http: {
-      maxHeaderSize: connection.MAX_HEADER_BYTES,
-      headersTimeout: connection.HEADERS_TIMEOUT_MS,
-      connectionsCheckingInterval: connection.TIMEOUT_CHECK_MS,
-      requireHostHeader: false, // ours in headers.ts: Node's own refusal has no body
-    },
+    trustProxy: toTrust(options.trustProxy),
+    ...serverOptions(certificate),
     clientErrorHandler: connection.onClientError,
     frameworkErrors: refuseUnreadablePath,
     return503OnClosing: false, // what still arrives while we stop is answered
@@ -71,7 +63,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   connection.guardConnections(app.server);
   app.decorateRequest('token', undefined);
   app.addHook('onRequest', admit);
-  if (accessLog) app.addHook('onResponse', async (request, reply) => observeRequest(request, reply));
+  app.addHook('onResponse', observeAnswer);
   app.removeAllContentTypeParsers(); // the bytes as they came: body.ts reads them
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   app.setReplySerializer(printJson);
@@ -89,17 +81,19 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 
   function mount(scope: FastifyInstance, route: Route): void {
+    requireAccess(route);
     scope.route({ method: route.method, url: basePath + route.path, config: { route }, handler: handlerOf(route) });
   }
 
   async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
     receive(request, reply);
-    const { route } = request.routeOptions.config as { route?: Route };
+    if (answerOrigin(request, reply)) return void reply.code(204).send();
+    const route = routeOf(request);
     if (!route) {
-      await requireTokenBelow(request);
+      await requireTokenBelow(request, reply);
       throw noRoute(request.url);
     }
-    if (route.access !== 'open') request.token = await authenticate(request.headers.authorization, route.access);
+    if (route.access !== 'open') await requireToken(request, reply, route.access);
     if (route.body) {
       requireWanted(request.headers, route.body);
       if (expectsContinue(request.raw)) reply.raw.writeContinue();
@@ -111,12 +105,26 @@ export function createApp(options: AppOptions): FastifyInstance {
   function receive(request: FastifyRequest, reply: FastifyReply): void {
     connection.noteRequest(request.raw);
     reply.header('x-request-id', request.id);
+    if (certificate) reply.header('strict-transport-security', HSTS);
     requireSoundHeaders(request.raw);
   }
 
+  /** Without a scope any token will do. */
+  async function requireToken(request: AdmittedRequest, reply: FastifyReply, scope?: Access): Promise<void> {
+    try {
+      const token = await authenticator.authenticate(request, reply);
+      request.token = token;
+      countRequest(token, reply);
+      if (scope !== undefined && scope !== 'open' && !token.scopes.includes(scope)) throw lacksScope(scope);
+    } catch (error) {
+      observeRefusal(error, request);
+      throw error;
+    }
+  }
+
   /** A stranger does not learn which paths there are below one that asks for a token. */
-  async function requireTokenBelow({ url, headers }: FastifyRequest): Promise<void> {
-    if (paths.needsToken(url)) await authenticate(headers.authorization);
+  async function requireTokenBelow(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
+    if (paths.needsToken(request.url)) await requireToken(request, reply);
   }
 
   function noRoute(url: string): PlantStoreError {
@@ -125,7 +133,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
   }
 
-  function handlerOf({ parameters, body, answer, handle }: Route) {
+  function handlerOf({ parameters, body, answer, isLong, handle }: Route) {
     return async (request: AdmittedRequest, reply: FastifyReply): Promise<unknown> => {
       if (connection.isClosing(request.raw.socket)) return void reply.hijack();
       if (answer.status) reply.code(answer.status);
@@ -133,6 +141,7 @@ export function createApp(options: AppOptions): FastifyInstance {
         parameters: parameters ? readParameters(parameters, request) : {},
         body: body?.schema && readBody(body.schema, request.body as Buffer),
         token: request.token,
+        ended: isLong ? watch(request, reply) : NEVER,
         request,
         reply,
       });
@@ -145,7 +154,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   async function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       receive(request, reply);
-      await requireTokenBelow(request);
+      await requireTokenBelow(request, reply);
       refuse(error, request, reply);
     } catch (earlier) {
       refuse(earlier, request, reply);
@@ -170,20 +179,62 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
   }
 
-  function observeRequest(
-    { id, method, url, token }: AdmittedRequest,
-    { statusCode, elapsedTime }: FastifyReply,
-  ): void {
-    observe({
-      kind: 'request',
-      requestId: id,
-      method,
-      path: loggable(url),
-      status: statusCode,
-      durationMs: Math.round(elapsedTime * 1000) / 1000,
-      tokenId: token?.id,
-    });
+  function observeAnswer(request: AdmittedRequest, reply: FastifyReply, done: () => void): void {
+    const { statusCode: status, elapsedTime: durationMs } = reply;
+    observe({ kind: 'answer', route: routeOf(request), status, durationMs });
+    if (accessLog) {
+      observe({
+        kind: 'request',
+        requestId: request.id,
+        method: request.method,
+        path: loggable(request.url),
+        status,
+        durationMs: Math.round(durationMs * 1000) / 1000,
+        tokenId: request.token?.id,
+      });
+    }
+    done();
   }
+
+  function observeRefusal(error: unknown, { id, token }: AdmittedRequest): void {
+    if (!(error instanceof PlantStoreError)) return;
+    if (error instanceof BadCredential) {
+      observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
+      return;
+    }
+    const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REFUSED[error.code];
+    if (reason) observe({ kind: 'refused', reason, requestId: id, why: token?.id });
+  }
+}
+
+const HSTS = 'max-age=31536000';
+const NEVER = new AbortController().signal;
+const REFUSED: Partial<Record<ErrorCode, Refused>> = {
+  no_credentials: 'no_credentials',
+  scope_missing: 'scope',
+  over_rate: 'rate',
+};
+
+/** Of a number of proxies: the address that the last of them saw. */
+function toTrust(trusted: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) | false {
+  if (typeof trusted === 'number') return (_address, hop) => hop < trusted;
+  return trusted ?? false;
+}
+
+/** Typed as without TLS: a server with it differs in nothing that is used here. */
+function serverOptions(certificate: Certificate | undefined): { http: object } {
+  const options = {
+    maxHeaderSize: connection.MAX_HEADER_BYTES,
+    headersTimeout: connection.HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: connection.TIMEOUT_CHECK_MS,
+    requireHostHeader: false, // ours in headers.ts: Node's own refusal has no body
+  };
+  const https: ServerOptions = { ...options, ...certificate, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
+  return certificate ? ({ https } as object as { http: object }) : { http: options };
+}
+
+function routeOf({ routeOptions }: FastifyRequest): Route | undefined {
+  return (routeOptions.config as { route?: Route }).route;
 }
 
 /** Its handler reads the body as it comes. */

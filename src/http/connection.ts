@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError, unavailable } from '../error.ts';
 import { toResponse } from './errors.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -80,31 +80,33 @@ function refuseLateBodies(): void {
 
 /**
  * A body of any length as it comes: it is read no faster than it is used. Throws `request_timeout` when nothing
- * comes for long, `unavailable` when the service stops.
+ * comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops.
  */
-export async function* readLongBody(request: IncomingMessage, stopping: AbortSignal): AsyncGenerator<Uint8Array> {
+export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
   arriving.delete(request.socket);
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   for (;;) {
-    const next = await orEnd(chunks.next(), stopping);
+    const next = await orEnd(chunks.next(), ended);
     if (next.done) return;
     yield next.value;
   }
 }
 
-function orEnd<T>(promise: Promise<T>, stopping: AbortSignal): Promise<T> {
+function orEnd<T>(promise: Promise<T>, ended: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(parserRefusal(requestTimeout())), REQUEST_TIMEOUT_MS);
-    stopping.addEventListener('abort', stop);
-    if (stopping.aborted) stop();
+    ended.addEventListener('abort', stop);
+    if (ended.aborted) stop();
     promise.then(resolve, reject).finally(() => {
       clearTimeout(timer);
-      stopping.removeEventListener('abort', stop);
+      ended.removeEventListener('abort', stop);
     });
 
     function stop(): void {
       clearTimeout(timer);
-      reject(new PlantStoreError('unavailable', 'The service is stopping: send the whole file again'));
+      const { reason } = ended;
+      const isOurs = reason instanceof PlantStoreError;
+      reject(isOurs ? reason : unavailable('The service is stopping: send the whole file again'));
     }
   });
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
+import type { Scope } from '../token.ts';
 import { bodyTooLarge, MAX_BODY_BYTES } from './body.ts';
 import { etagOf } from './etag.ts';
 
@@ -29,10 +30,12 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
   not_found: { when: 'no such record' },
   no_such_method: { when: 'the path has no such method' },
   request_timeout: { when: 'the request did not arrive in time', headers: { connection: 'close' } },
+  last_admin: { when: 'no token with the scope `admin` would be left' },
   changes_pruned: { when: 'some of the changes after this number are no longer there: take a new export' },
   condition_failed: { when: '`If-Match` or `If-None-Match` does not hold' },
   body_too_large: { when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`, headers: { connection: 'close' } },
   media_type: { when: 'the body is not of a media type that is taken, not in UTF-8, or compressed' },
+  over_rate: { when: "over the token's rate, or too many wrong tokens from one address" },
   headers_too_large: { when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
   bug: { when: 'a bug in the service; nothing was stored unless a retry says so' },
   unavailable: {
@@ -48,6 +51,10 @@ export const ErrorBody = z
   })
   .meta({ id: 'Error' });
 
+export function lacksScope(scope: Scope): PlantStoreError {
+  return new PlantStoreError('scope_missing', `The token lacks the scope "${scope}"`, { detail: { scope } });
+}
+
 export interface ErrorResponse {
   status: number;
   headers: Record<string, string>;
@@ -60,6 +67,7 @@ export function statusOf(code: ErrorCode): number {
 
 export function toResponse({ code, message, detail }: PlantStoreError): ErrorResponse {
   const headers: Record<string, string> = { 'cache-control': 'no-store', ...ERROR_KINDS[code].headers };
+  if (detail.retryAfterS !== undefined) headers['retry-after'] = String(detail.retryAfterS);
   if (detail.allow) headers.allow = detail.allow;
   if (detail.accept) headers.accept = detail.accept;
   if (detail.acceptEncoding) headers['accept-encoding'] = detail.acceptEncoding;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { Change, type ChangeLog } from '../change.ts';
 import { printJson } from '../json.ts';
 import { preferredType } from './accept.ts';
+import { addVary } from './headers.ts';
 import { after, lastEventId, limit } from './parameters.ts';
 import { type Route, route } from './route.ts';
 
@@ -26,18 +27,20 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
       parameters: { after, limit, lastEventId },
       answer: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },
       errors: ['changes_pruned'],
-      async handle({ parameters: { after, limit, lastEventId }, request, reply }) {
-        reply.header('cache-control', 'no-store').header('vary', 'accept');
+      isLong: true,
+      async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
+        reply.header('cache-control', 'no-store');
+        addVary(reply, 'accept');
         if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
           return log.changes({ after, limit });
         }
         const known = lastEventId ?? after;
         await log.changes({ after: known, limit: 1 }); // or it says now that they are gone
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
-        const ended = new AbortController();
-        const signal = AbortSignal.any([stopping, ended.signal]);
+        const closed = new AbortController();
+        const signal = AbortSignal.any([stopping, ended, closed.signal]);
         const stream = toEventStream(log.follow({ after: known, signal }), signal);
-        return Readable.from(stream, { highWaterMark: 1 }).once('close', () => ended.abort());
+        return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
       },
     }),
   ];

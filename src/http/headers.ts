@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import type { FastifyReply } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 
 const SANE_REQUEST_ID = /^(?!.*pst_)[A-Za-z0-9._:/+=-]{1,128}$/; // a secret must not get into the log this way
@@ -19,6 +20,11 @@ export function requireSoundHeaders({ rawHeaders, headers, httpVersion }: Incomi
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new PlantStoreError('malformed_request', 'The header host is missing');
   }
+}
+
+export function addVary(reply: FastifyReply, name: string): void {
+  const others = reply.getHeader('vary');
+  reply.header('vary', others === undefined ? name : `${others}, ${name}`);
 }
 
 function requireOnce(rawHeaders: string[]): void {

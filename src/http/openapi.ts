@@ -12,7 +12,8 @@ import { type Answer, type Route, route } from './route.ts';
 const DESCRIPTION = `A store of plant records.
 
 Every error is an \`Error\`; its number is the HTTP status × 100 + n, and a number once given keeps its meaning.
-A path that is not here answers 404, a method that a path does not have 405. Every answer carries \`X-Request-Id\`.`;
+A path that is not here answers 404, a method that a path does not have 405. Every answer carries \`X-Request-Id\`;
+to a token that has a rate, \`RateLimit\` and \`RateLimit-Policy\`, too.`;
 
 const ALWAYS: ErrorCode[] = [
   'malformed_request',
@@ -22,7 +23,7 @@ const ALWAYS: ErrorCode[] = [
   'bug',
   'unavailable',
 ];
-const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'scope_missing'];
+const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'scope_missing', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
 const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
@@ -30,6 +31,11 @@ const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   405: { Allow: 'The methods that the path has' },
   412: { ETag: 'Of the record as it is now, where there is one' },
   415: { Accept: 'The media types that are taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
+  429: {
+    'Retry-After': 'Seconds to wait',
+    RateLimit: 'What is left, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11)',
+    'RateLimit-Policy': 'How many requests in how many seconds',
+  },
   503: { 'Retry-After': 'Seconds to wait' },
 };
 

@@ -3,6 +3,7 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Versions } from '../condition.ts';
+import { DURATION_FORM, parseDuration } from '../duration.ts';
 import { PlantStoreError } from '../error.ts';
 import { MAX_ID, MIN_ID } from '../plant.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook.ts';
@@ -92,6 +93,30 @@ export const webhookId = {
     if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
     if (/^whk_[0-9A-Za-z]{1,40}$/.test(text)) return text;
     throw malformed('The id in the path', 'that of a webhook: whk_…');
+  },
+} as const;
+
+export const tokenId = {
+  in: 'path',
+  name: 'id',
+  description: 'Id of the token, which is not its secret',
+  schema: { type: 'string', pattern: '^tok_[0-9A-Za-z]+$' },
+  read(text: string): string {
+    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
+    if (/^tok_[0-9A-Za-z]{1,40}$/.test(text)) return text;
+    throw malformed('The id in the path', 'that of a token: tok_…');
+  },
+} as const;
+
+export const grace = {
+  in: 'query',
+  name: 'grace',
+  description: 'For how long the old secret is still taken: 30s, 30m, 12h, 7d or 4w; 0 ends it now',
+  schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h' },
+  read(text: string): number {
+    const durationMs = text === '0' ? 0 : parseDuration(text);
+    if (durationMs !== undefined) return durationMs;
+    throw malformed('"grace"', `0, or ${DURATION_FORM}`);
   },
 } as const;
 

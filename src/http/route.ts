@@ -25,6 +25,8 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   body: Body;
   parameters: Values<P>;
   token: A extends 'open' ? undefined : Token;
+  /** For a route that is long; never aborts for others. */
+  ended: AbortSignal;
   request: FastifyRequest;
   reply: FastifyReply;
 }
@@ -56,6 +58,8 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   summary: string;
   description?: string;
   parameters?: P;
+  /** It may take very long: `ended` aborts when the credential is no longer good. */
+  isLong?: true;
   /** Without it the operation takes none. */
   body?: RequestBody<Body>;
   answer: Answer;

@@ -1,6 +1,6 @@
 // The whole store in and out, as a stream of any length: POST /plants/import and GET /plants/export.
 
-import { Readable } from 'node:stream';
+import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../error.ts';
 import { type Format, printPlants, readPlants } from '../format.ts';
@@ -11,6 +11,7 @@ import { essenceOf } from './body.ts';
 import { readLongBody } from './connection.ts';
 import { ErrorBody } from './errors.ts';
 import { etagOf } from './etag.ts';
+import { addVary } from './headers.ts';
 import { type Route, route } from './route.ts';
 
 const NDJSON = 'application/x-ndjson';
@@ -49,20 +50,25 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
       body: { types: [NDJSON, CSV] },
       answer: { description: 'What became of the lines', schema: ImportReport },
       errors: ['not_json', 'not_valid'],
-      async handle({ request, token }) {
+      isLong: true,
+      async handle({ request, token, ended }) {
         if (imports >= MAX_IMPORTS) {
           throw new PlantStoreError('unavailable', 'Too many imports are under way: try again later');
         }
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
         const format = FORMAT_OF[essenceOf(request.headers)] as Format;
-        const counts = await importPlants(store, readPlants(format, readLongBody(request.raw, stopping)), {
-          by: { tokenId: token.id },
-          onError({ line, error }) {
-            if (errors.length >= MAX_ERRORS_NAMED) return;
-            errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
+        const counts = await importPlants(
+          store,
+          readPlants(format, readLongBody(request.raw, AbortSignal.any([stopping, ended]))),
+          {
+            by: { tokenId: token.id },
+            onError({ line, error }) {
+              if (errors.length >= MAX_ERRORS_NAMED) return;
+              errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
+            },
           },
-        }).finally(() => imports--);
+        ).finally(() => imports--);
         return { ...counts, errors };
       },
     }),
@@ -80,11 +86,14 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         streams: [NDJSON, CSV],
         headers: { ETag: 'Number of the last change that it holds, quoted' },
       },
-      async handle({ request, reply }) {
+      isLong: true,
+      async handle({ request, reply, ended }) {
         const type = preferredType(request.headers, [NDJSON, CSV]);
         const { seq, plants, close } = await store.export();
-        reply.header('etag', etagOf(seq)).header('vary', 'accept').type(`${type}; charset=utf-8`);
-        return Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', close);
+        reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`);
+        addVary(reply, 'accept');
+        const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', close);
+        return addAbortSignal(ended, lines);
       },
     }),
   ];

@@ -3,6 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide, nextRow, type PlantWrite, type Refused, resultOf } from '../decide.ts';
 import { unavailable } from '../error.ts';
+import type { Observe } from '../observe.ts';
 import type { PlantRow } from '../rows.ts';
 import { TransactionError } from './failure.ts';
 import { readPlants } from './read.ts';
@@ -31,13 +32,15 @@ export interface Group {
 
 export interface WorkOffOptions {
   transactions: Transactions;
+  observe: Observe;
   /** After each commit. */
   onCommit(changed: boolean): void;
   toError(error: unknown): Error;
 }
 
 /** The function never throws: what went wrong is told to those who wait. */
-export function createWorkOff({ transactions, onCommit, toError }: WorkOffOptions): (groups: Group[]) => Promise<void> {
+export function createWorkOff(options: WorkOffOptions): (groups: Group[]) => Promise<void> {
+  const { transactions, observe, onCommit, toError } = options;
   return async (groups) => {
     const works = groups.map((group): Work => ({ ...group, row: undefined, seen: 'not yet' }));
     await look(works.filter(({ queue }) => queue[0]?.write.kind !== 'create'));
@@ -69,7 +72,10 @@ export function createWorkOff({ transactions, onCommit, toError }: WorkOffOption
     if (todo.length === 0) return;
     const steps = todo.map(({ step }) => step);
     try {
-      take(todo, await withRetries(() => writeSteps(transactions, steps)));
+      const begunMs = performance.now();
+      const written = await withRetries(() => writeSteps(transactions, steps));
+      observe({ kind: 'commit', writes: steps.length, durationMs: performance.now() - begunMs });
+      take(todo, written);
     } catch (error) {
       const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
       if (isBug && todo.length > 1)

@@ -1,6 +1,6 @@
 // Differences between two stores → the statements that make the rows of this one like those of the other.
 
-import type { CopiedDelivery, CopiedPlant, CopiedToken, CopiedWebhook, Difference } from '../copy.ts';
+import type { CopiedDelivery, CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, Difference } from '../copy.ts';
 import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
 import { indexKeys } from './search.ts';
@@ -42,7 +42,7 @@ export function storeChanges(batch: Difference<ChangeRow>[]): Statement[] {
   ];
 }
 
-/** What was revoked here stays revoked, and what is only here stays. */
+/** What was revoked here stays revoked, a secret that was replaced here stays replaced, and what is only here stays. */
 export function storeTokens(tokens: CopiedToken[]): Statement[] {
   const types = {
     id: 'text',
@@ -52,10 +52,23 @@ export function storeTokens(tokens: CopiedToken[]): Statement[] {
     created: 'bigint',
     expires: 'bigint',
     revoked: 'bigint',
+    rate: 'text',
+    last_used: 'bigint',
   };
-  const { text, values } = insert('tokens', types, tokens);
-  const onConflict = 'ON CONFLICT (id) DO UPDATE SET revoked = coalesce(tokens.revoked, excluded.revoked)';
-  return [{ text: `${text} ${onConflict}`, ...(values && { values }) }];
+  const onConflict = `
+    ON CONFLICT (id) DO UPDATE SET
+      revoked = coalesce(tokens.revoked, excluded.revoked),
+      last_used = greatest(tokens.last_used, excluded.last_used),
+      secret_hash = CASE
+        WHEN EXISTS (SELECT FROM old_secrets o WHERE o.secret_hash = excluded.secret_hash) THEN tokens.secret_hash
+        ELSE excluded.secret_hash
+      END`;
+  return [insert('tokens', types, tokens, onConflict)];
+}
+
+export function storeOldSecrets(secrets: CopiedSecret[]): Statement[] {
+  const onConflict = 'ON CONFLICT (secret_hash) DO UPDATE SET until = least(old_secrets.until, excluded.until)';
+  return [insert('old_secrets', { secret_hash: 'text', token_id: 'text', until: 'bigint' }, secrets, onConflict)];
 }
 
 /** In place of those that are there. */
@@ -101,11 +114,11 @@ function split<T>(batch: Difference<T>[]): { olds: T[]; rows: T[] } {
   return { olds: batch.flatMap(({ old }) => old ?? []), rows: batch.flatMap(({ row }) => row ?? []) };
 }
 
-function insert<T extends object>(table: string, types: Record<string, string>, rows: T[]): Statement {
+function insert<T extends object>(table: string, types: Record<string, string>, rows: T[], onConflict = ''): Statement {
   const columns = Object.keys(types);
   const arrays = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`);
   return {
-    text: `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')})`,
+    text: `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')}) ${onConflict}`,
     values: columns.map((column) => toArray(rows.map((row) => row[column as keyof T] as string | bigint | null))),
   };
 }

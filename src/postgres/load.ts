@@ -23,7 +23,14 @@ import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
 import { clientConfig, prepareDatabase, UNDER_WAY } from './database.ts';
 import { failureOf } from './failure.ts';
-import { storeChanges, storeDeliveries, storePlants, storeTokens, storeWebhooks } from './load-rows.ts';
+import {
+  storeChanges,
+  storeDeliveries,
+  storeOldSecrets,
+  storePlants,
+  storeTokens,
+  storeWebhooks,
+} from './load-rows.ts';
 import { bounded, LAST_SEQ } from './read.ts';
 import { type Row, type Statement, typed } from './transaction.ts';
 
@@ -51,6 +58,7 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
     });
     const tokens = await Array.fromAsync(copy.tokens());
     await commit(storeTokens(tokens));
+    await commit(storeOldSecrets(await Array.fromAsync(copy.oldSecrets())));
     await bringWebhooks();
     const wanted = await fingerprint({
       plants: counted(copy.plants()),
@@ -177,8 +185,9 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
 
   async function hasTokens(tokens: CopiedToken[]): Promise<boolean> {
     const text = `
-      SELECT FROM tokens JOIN unnest($1::text[], $2::text[]) AS sent (id, secret_hash)
-      ON tokens.id = sent.id AND tokens.secret_hash = sent.secret_hash`;
+      SELECT FROM unnest($1::text[], $2::text[]) AS sent (id, secret_hash)
+      WHERE EXISTS (SELECT FROM tokens t WHERE t.id = sent.id AND t.secret_hash = sent.secret_hash)
+        OR EXISTS (SELECT FROM old_secrets o WHERE o.token_id = sent.id AND o.secret_hash = sent.secret_hash)`;
     const values = [toArray(tokens.map(({ id }) => id)), toArray(tokens.map(({ secret_hash }) => secret_hash))];
     return (await reader.query(typed({ text, values }))).rows.length === tokens.length;
   }

@@ -5,8 +5,7 @@ import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
 import { readCursor } from '../cursor.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
-import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from '../rows.ts';
-import type { Token } from '../token.ts';
+import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { toArray } from './array.ts';
 import { openSearch, type Search } from './search.ts';
 import type { Query, Statement, Transactions } from './transaction.ts';
@@ -14,7 +13,6 @@ import type { Query, Statement, Transactions } from './transaction.ts';
 /** After so many characters that were looked at, others get their turn. */
 const TURN_CHARS = 128 * 1024;
 const COLUMNS = 'id, name, tag, created, updated, seq';
-const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
 export type ListedRow = PlantRow & { id: bigint };
 
@@ -89,19 +87,6 @@ export async function readChanges(
   const [[isGone] = [], rows = []] = await read(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
   return cutToChars(rows as unknown as ChangeRow[], maxChars).map(toChange);
-}
-
-export async function findToken({ read }: Transactions, secretHash: string): Promise<Token | undefined> {
-  const [[row] = []] = await read({
-    text: `SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = $1`,
-    values: [secretHash],
-  });
-  return row && toToken(row as unknown as TokenRow);
-}
-
-export async function listTokens({ read }: Transactions): Promise<Token[]> {
-  const [rows = []] = await read({ text: `SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id` });
-  return (rows as unknown as TokenRow[]).map(toToken);
 }
 
 export function plantsFrom(from: bigint, limit: number): Statement {

@@ -26,7 +26,7 @@ suite('the schema', needsPostgres, () => {
     const versions = await queryPostgres(url, 'SELECT version FROM plant_store_schema ORDER BY version');
     assert.deepEqual(
       versions.map(({ version }) => version),
-      [1, 2],
+      [1, 2, 3],
     );
   });
 

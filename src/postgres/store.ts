@@ -12,8 +12,9 @@ import { createTurns } from '../turns.ts';
 import { createPool, prepareDatabase } from './database.ts';
 import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
-import { findToken, type ListedRow, listPlants, listTokens, readChanges, readPlants } from './read.ts';
+import { type ListedRow, listPlants, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
+import { createTokenStore } from './tokens.ts';
 import { createTransactions, type Row, type Statement } from './transaction.ts';
 import { startWake } from './wake.ts';
 import { createWebhookStore } from './webhooks.ts';
@@ -43,6 +44,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const wake = startWake(url, transactions, onCommit);
   const writer = createWriter({
     transactions,
+    observe,
     maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
     onCommit(changed) {
       noteSuccess();
@@ -123,29 +125,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         if (pruned < PRUNED_AT_ONCE) return total;
       }
     },
-    async addToken({ id, name, scopes, createdMs, expiresMs }, secretHash) {
-      await commit({
-        text: 'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires) VALUES ($1, $2, $3, $4, $5, $6)',
-        values: [id, secretHash, name, scopes.join(' '), createdMs, expiresMs],
-      });
-    },
-    findToken: (secretHash) => read(() => findToken(transactions, secretHash)),
-    listTokens: () => read(() => listTokens(transactions)),
-    async revokeToken(id, nowMs) {
-      const text = 'UPDATE tokens SET revoked = coalesce(revoked, $1) WHERE id = $2 RETURNING id';
-      const revoked = await commit({ text, values: [nowMs, id] });
-      if (revoked.length === 0) throw new PlantStoreError('not_found', `No token has the id "${id}"`);
-    },
+    ...createTokenStore({ read: readOnce, commit }),
     ...createWebhookStore({
-      async read(statement) {
-        const [rows = []] = await read(() => transactions.read(statement));
-        return rows;
-      },
+      read: readOnce,
       commit,
       async hasChangesAfter(seq) {
         return (await read(() => readChanges(transactions, { after: seq, limit: 1 }))).length > 0;
       },
     }),
+    waitingWrites: () => writer.waiting(),
     async probe() {
       await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });
     },
@@ -155,6 +143,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       await transactions.end();
     },
   };
+
+  async function readOnce(statement: Statement): Promise<Row[]> {
+    const [rows = []] = await read(() => transactions.read(statement));
+    return rows;
+  }
 
   function authorship({ tokenId }: Author): Authorship {
     return { tokenId, nowMs: clock() };

@@ -3,6 +3,7 @@
 
 import { type PlantWrite, toError } from '../decide.ts';
 import { unavailable } from '../error.ts';
+import type { Observe } from '../observe.ts';
 import { createWorkOff, type Waiting, type Written } from './batch.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -34,12 +35,15 @@ export interface Writer {
   write(write: PlantWrite): Promise<unknown>;
   /** Of an import: does not count against the bounds, as its caller hands in only so many. */
   writeMany(writes: PlantWrite[]): Promise<Written[]>;
+  /** So many are not in a transaction yet. */
+  waiting(): number;
   /** Ends when everything handed in before is done. */
   close(): Promise<void>;
 }
 
 export interface WriterOptions {
   transactions: Transactions;
+  observe: Observe;
   maxTransactions: number;
   /** After each commit; `changed` when it made changes. */
   onCommit(changed: boolean): void;
@@ -47,7 +51,8 @@ export interface WriterOptions {
   toError(error: unknown): Error;
 }
 
-export function createWriter({ transactions, maxTransactions, onCommit, toError: toOwnError }: WriterOptions): Writer {
+export function createWriter(options: WriterOptions): Writer {
+  const { transactions, maxTransactions, observe, onCommit, toError: toOwnError } = options;
   /** Those with an id that nobody else is at. */
   const ready: Record<Queued['of'], Lane[]> = { request: [], import: [] };
   const lanes = new Map<bigint, Lane>();
@@ -62,6 +67,7 @@ export function createWriter({ transactions, maxTransactions, onCommit, toError:
   const idle = Promise.withResolvers<void>();
   const workOff = createWorkOff({
     transactions,
+    observe,
     onCommit,
     toError: toOwnError,
   });
@@ -99,6 +105,7 @@ export function createWriter({ transactions, maxTransactions, onCommit, toError:
         }
       });
     },
+    waiting: () => ready.request.length + ready.import.length,
     close() {
       closing = true;
       if (lanes.size === 0) idle.resolve();

@@ -69,6 +69,7 @@ test('prepareDatabase() makes folders and a whole file, and leaves nothing else'
     ['changes', 1],
     ['deliveries', 1],
     ['numbering', 1],
+    ['old_secrets', 1],
     ['plants', 1],
     ['skipped', 1],
     ['tokens', 1],

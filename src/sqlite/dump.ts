@@ -1,6 +1,6 @@
 // A store on SQLite as rows, of one moment, while a server may go on writing to it.
 
-import type { CopiedDelivery, CopiedPlant, CopiedToken, CopiedWebhook, StoreCopy } from '../copy.ts';
+import type { CopiedDelivery, CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, StoreCopy } from '../copy.ts';
 import type { ChangeRow } from '../rows.ts';
 import { openReader, prepareDatabase } from './database.ts';
 import { prepareLastSeq } from './numbering.ts';
@@ -29,6 +29,7 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
       return statement.get(seq) as ChangeRow | undefined;
     },
     tokens: () => rows<CopiedToken>('SELECT * FROM tokens ORDER BY id'),
+    oldSecrets: () => rows<CopiedSecret>('SELECT * FROM old_secrets'),
     webhooks: () => rows<CopiedWebhook>('SELECT * FROM webhooks ORDER BY id'),
     deliveries: () => rows<CopiedDelivery>('SELECT * FROM deliveries ORDER BY webhook_id, seq'),
     close() {

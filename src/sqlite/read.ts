@@ -7,15 +7,13 @@ import { readCursor } from '../cursor.ts';
 import { PlantStoreError } from '../error.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../plant.ts';
-import { type ChangeRow, type PlantRow, type TokenRow, toChange, toRecord, toToken } from '../rows.ts';
-import type { Token } from '../token.ts';
+import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { prepareIsGone } from './numbering.ts';
 import { prepareSearch } from './search.ts';
 
 /** A search looks at so many at once, and then lets others in. */
 const PASS_ROWS = 1001;
 const PASS_CHARS = 512 * 1024;
-const TOKEN_COLUMNS = 'id, name, scopes, created, expires, revoked';
 
 type ListedRow = PlantRow & { id: bigint };
 
@@ -29,8 +27,6 @@ export function prepareReads(db: DatabaseSync) {
   const isGone = prepareIsGone(db);
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
-  const findToken = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens WHERE secret_hash = ?`);
-  const listTokens = db.prepare(`SELECT ${TOKEN_COLUMNS} FROM tokens ORDER BY created, id`);
   const toSearch = prepareSearch(db);
   for (const statement of [listPlants, searchPlants, listChanges]) statement.setReadBigInts(true);
 
@@ -80,13 +76,6 @@ export function prepareReads(db: DatabaseSync) {
         return cutToChars(rows, maxChars).map(toChange);
       });
     },
-
-    findToken(secretHash: string): Token | undefined {
-      const row = findToken.get(secretHash) as TokenRow | undefined;
-      return row && toToken(row);
-    },
-
-    listTokens: (): Token[] => (listTokens.all() as unknown as TokenRow[]).map(toToken),
   };
 
   /** What is read by several statements is of one moment. */

@@ -150,7 +150,7 @@ test('probe() makes a real commit and changes nothing', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 3n }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 4n }]);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {
@@ -162,6 +162,9 @@ test('tokens are found by the hash of their secret, listed oldest first, and rev
     createdMs: 5,
     expiresMs: 99,
     revokedMs: null,
+    rate: { count: 100, periodMs: 1000 },
+    lastUsedMs: null,
+    oldSecretUntilMs: null,
   };
   await store.addToken(token, 'hash b');
   await store.addToken({ ...token, id: 'tok_a', createdMs: 4, expiresMs: null }, 'hash a');

@@ -1,16 +1,18 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
-import { noDelivery, noWebhook, type Refused, requireSameId, toError } from '../decide.ts';
+import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } from '../decide.ts';
 import { PlantStoreError } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import type { Token } from '../token.ts';
 import { noSuchChange, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareReads } from './read.ts';
+import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
@@ -47,6 +49,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
+  const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
@@ -101,13 +104,21 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await writer.write({ kind: 'add_token', token, secretHash });
     },
     async findToken(secretHash) {
-      return read(() => reads.findToken(secretHash));
+      return read(() => tokens.findToken(secretHash));
     },
+    getToken,
     async listTokens() {
-      return read(() => reads.listTokens());
+      return read(() => tokens.listTokens());
     },
-    async revokeToken(id, nowMs) {
-      await writer.write({ kind: 'revoke_token', id, nowMs });
+    async revokeToken(id, nowMs, evenLastAdmin = false) {
+      await writer.write({ kind: 'revoke_token', id, nowMs, evenLastAdmin });
+    },
+    async rotateToken(id, secretHash, nowMs, oldUntilMs) {
+      await writer.write({ kind: 'rotate_token', id, secretHash, nowMs, oldUntilMs });
+      return getToken(id);
+    },
+    async noteUse(id, timeMs) {
+      await writer.write({ kind: 'note_use', id, timeMs });
     },
     async addWebhook(webhook) {
       await writer.write({ kind: 'add_webhook', webhook });
@@ -156,6 +167,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     recordDeliveries(_node, progress) {
       return writer.write({ kind: 'record_deliveries', progress });
     },
+    waitingWrites: () => writer.waiting(),
     async probe() {
       await writer.write({ kind: 'probe' });
     },
@@ -166,6 +178,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       database.release();
     },
   };
+
+  async function getToken(id: string): Promise<Token> {
+    return read(() => tokens.getToken(id)) ?? refuse(noToken(id));
+  }
 
   async function getWebhook(id: string): Promise<StoredWebhook> {
     return read(() => webhooks.getWebhook(id)) ?? refuse(noWebhook(id));

@@ -5,10 +5,10 @@ import type { ChangeType } from '../change.ts';
 import { type Authorship, decide, nextRow, type PlantWrite, type Refused, type Results, resultOf } from '../decide.ts';
 import type { Plant } from '../plant.ts';
 import type { PlantRow } from '../rows.ts';
-import type { Token } from '../token.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareLastSeq } from './numbering.ts';
 import { indexText } from './search.ts';
+import { prepareTokenWrites, type TokenResults, type TokenWrite } from './write-tokens.ts';
 import { prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './write-webhooks.ts';
 
 /** So many changes are removed in one transaction. */
@@ -19,18 +19,15 @@ export type Write =
   /** As batch.ts packed them. It is the only write in its transaction. */
   | ({ kind: 'create_plants'; image: Image } & Authorship)
   | { kind: 'prune_changes'; beforeMs: number }
-  | { kind: 'add_token'; token: Token; secretHash: string }
-  | { kind: 'revoke_token'; id: string; nowMs: number }
+  | TokenWrite
   | WebhookWrite
   /** Changes nothing, yet takes a real commit. */
   | { kind: 'probe' };
 
-interface AllResults extends Results, WebhookResults {
+interface AllResults extends Results, TokenResults, WebhookResults {
   create_plants: Imported;
   /** How many, and if there may be more. */
   prune_changes: { pruned: number; more: boolean };
-  add_token: null;
-  revoke_token: null;
   probe: null;
 }
 export type Done<W extends Write> = AllResults[W['kind']];
@@ -64,10 +61,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   const setPrunedTo = db.prepare('UPDATE numbering SET pruned_to = max(pruned_to, ?)');
   const insertWords = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
   const deleteWords = db.prepare(`INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)`);
-  const insertToken = db.prepare(
-    'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires) VALUES (?, ?, ?, ?, ?, ?)',
-  );
-  const revokeToken = db.prepare('UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?');
+  const writeToken = prepareTokenWrites(db);
   const writeWebhook = prepareWebhookWrites(db);
   const version = (db.prepare('PRAGMA user_version').get() as { user_version: bigint }).user_version;
   const rewriteVersion = `PRAGMA user_version = ${version}`;
@@ -94,16 +88,11 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
         return { done: storeBatch(db, write.image, { ...write, firstSeq: seq + 1 }) };
       case 'prune_changes':
         return { done: pruneChanges(write.beforeMs) };
-      case 'add_token': {
-        const { id, name, scopes, createdMs, expiresMs } = write.token;
-        insertToken.run(id, write.secretHash, name, scopes.join(' '), createdMs, expiresMs);
-        return { done: null };
-      }
+      case 'add_token':
       case 'revoke_token':
-        if (revokeToken.run(write.nowMs, write.id).changes === 0n) {
-          return { refused: 'not_found', message: `No token has the id "${write.id}"` };
-        }
-        return { done: null };
+      case 'rotate_token':
+      case 'note_use':
+        return writeToken(write);
       case 'probe':
         db.exec(rewriteVersion);
         return { done: null };

@@ -23,6 +23,8 @@ const ADVICE: Partial<Record<Failure, string>> = {
 export interface Writer {
   /** Resolves after the commit. */
   write<W extends Write>(write: W): Promise<Done<W>>;
+  /** So many are not in a transaction yet. */
+  waiting(): number;
   /** Ends everything: what was read shows that the disk or the file can no longer be trusted. */
   fail(cause: Error): void;
   /** Ends when everything handed in before is committed. Throws if the file could not be closed properly. */
@@ -51,6 +53,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
   let waiting: Waiting[] = [];
   let waitingChars = 0;
   let underWay: Waiting[] = [];
+  let begunMs = 0;
   let scheduled = false;
   let failing = false;
   let failed = false;
@@ -61,6 +64,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
   thread.on('message', (result: BatchResult) => {
     const batch = underWay;
     underWay = [];
+    observe({ kind: 'commit', writes: countOf(batch), durationMs: performance.now() - begunMs });
     settle(batch, result);
     if (!failed) commitNext();
   });
@@ -80,6 +84,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
       scheduleCommit();
       return promise as Promise<Done<W>>;
     },
+    waiting: () => waiting.length,
     fail,
     async close() {
       if (failed) return;
@@ -110,6 +115,7 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
     waiting = waiting.slice(end);
     for (const { chars } of underWay) waitingChars -= chars;
     const writes = underWay.map(({ write }) => write);
+    begunMs = performance.now();
     thread.postMessage(
       writes,
       writes.flatMap((write) => (write.kind === 'create_plants' ? [write.image.bytes.buffer] : [])),
@@ -159,6 +165,11 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
     observe({ kind: 'store_failed', error: cause });
     onFailure();
   }
+}
+
+function countOf(batch: Waiting[]): number {
+  const write = batch[0]?.write;
+  return write?.kind === 'create_plants' ? write.image.count : batch.length;
 }
 
 function charsOf(write: Write): number {

@@ -1,0 +1,42 @@
+// All routes there are. One that does not say who may call it is refused at the start.
+
+import type { Metrics } from '../metrics.ts';
+import type { Store } from '../store.ts';
+import { SCOPES } from '../token.ts';
+import { eventRoutes } from './events.ts';
+import { openapiRoute } from './openapi.ts';
+import { operationRoutes } from './operations.ts';
+import { plantRoutes } from './plants.ts';
+import type { Route } from './route.ts';
+import { tokenRoutes } from './tokens.ts';
+import { transferRoutes } from './transfer.ts';
+import { type WebhookTools, webhookRoutes } from './webhooks.ts';
+
+export interface RouteOptions {
+  store: Store;
+  basePath: string;
+  metrics: Metrics;
+  webhooks: WebhookTools;
+  /** When it aborts, streams end. */
+  stopping: AbortSignal;
+  clock: () => number;
+}
+
+export function createRoutes({ store, basePath, metrics, webhooks, stopping, clock }: RouteOptions): Route[] {
+  const routes = [
+    ...plantRoutes(store, basePath),
+    ...transferRoutes(store, stopping),
+    ...eventRoutes(store, stopping),
+    ...tokenRoutes(store, basePath, clock),
+    ...webhookRoutes(store, basePath, webhooks, clock),
+    ...operationRoutes(store, metrics, stopping),
+  ];
+  return [...routes, openapiRoute(routes, basePath)];
+}
+
+/** Types are gone when it runs: this is what holds. */
+export function requireAccess({ method, path, access }: Route): void {
+  if (access !== 'open' && !SCOPES.includes(access)) {
+    throw new Error(`${method} ${path} does not say who may call it: its access is "${access}"`);
+  }
+}

@@ -1,0 +1,101 @@
+// A JWT of the company's own identity provider → a Token, or BadCredential. Never anything else: what is wrong with a
+// stranger's text, or with the key server, is no bug of ours.
+
+import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { JwtConfig } from './config.ts';
+import type { KeyServer } from './key-server.ts';
+import type { Rate } from './rate.ts';
+import { BadCredential, isOneLine, SCOPES, type Token } from './token.ts';
+
+/** Those that no secret is shared for. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const LEEWAY_S = 30;
+const MAX_SUBJECT_CHARS = 255;
+
+export function createVerifyJwt(
+  { issuer, audience, rate }: Pick<JwtConfig, 'issuer' | 'audience' | 'rate'>,
+  keyServer: KeyServer,
+  clock: () => number = Date.now,
+): (jwt: string) => Promise<Token> {
+  return async (jwt) => {
+    const options = {
+      algorithms: ALGORITHMS,
+      issuer,
+      audience,
+      clockTolerance: LEEWAY_S,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(clock()),
+    };
+    try {
+      return toToken(await verifyWithKeys(jwt, options, keyServer), rate);
+    } catch (error) {
+      throw toBadCredential(error);
+    }
+  };
+}
+
+async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, keyServer: KeyServer): Promise<JWTPayload> {
+  const keys = await keyServer.keys();
+  if (!keys) throw new BadCredential('no_key', 'no keys could be read yet');
+  try {
+    return await verify(jwt, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    return verify(jwt, (await keyServer.newerKeys()) ?? keys, options);
+  }
+}
+
+async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(jwt, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    // It does not name its key: whichever fits.
+    for await (const key of error) {
+      const verified = await jwtVerify(jwt, key, options).catch((other) => {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
+      });
+      if (verified) return verified.payload;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Its id is the subject, told apart from those of our own tokens. */
+function toToken({ sub = '', iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null): Token {
+  if (sub === '' || sub.length > MAX_SUBJECT_CHARS || !isOneLine(sub)) {
+    throw new BadCredential('bad_jwt', '"sub" is not one line of 1 to 255 characters');
+  }
+  const granted = String(scope ?? '').split(/[ ,]+/); // an array becomes a text with commas
+  return {
+    id: `jwt:${sub}`,
+    name: sub,
+    scopes: SCOPES.filter((known) => granted.includes(known)),
+    createdMs: iat * 1000,
+    expiresMs: (exp + LEEWAY_S) * 1000,
+    revokedMs: null,
+    rate,
+    lastUsedMs: null,
+    oldSecretUntilMs: null,
+  };
+}
+
+function toBadCredential(error: unknown): BadCredential {
+  if (error instanceof BadCredential) return error;
+  const { message } = error as Error;
+  if (error instanceof errors.JWTExpired) return new BadCredential('expired', message);
+  if (error instanceof errors.JWKSNoMatchingKey) return new BadCredential('no_key', message);
+  return new BadCredential('bad_jwt', message);
+}

@@ -1,0 +1,104 @@
+// The keys of an identity provider, as its server last gave them. They go on working while it is out of reach.
+
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import type { Observe } from './observe.ts';
+import { createBuckets, type Rate } from './rate.ts';
+
+/** A key that the server no longer gives is taken for so long. */
+const REFRESH_MS = 10 * 60_000;
+/** However many tokens with unknown keys come. */
+const ASKED: Rate = { count: 10, periodMs: 60_000 };
+const TIMEOUT_MS = 5_000;
+const MAX_BYTES = 1024 * 1024;
+
+export type Keys = ReturnType<typeof createLocalJWKSet>;
+
+export interface KeyServer {
+  /** Undefined as long as none could be read. */
+  keys(): Promise<Keys | undefined>;
+  /** For a token whose key is not among them. */
+  newerKeys(): Promise<Keys | undefined>;
+}
+
+export interface KeyServerOptions {
+  issuer: string;
+  /** Without it, the issuer's metadata has it. */
+  jwksUrl: string | undefined;
+  observe: Observe;
+  fetch?: typeof globalThis.fetch;
+  now?: () => number;
+}
+
+export function createKeyServer(options: KeyServerOptions): KeyServer {
+  const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
+  const buckets = createBuckets(1);
+  let known: { keys: Keys; readAtMs: number } | undefined;
+  let underWay: Promise<void> | undefined;
+  let isFailing = false;
+
+  return {
+    async keys() {
+      if (!known) await ask();
+      else if (now() - known.readAtMs > REFRESH_MS) void ask();
+      return known?.keys;
+    },
+    async newerKeys() {
+      await ask();
+      return known?.keys;
+    },
+  };
+
+  async function ask(): Promise<void> {
+    if (underWay || !buckets.take('asked', ASKED, now()).granted) return underWay;
+    underWay = readKeys().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+
+  async function readKeys(): Promise<void> {
+    try {
+      const url = jwksUrl ?? (await discover());
+      const jwks = (await readJson(url)) as JSONWebKeySet;
+      known = { keys: createLocalJWKSet(jwks), readAtMs: now() };
+      if (isFailing) observe({ kind: 'keys_recovered' });
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) observe({ kind: 'keys_failing', reason: reasonOf(error as Error) });
+      isFailing = true;
+    }
+  }
+
+  /** By OpenID Connect, or else by RFC 8414. */
+  async function discover(): Promise<string> {
+    const { origin, pathname } = new URL(issuer);
+    const path = pathname.replace(/\/$/, '');
+    const metadata = await readJson(`${origin}${path}/.well-known/openid-configuration`).catch(() =>
+      readJson(`${origin}/.well-known/oauth-authorization-server${path}`),
+    );
+    const { issuer: named, jwks_uri: url } = metadata as { issuer?: unknown; jwks_uri?: unknown };
+    if (named !== issuer) throw new Error(`its metadata is that of the issuer ${JSON.stringify(named)}`);
+    if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('its metadata has no jwks_uri');
+    if (issuer.startsWith('https:') && !url.startsWith('https:')) throw new Error('its jwks_uri has no TLS');
+    return url;
+  }
+
+  async function readJson(url: string): Promise<unknown> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw new Error(`${url} answers more than ${MAX_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString());
+  }
+}
+
+/** `fetch` says only that it failed. */
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

@@ -1,0 +1,75 @@
+// How much somebody may ask for: 100/s. A bucket holds one such period's worth and fills up steadily.
+
+const PERIOD_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
+const MAX_COUNT = 1_000_000;
+
+export interface Rate {
+  count: number;
+  periodMs: number;
+}
+
+/** What a rate looks like, for those who wrote another thing. */
+export const RATE_FORM = 'a number per second, minute or hour: 100/s, 600/m, 5000/h';
+
+/** Undefined where it is none. */
+export function parseRate(text: string): Rate | undefined {
+  const [, digits, unit = ''] = /^([1-9]\d{0,6})\/([smh])$/.exec(text) ?? [];
+  const [count, periodMs] = [Number(digits), PERIOD_MS[unit]];
+  return periodMs !== undefined && count <= MAX_COUNT ? { count, periodMs } : undefined;
+}
+
+export function printRate({ count, periodMs }: Rate): string {
+  return `${count}/${Object.keys(PERIOD_MS).find((unit) => PERIOD_MS[unit] === periodMs)}`;
+}
+
+export interface Taken {
+  /** False when there was nothing left to take. */
+  granted: boolean;
+  /** So many could be taken now. */
+  remaining: number;
+  /** Until there is one more. */
+  nextMs: number;
+}
+
+export interface Buckets {
+  take(key: string, rate: Rate, nowMs: number): Taken;
+  /** For what turned out not to count. */
+  giveBack(key: string, rate: Rate): void;
+  size(): number;
+}
+
+/** What is full again is forgotten; past `maxKeys` also what was made first. */
+export function createBuckets(maxKeys: number): Buckets {
+  /** When each will be full again: all that there is to know of a bucket. */
+  const fullAtMs = new Map<string, number>();
+
+  return {
+    take(key, rate, nowMs) {
+      const stepMs = rate.periodMs / rate.count;
+      const fullMs = Math.max(fullAtMs.get(key) ?? 0, nowMs) + stepMs;
+      if (fullMs - nowMs > rate.periodMs + stepMs / 1000) return toTaken(false, fullMs - stepMs - nowMs, rate);
+      if (fullAtMs.size >= maxKeys && !fullAtMs.has(key)) makeRoom(nowMs);
+      fullAtMs.set(key, fullMs);
+      return toTaken(true, fullMs - nowMs, rate);
+    },
+    giveBack(key, rate) {
+      const fullMs = fullAtMs.get(key);
+      if (fullMs !== undefined) fullAtMs.set(key, fullMs - rate.periodMs / rate.count);
+    },
+    size: () => fullAtMs.size,
+  };
+
+  function makeRoom(nowMs: number): void {
+    for (const [key, atMs] of fullAtMs) if (atMs <= nowMs) fullAtMs.delete(key);
+    for (const key of fullAtMs.keys()) {
+      if (fullAtMs.size < maxKeys) return;
+      fullAtMs.delete(key);
+    }
+  }
+}
+
+function toTaken(granted: boolean, missingMs: number, { count, periodMs }: Rate): Taken {
+  const stepMs = periodMs / count;
+  const missing = Math.ceil(missingMs / stepMs - 0.001);
+  return { granted, remaining: Math.max(0, count - missing), nextMs: missingMs - Math.max(0, missing - 1) * stepMs };
+}

@@ -1,0 +1,51 @@
+// How a secret looks, how it is made, and what is kept of it; ids, too, which are made the same way.
+
+import { hash, randomInt } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const PREFIX = 'pst_';
+const RANDOM_CHARS = 30;
+const CHECKSUM_CHARS = 6;
+const ID_CHARS = 12;
+const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
+
+/** A random integer below `max`. */
+export type Random = (max: number) => number;
+
+export function mintSecret(random: Random = randomInt): string {
+  const body = PREFIX + randomText(RANDOM_CHARS, random);
+  return body + checksum(body);
+}
+
+export function mintTokenId(random: Random = randomInt): string {
+  return mintId('tok', random);
+}
+
+/** A short name for what is no secret. */
+export function mintId(prefix: string, random: Random = randomInt): string {
+  return `${prefix}_${randomText(ID_CHARS, random)}`;
+}
+
+/** Finds a typo without asking the database. */
+export function isSecret(text: string): boolean {
+  return SECRET.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+}
+
+export function hashSecret(secret: string): string {
+  return hash('sha256', secret, 'hex');
+}
+
+function randomText(length: number, random: Random): string {
+  return Array.from({ length }, () => BASE62[random(BASE62.length)]).join('');
+}
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_CHARS; i++) {
+    digits = BASE62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,261 @@
+// Tokens over HTTP, on the real process and both databases: made, listed, renewed, revoked, and who may do that.
+
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hashSecret } from '../src/secret.ts';
+import { type CheckAnswer, createCheck } from './description.ts';
+import { makeDatabase, needsPostgres } from './postgres.ts';
+import { type Answer, type Call, callerOf, send } from './request.ts';
+import { addToken, besideServer, startServer, type TestServer } from './server.ts';
+
+const SECRET = /^pst_[0-9A-Za-z]{36}$/;
+const MINUTE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:00\.000Z$/;
+const ALL = ['plants:read', 'plants:write', 'admin'];
+
+for (const [title, databaseOf, needs] of [
+  ['SQLite', async () => undefined, {}],
+  ['PostgreSQL', makeDatabase, needsPostgres],
+] as const) {
+  suite(`tokens over HTTP, on ${title}`, needs, () => {
+    let server: TestServer;
+    let admin: { id: string; secret: string };
+    let call: Call;
+    let check: CheckAnswer;
+
+    before(async () => {
+      const databaseUrl = await databaseOf();
+      server = await startServer({ ...(databaseUrl && { databaseUrl }) });
+      const { token, secret } = await addToken(server.databaseUrl, { name: 'boss', scopes: ['admin', 'plants:read'] });
+      admin = { id: token.id, secret };
+      check = await createCheck(server.port);
+      const unchecked = callerOf(server, secret);
+      call = async (method, path, body) => {
+        const answer = await unchecked(method, path, body);
+        check(method, path, answer);
+        return answer;
+      };
+    });
+    after(() => server.stop());
+
+    test('POST /tokens gives the secret once, and a token that works at once', async () => {
+      const expires = new Date(Date.now() + 90 * 86_400_000).toISOString();
+      const wanted = { name: 'Shop № 7', scopes: ['plants:read'], expires, rate: '100/s' };
+      const { status, headers, body } = await call('POST', '/tokens', wanted);
+      assert.equal(status, 201, body);
+      const { id, secret, created, ...rest } = JSON.parse(body);
+      assert.deepEqual(rest, { ...wanted, status: 'active' });
+      assert.match(id, /^tok_[0-9A-Za-z]{12}$/);
+      assert.match(secret, SECRET);
+      assert.ok(Math.abs(Date.parse(created) - Date.now()) < 5000);
+      assert.equal(headers.location, `/tokens/${id}`);
+      assert.equal(headers['cache-control'], 'no-store');
+      const list = await send(server.port, { path: '/plants', headers: { authorization: `Bearer ${secret}` } });
+      assert.deepEqual([list.status, list.headers['ratelimit-policy']], [200, '"token";q=100;w=1']);
+      assert.deepEqual(JSON.parse((await call('GET', `/tokens/${id}`)).body).name, wanted.name);
+    });
+
+    test('GET /tokens tells all but the secrets and their hashes, and when each was used, to the minute', async () => {
+      await until(async () => (await tokenWith(admin.id)).lastUsed !== undefined);
+      const { body } = await call('GET', '/tokens');
+      const tokens: Record<string, unknown>[] = JSON.parse(body);
+      assert.match(String(tokens.find(({ id }) => id === admin.id)?.lastUsed), MINUTE);
+      for (const token of tokens) {
+        const known = ['id', 'name', 'scopes', 'created', 'expires', 'rate', 'lastUsed', 'rotating', 'status'];
+        assert.deepEqual(
+          Object.keys(token).filter((name) => !known.includes(name)),
+          [],
+        );
+      }
+      for (const secret of [admin.secret, server.secret]) {
+        assert.ok(!body.includes(secret.slice(4, 20)) && !body.includes(hashSecret(secret).slice(0, 16)));
+      }
+    });
+
+    const BAD: [body: unknown, says: RegExp][] = [
+      [{}, /"name" is missing/],
+      [{ name: '' }, /"name" must have 1 to 100 characters/],
+      [{ name: 'a\u0000b' }, /"name" must have/],
+      [{ name: 'a\u202eb' }, /"name" must have/],
+      [{ name: 'x'.repeat(101) }, /"name" must have/],
+      [{ name: 'x', scopes: [] }, /"scopes" must name one scope at least/],
+      [{ name: 'x', scopes: ['root'] }, /"scopes.0" must be one of plants:read, plants:write, admin/],
+      [{ name: 'x', scopes: 'admin' }, /"scopes" must be an array/],
+      [{ name: 'x', expires: '90d' }, /"expires" must be a time such as/],
+      [{ name: 'x', expires: '2030-13-01T00:00:00Z' }, /"expires" must be a time/],
+      [{ name: 'x', scopes: ['plants:read'], expires: '2020-01-01T00:00:00Z' }, /"expires" must be in the future/],
+      [{ name: 'x', expires: null }, /"expires" must be a time/],
+      [{ name: 'x', rate: 100 }, /"rate" must be a number per second, minute or hour/],
+      [{ name: 'x', rate: '0/s' }, /"rate" must be a number per/],
+      [{ name: 'x', rate: '1/d' }, /"rate" must be a number per/],
+      [{ name: 'x', scope: ['admin'] }, /has members that nobody knows: scope/],
+      [[], /The body must be an object/],
+    ];
+    for (const [body, says] of BAD) {
+      test(`POST /tokens refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
+        const before = (await call('GET', '/tokens')).body;
+        const answer = await call('POST', '/tokens', body);
+        assert.deepEqual([answer.status, JSON.parse(answer.body).error], [400, 40002], answer.body);
+        assert.match(JSON.parse(answer.body).message, says);
+        assert.equal((await call('GET', '/tokens')).body, before);
+      });
+    }
+
+    test('a token cannot give a scope that it does not have, nor take over a token that has it', async () => {
+      for (const scopes of [['plants:write'], ALL, undefined]) {
+        const { status, headers, body } = await call('POST', '/tokens', { name: 'more', scopes });
+        assert.deepEqual([status, JSON.parse(body).error], [403, 40301]);
+        assert.match(headers['www-authenticate'] ?? '', /scope="plants:write"$/);
+      }
+      const stronger = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
+      assert.equal((await call('POST', `/tokens/${stronger.token.id}/rotate`)).status, 403);
+      assert.equal((await tokenWith(stronger.token.id)).rotating, undefined);
+      assert.equal((await call('POST', '/tokens', { name: 'no more', scopes: ['plants:read', 'admin'] })).status, 201);
+    });
+
+    test('a revoked token is refused within 1 s, in the middle of its use, and so is a stream of it', async () => {
+      const { token, secret } = await addToken(server.databaseUrl, {});
+      const statuses: [atMs: number, status: number][] = [];
+      const using = setInterval(async () => {
+        const { status } = await list(secret);
+        statuses.push([performance.now(), status]);
+      }, 20);
+      const stream = await openStream(secret);
+      await sleep(300);
+      assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204);
+      const revokedMs = performance.now();
+      await sleep(1000);
+      clearInterval(using);
+      assert.ok(statuses.some(([atMs, status]) => atMs < revokedMs && status === 200));
+      assert.deepEqual(
+        [...new Set(statuses.filter(([atMs]) => atMs > revokedMs + 950).map(([, status]) => status))],
+        [401],
+      );
+      assert.ok(stream.endedMs() - revokedMs < 1000, 'the stream goes on');
+      assert.equal((await tokenWith(token.id)).status, 'revoked');
+      assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204, 'once more');
+    });
+
+    test('an import under way ends with its token', async () => {
+      const { token, secret } = await addToken(server.databaseUrl, {});
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
+      const sent = request({ port: server.port, method: 'POST', path: '/plants/import', headers });
+      const answer = new Promise<number | undefined>((resolve, reject) => {
+        sent.on('response', (response) => resolve(response.resume().statusCode));
+        sent.on('error', reject);
+      });
+      sent.write('{"id":900000,"name":"before"}\n');
+      await sleep(300);
+      await call('DELETE', `/tokens/${token.id}`);
+      assert.equal(await Promise.race([answer, sleep(3000, 'it goes on')]), 401);
+      sent.destroy();
+    });
+
+    test('rotate gives a new secret; the old one is taken until its grace is over', async () => {
+      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'], name: 'renewed' });
+      const { status, body, headers } = await call('POST', `/tokens/${token.id}/rotate?grace=1s`);
+      assert.equal(status, 200, body);
+      assert.equal(headers['cache-control'], 'no-store');
+      const rotated = JSON.parse(body);
+      assert.match(rotated.secret, SECRET);
+      assert.notEqual(rotated.secret, secret);
+      assert.ok(Date.parse(rotated.rotating) > Date.now());
+      assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [200, 200]);
+      await sleep(1100);
+      assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [401, 200]);
+      assert.equal((await tokenWith(token.id)).rotating, undefined);
+    });
+
+    test('rotate sent twice leaves the first secret valid; grace=0 ends all old ones; a revocation ends them, too', async () => {
+      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
+      const rotate = async (query = '') =>
+        JSON.parse((await call('POST', `/tokens/${token.id}/rotate${query}`)).body).secret as string;
+      const second = await rotate();
+      const third = await rotate();
+      const statusesOf = async (...secrets: string[]) =>
+        Promise.all(secrets.map(async (secret) => (await list(secret)).status));
+      assert.deepEqual(await statusesOf(secret, second, third), [200, 200, 200]);
+      const fourth = await rotate('?grace=0');
+      await sleep(600);
+      assert.deepEqual(await statusesOf(secret, second, third, fourth), [401, 401, 401, 200]);
+      const fifth = await rotate('?grace=1h');
+      await call('DELETE', `/tokens/${token.id}`);
+      await sleep(600);
+      assert.deepEqual(await statusesOf(fourth, fifth), [401, 401]);
+      const again = await call('POST', `/tokens/${token.id}/rotate`);
+      assert.deepEqual([again.status, JSON.parse(again.body).error], [404, 40401]);
+    });
+
+    test('rotate of an expired token, a bad grace and a bad id are refused', async () => {
+      const { token } = await addToken(server.databaseUrl, { scopes: ['plants:read'], expiresMs: Date.now() + 50 });
+      await sleep(60);
+      assert.equal((await call('POST', `/tokens/${token.id}/rotate`)).status, 404);
+      for (const grace of ['-1', '1y', '', 'soon', '1.5h']) {
+        const { status, body } = await call('POST', `/tokens/${admin.id}/rotate?grace=${grace}`);
+        assert.deepEqual([status, JSON.parse(body).error], [400, 40003], grace);
+      }
+      for (const [method, path] of [
+        ['GET', '/tokens/1'],
+        ['DELETE', `/tokens/${admin.secret}`],
+      ] as const) {
+        const { status, body } = await call(method, path);
+        assert.deepEqual([status, JSON.parse(body).error], [400, 40003]);
+        assert.ok(!body.includes('pst_'));
+      }
+      assert.equal((await call('DELETE', '/tokens/tok_nobody')).status, 404);
+    });
+
+    test('the last admin cannot revoke itself, nor can the last two revoke each other at once', async () => {
+      await besideServer(server.databaseUrl, async (store) => {
+        for (const { id, scopes } of await store.listTokens()) {
+          if (scopes.includes('admin') && id !== admin.id) await store.revokeToken(id, Date.now(), true);
+        }
+      });
+      const refused = await call('DELETE', `/tokens/${admin.id}`);
+      assert.deepEqual([refused.status, JSON.parse(refused.body).error], [409, 40900]);
+      assert.match(JSON.parse(refused.body).message, /make another one first/);
+      assert.equal((await tokenWith(admin.id)).status, 'active');
+
+      for (let round = 0; round < 5; round++) {
+        const { token } = await addToken(server.databaseUrl, { scopes: ['admin'] });
+        const revoke = (id: string) =>
+          besideServer(server.databaseUrl, (store) =>
+            store.revokeToken(id, Date.now()).then(String, ({ code }) => code),
+          );
+        const came = await Promise.all([revoke(token.id), revoke(admin.id)]);
+        assert.deepEqual([...came].sort(), ['last_admin', 'undefined']);
+        if (came[1] === 'undefined') break; // it is gone itself
+      }
+    });
+
+    function list(secret: string): Promise<Answer> {
+      return send(server.port, { path: '/plants?limit=1', headers: { authorization: `Bearer ${secret}` } });
+    }
+
+    async function tokenWith(id: string): Promise<Record<string, unknown>> {
+      return JSON.parse((await call('GET', `/tokens/${id}`)).body);
+    }
+
+    function openStream(secret: string): Promise<{ endedMs(): number }> {
+      return new Promise((resolve, reject) => {
+        let endedMs = Number.POSITIVE_INFINITY;
+        const headers = { authorization: `Bearer ${secret}`, accept: 'text/event-stream' };
+        request({ port: server.port, path: '/events', headers }, (response) => {
+          response.on('close', () => {
+            endedMs = performance.now();
+          });
+          response.once('data', () => resolve({ endedMs: () => endedMs }));
+        })
+          .on('error', reject)
+          .end();
+      });
+    }
+  });
+}
+
+async function until(look: () => Promise<boolean>): Promise<void> {
+  for (const endMs = performance.now() + 3000; !(await look()); await sleep(50)) {
+    assert.ok(performance.now() < endMs, 'it did not happen in time');
+  }
+}
