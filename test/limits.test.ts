@@ -1,0 +1,147 @@
+// How much: the rate of a token, and of wrong tokens from one address, on the real process.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mintSecret } from '../src/secret.ts';
+import { type CheckAnswer, createCheck } from './description.ts';
+import { type Answer, callerOf, send } from './request.ts';
+import { addToken, startServer, type TestServer } from './server.ts';
+
+let server: TestServer;
+let check: CheckAnswer;
+before(async () => {
+  server = await startServer({ env: { TRUST_PROXY: 'loopback,10.9.0.0/16' } });
+  check = await createCheck(server.port);
+});
+after(() => server.stop());
+
+function get(secret: string, address = '203.0.113.1', path = '/plants'): Promise<Answer> {
+  return send(server.port, { path, headers: { authorization: `Bearer ${secret}`, 'x-forwarded-for': address } });
+}
+
+async function addLimited(rate: { count: number; periodMs: number }): Promise<string> {
+  return (await addToken(server.databaseUrl, { rate })).secret;
+}
+
+suite('the rate of a token', () => {
+  test('every answer tells what is left, and what is over is 429 with Retry-After', async () => {
+    const secret = await addLimited({ count: 5, periodMs: 60_000 });
+    const call = callerOf(server, secret);
+    const answers = [
+      await call('GET', '/plants'),
+      await call('POST', '/plants', '{'),
+      await call('GET', '/plants/nowhere/else'),
+      await call('GET', '/tokens'),
+      await call('HEAD', '/plants/1'),
+    ];
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.ratelimit, headers['ratelimit-policy']]),
+      [
+        [200, '"token";r=4;t=12', '"token";q=5;w=60'],
+        [400, '"token";r=3;t=12', '"token";q=5;w=60'],
+        [404, '"token";r=2;t=12', '"token";q=5;w=60'],
+        [403, '"token";r=1;t=12', '"token";q=5;w=60'],
+        [404, '"token";r=0;t=12', '"token";q=5;w=60'],
+      ],
+    );
+    const over = await call('POST', '/plants', '{"id":1,"name":"x"}');
+    check('POST', '/plants', over);
+    assert.deepEqual([over.status, JSON.parse(over.body).error], [429, 42900]);
+    assert.match(JSON.parse(over.body).message, /^The token is over its rate: try again in 1[12] s$/);
+    assert.match(String(over.headers['retry-after']), /^1[12]$/);
+    assert.equal(over.headers.ratelimit, `"token";r=0;t=${over.headers['retry-after']}`);
+    assert.equal(over.headers['cache-control'], 'no-store');
+    assert.equal((await get(server.secret, '203.0.113.1', '/plants/1')).status, 404, 'it has changed nothing');
+  });
+
+  test('it fills up again, and others are not touched', async () => {
+    const secret = await addLimited({ count: 4, periodMs: 1000 });
+    const statuses = [];
+    for (let n = 0; n < 6; n++) statuses.push((await get(secret)).status);
+    assert.deepEqual(statuses.slice(0, 4), [200, 200, 200, 200]);
+    assert.ok(statuses.includes(429));
+    const other = await get(server.secret);
+    assert.deepEqual([other.status, other.headers.ratelimit], [200, undefined]);
+    await sleep(300);
+    assert.equal((await get(secret)).status, 200);
+  });
+});
+
+suite('wrong tokens from one address', () => {
+  test('are 401 a hundred times, then 429; a token that is right is let in all the same', async () => {
+    const address = '198.51.100.7';
+    const used = (await addToken(server.databaseUrl, {})).secret;
+    assert.equal((await get(used, address)).status, 200);
+    const never = (await addToken(server.databaseUrl, {})).secret;
+
+    const statuses = new Map<number, number>();
+    let over: Answer | undefined;
+    for (let n = 0; n < 150; n++) {
+      const answer = await get(n % 2 === 0 ? 'pst_guess' : mintSecret().replace(/.$/, '!'), address);
+      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+      if (answer.status === 429) over = answer;
+    }
+    assert.deepEqual([...statuses.keys()].sort(), [401, 429]);
+    assert.ok((statuses.get(401) ?? 0) >= 100 && (statuses.get(401) ?? 0) < 130, String(statuses.get(401)));
+    assert.deepEqual(
+      [over?.headers['retry-after'], over?.headers.ratelimit, over?.headers['ratelimit-policy']],
+      ['1', '"logins";r=0;t=1', '"logins";q=100;w=10'],
+    );
+    assert.equal(JSON.parse(over?.body ?? '').error, 42900);
+
+    assert.equal((await get(used, address)).status, 200, 'one that was used before');
+    assert.equal((await get(never, address)).status, 200, 'one that was never used');
+    assert.equal((await get('pst_guess', '198.51.100.8')).status, 401, 'another address');
+  });
+
+  test('are looked up slowly when they look right, and let a right one wait its turn', async () => {
+    const address = '198.51.100.9';
+    for (let n = 0; n < 110; n++) await get('pst_guess', address);
+    const right = (await addToken(server.databaseUrl, {})).secret;
+    const begunMs = performance.now();
+    const guesses = Array.from({ length: 40 }, () => get(mintSecret(), address).then(({ status }) => status));
+    const statuses = await Promise.all(guesses);
+    const tookMs = performance.now() - begunMs;
+    const looked = statuses.filter((status) => status === 401).length;
+    assert.ok(looked <= 25, `${looked} were looked up in ${tookMs} ms`);
+    assert.ok(tookMs > 1000, 'they had to wait');
+    assert.equal((await get(right, address)).status, 200);
+  });
+
+  test('expired and revoked ones are no guesses', async () => {
+    const address = '198.51.100.10';
+    const { secret } = await addToken(server.databaseUrl, { expiresMs: Date.now() - 1 });
+    for (let n = 0; n < 130; n++) assert.equal((await get(secret, address)).status, 401);
+    assert.equal((await get('pst_guess', address)).status, 401);
+  });
+});
+
+suite('TRUST_PROXY', () => {
+  async function isLimited(headers: Record<string, string>): Promise<boolean> {
+    const { status } = await send(server.port, { path: '/plants', headers: { authorization: 'Bearer x', ...headers } });
+    return status === 429;
+  }
+
+  test('the address is the last that is not a trusted proxy: who makes one up gains nothing', async () => {
+    const from = (...chain: string[]) => ({ 'x-forwarded-for': chain.join(', ') });
+    for (let n = 0; n < 120; n++) await isLimited(from(`192.0.2.${n}`, '198.51.100.20', '10.9.1.1'));
+    assert.equal(await isLimited(from('198.51.100.20')), true);
+    assert.equal(await isLimited(from('198.51.100.21', '10.9.1.1')), false);
+    assert.equal(await isLimited(from('2001:db8:1:2::1')), false);
+    for (let n = 0; n < 120; n++) await isLimited(from(`2001:db8:1:2::${n}`));
+    assert.equal(await isLimited(from('2001:db8:1:2:ffff::1')), true, 'a network of IPv6 is one address');
+    assert.equal(await isLimited(from('2001:db8:1:3::1')), false);
+  });
+
+  test('without it nobody can choose an address', async () => {
+    const alone = await startServer();
+    const statuses = new Set<number>();
+    for (let n = 0; n < 130; n++) {
+      const headers = { authorization: 'Bearer x', 'x-forwarded-for': `192.0.2.${n}` };
+      statuses.add((await send(alone.port, { path: '/plants', headers })).status);
+    }
+    assert.deepEqual([...statuses], [401, 429]);
+    await alone.stop();
+  });
+});
