@@ -1,7 +1,14 @@
 // A JWT of the company's own identity provider → a Token, or BadCredential. Never anything else: what is wrong with a
 // stranger's text, or with the key server, is no bug of ours.
 
-import { errors, type JWTPayload, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose';
 import type { JwtConfig } from './config.ts';
 import type { KeyServer } from './key-server.ts';
 import type { Rate } from './rate.ts';
@@ -52,9 +59,15 @@ async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, keyServer:
   try {
     return await verify(jwt, keys, options);
   } catch (error) {
-    if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    if (!isKeyUnknown(error, jwt)) throw error;
     return verify(jwt, (await keyServer.newerKeys()) ?? keys, options);
   }
+}
+
+/** One that does not name its key may be signed with a new one. */
+function isKeyUnknown(error: unknown, jwt: string): boolean {
+  if (error instanceof errors.JWKSNoMatchingKey) return true;
+  return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(jwt).kid === undefined;
 }
 
 async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {

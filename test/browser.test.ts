@@ -1,33 +1,23 @@
 // The client in a real browser, on a page of the service itself.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { chromium } from 'playwright-core';
+import { needsBrowser, openBrowser } from './browser.ts';
 import { makeFolder, startServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** In the order in which they import each other. */
 const MODULES = ['error', 'json', 'event-stream', 'answer', 'client'];
-const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
-
-const browser = ['chromium', 'chromium-browser', 'google-chrome'].find(
-  (command) => spawnSync(command, ['--version']).status === 0,
-);
-const needsBrowser = browser === undefined ? { skip: 'SKIPPED: there is no Chromium' } : {};
-
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const folder = makeFolder();
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   execFileSync(process.execPath, [compiler, '-p', 'tsconfig.client.json', '--outDir', folder], { cwd: ROOT });
   const modules = MODULES.map((name) => ({ name, text: readFileSync(join(folder, `${name}.js`), 'utf8') }));
   const server = await startServer();
-  const opened = await chromium.launch({
-    executablePath: execFileSync('which', [browser as string], { encoding: 'utf8' }).trim(),
-    args: FLAGS,
-  });
+  const opened = await openBrowser();
   try {
     const page = await opened.newPage();
     await page.goto(`${server.url}/healthz`);

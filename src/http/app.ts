@@ -86,8 +86,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 
   async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    receive(request, reply);
-    if (answerOrigin(request, reply)) return void reply.code(204).send();
+    if (receive(request, reply)) return void reply.code(204).send();
     const route = routeOf(request);
     if (!route) {
       await requireTokenBelow(request, reply);
@@ -102,11 +101,14 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
   }
 
-  function receive(request: FastifyRequest, reply: FastifyReply): void {
+  /** True when it is a browser that asks if its page may ask. */
+  function receive(request: FastifyRequest, reply: FastifyReply): boolean {
     connection.noteRequest(request.raw);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
+    const isPreflight = answerOrigin(request, reply);
     requireSoundHeaders(request.raw);
+    return isPreflight;
   }
 
   /** Without a scope any token will do. */
@@ -153,7 +155,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   /** A path that the router cannot read does not come to `admit`. */
   async function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      receive(request, reply);
+      if (receive(request, reply)) return void reply.code(204).send();
       await requireTokenBelow(request, reply);
       refuse(error, request, reply);
     } catch (earlier) {

@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Server as TlsServer } from 'node:tls';
 import { PlantStoreError, unavailable } from '../error.ts';
 import { toResponse } from './errors.ts';
 
@@ -41,7 +42,9 @@ export function guardConnections(server: Server): void {
     connections++;
     socket.on('close', () => connections--);
     if (connections > MAX_CONNECTIONS) {
-      refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
+      if (server instanceof TlsServer)
+        socket.destroy(); // it could not read an answer yet
+      else refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
     }
   });
   const timer = setInterval(refuseLateBodies, TIMEOUT_CHECK_MS).unref();

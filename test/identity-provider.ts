@@ -1,0 +1,94 @@
+// An identity provider on a real socket: its metadata, its keys, and tokens that it signs.
+
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after } from 'node:test';
+import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+
+export const AUDIENCE = 'plants';
+
+export interface Key {
+  kid: string | undefined;
+  alg: string;
+  privateKey: CryptoKey;
+  publicJwk: JWK;
+}
+
+export interface IdentityProvider {
+  issuer: string;
+  jwksUrl: string;
+  /** Paths that were asked for. */
+  asked: string[];
+  /** Those that it gives from now on. */
+  publish(...keys: Key[]): void;
+  /** In place of all it answers; without one, as it should. */
+  answer(handler?: (response: ServerResponse) => void): void;
+  close(): Promise<void>;
+  /** On the same port. */
+  open(): Promise<void>;
+}
+
+const cleanUps: (() => void)[] = [];
+after(() => {
+  for (const cleanUp of cleanUps) cleanUp();
+});
+
+/** `metadataPath` is where it tells of itself. */
+export async function startIdentityProvider(
+  metadataPath = '/.well-known/openid-configuration',
+  issuerPath = '',
+): Promise<IdentityProvider> {
+  let keys: Key[] = [];
+  let handler: ((response: ServerResponse) => void) | undefined;
+  const asked: string[] = [];
+  const server = createServer(({ url = '' }, response) => {
+    asked.push(url);
+    if (handler) return handler(response);
+    const { issuer, jwksUrl } = provider;
+    if (url === metadataPath) return response.end(JSON.stringify({ issuer, jwks_uri: jwksUrl }));
+    if (url === '/keys') return response.end(JSON.stringify({ keys: keys.map(({ publicJwk }) => publicJwk) }));
+    response.writeHead(404).end();
+  });
+  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  cleanUps.push(() => void close());
+  const provider: IdentityProvider = {
+    issuer: `http://127.0.0.1:${port}${issuerPath}`,
+    jwksUrl: `http://127.0.0.1:${port}/keys`,
+    asked,
+    publish(...wanted) {
+      keys = wanted;
+    },
+    answer(wanted) {
+      handler = wanted;
+    },
+    close,
+    open: () => listen(port),
+  };
+  return provider;
+}
+
+export async function makeKey(kid: string | undefined, alg = 'ES256'): Promise<Key> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  const publicJwk = { ...(await exportJWK(publicKey)), alg, use: 'sig', ...(kid !== undefined && { kid }) };
+  return { kid, alg, privateKey, publicJwk };
+}
+
+/** A good one, but for what is given. */
+export function sign(
+  issuer: string,
+  { kid, alg, privateKey }: Key,
+  payload: Record<string, unknown> = {},
+): Promise<string> {
+  const nowS = Math.floor(Date.now() / 1000);
+  const claims = { iss: issuer, aud: AUDIENCE, sub: 'alice', exp: nowS + 300, scope: 'plants:read plants:write' };
+  return new SignJWT({ ...claims, ...payload })
+    .setProtectedHeader({ alg, ...(kid !== undefined && { kid }) })
+    .sign(privateKey);
+}
