@@ -21,9 +21,20 @@ export function createLimits(now: () => number = () => performance.now()): Count
   };
 }
 
-export function tellLimit(reply: FastifyReply, policy: string, rate: Rate, taken: Taken): void {
-  reply.header('ratelimit', `"${policy}";r=${taken.remaining};t=${secondsOf(taken)}`);
-  reply.header('ratelimit-policy', `"${policy}";q=${rate.count};w=${rate.periodMs / 1000}`);
+export function tellLimit(reply: FastifyReply, name: string, rate: Rate, taken: Taken): void {
+  reply.header('ratelimit', `"${name}";r=${taken.remaining};t=${secondsOf(taken)}`);
+  reply.header('ratelimit-policy', policyOf(name, rate));
+}
+
+/** A text that is made anew for each request would cost 1 % of a create. */
+const policies = new WeakMap<Rate, string>();
+
+function policyOf(name: string, rate: Rate): string {
+  const known = policies.get(rate);
+  if (known !== undefined) return known;
+  const text = `"${name}";q=${rate.count};w=${rate.periodMs / 1000}`;
+  policies.set(rate, text);
+  return text;
 }
 
 export function overRate(what: string, taken: Taken): PlantStoreError {
