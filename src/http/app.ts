@@ -114,7 +114,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   /** Without a scope any token will do. */
   async function requireToken(request: AdmittedRequest, reply: FastifyReply, scope?: Access): Promise<void> {
     try {
-      const token = await authenticator.authenticate(request, reply);
+      const found = authenticator.authenticate(request, reply);
+      const token = found instanceof Promise ? await found : found;
       request.token = token;
       countRequest(token, reply);
       if (scope !== undefined && scope !== 'open' && !token.scopes.includes(scope)) throw lacksScope(scope);

@@ -7,7 +7,7 @@ import { hashSecret, isSecret } from '../secret.ts';
 import { BadCredential, isActive, type Token, type TokenStore } from '../token.ts';
 import { createLogins } from './logins.ts';
 
-/** For so long a credential is taken as last looked up: a revocation holds within 1 s. */
+/** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
 const TRUST_MS = 500;
 const MAX_REMEMBERED = 10_000;
 const MINUTE_MS = 60_000;
@@ -17,8 +17,8 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 export type VerifyJwt = (jwt: string) => Promise<Token>;
 
 export interface Authenticator {
-  /** Throws BadCredential, `over_rate`. */
-  authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Token>;
+  /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
+  authenticate(request: FastifyRequest, reply: FastifyReply): Token | Promise<Token>;
   /** Of a request that was let in before. */
   isStillGood(authorization: string | undefined): Promise<boolean>;
 }
@@ -29,28 +29,24 @@ export function createAuthenticator(
   verifyJwt: VerifyJwt | undefined,
   clock: () => number,
 ): Authenticator {
-  /** Credentials that were found to be somebody's, by their hash. */
-  const remembered = new Map<string, { token: Token; readAtMs: number }>();
+  /** What was looked up since then, by the header as it came. */
+  const fresh = new Map<string, Token>();
+  let freshSinceMs = 0;
+  /** Hashes of credentials that were found to be somebody's. */
+  const known = new Set<string>();
   const logins = createLogins();
   /** Tokens whose use is being written down. */
   const noting = new Set<string>();
 
   return {
-    async authenticate(request, reply) {
-      const credential = credentialIn(request.headers.authorization);
-      const known = remembered.get(hashSecret(credential));
-      if (known && isFresh(known)) return requireActive(known.token);
-      // One that was good before is no guess, however many others come from the same address.
-      const found = known
-        ? lookUp(credential)
-        : logins.guard(request.ip, reply, isWellFormed(credential), () => lookUp(credential));
-      return requireActive(await found);
+    authenticate(request, reply) {
+      const { authorization = '' } = request.headers;
+      const token = findFresh(authorization);
+      return token ? requireActive(token) : lookUpGuarded(authorization, request, reply);
     },
-    async isStillGood(authorization) {
+    async isStillGood(authorization = '') {
       try {
-        const credential = credentialIn(authorization);
-        const known = remembered.get(hashSecret(credential));
-        requireActive(known && isFresh(known) ? known.token : await lookUp(credential));
+        requireActive(findFresh(authorization) ?? (await lookUp(authorization, credentialIn(authorization))));
         return true;
       } catch (error) {
         return !(error instanceof BadCredential); // with the database out of reach nobody knows better
@@ -58,11 +54,30 @@ export function createAuthenticator(
     },
   };
 
-  async function lookUp(credential: string): Promise<Token> {
+  function findFresh(authorization: string): Token | undefined {
+    const nowMs = performance.now();
+    if (nowMs - freshSinceMs >= TRUST_MS || fresh.size >= MAX_REMEMBERED) {
+      fresh.clear();
+      freshSinceMs = nowMs;
+    }
+    return fresh.get(authorization);
+  }
+
+  /** A credential that was good before is no guess, however many others come from the same address. */
+  async function lookUpGuarded(authorization: string, { ip }: FastifyRequest, reply: FastifyReply): Promise<Token> {
+    const credential = credentialIn(authorization);
+    const find = () => lookUp(authorization, credential);
+    const isKnown = known.has(hashSecret(credential));
+    return requireActive(isKnown ? await find() : await logins.guard(ip, reply, isWellFormed(credential), find));
+  }
+
+  async function lookUp(authorization: string, credential: string): Promise<Token> {
     const hash = hashSecret(credential);
+    const sinceMs = freshSinceMs;
     const token = isSecret(credential) ? await findToken(hash) : await readJwt(credential);
-    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
-    remembered.set(hash, { token, readAtMs: performance.now() });
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.add(hash);
+    if (sinceMs === freshSinceMs) fresh.set(authorization, token); // or it may be too old by now
     return token;
   }
 
@@ -100,12 +115,8 @@ export function createAuthenticator(
   }
 }
 
-function isFresh({ readAtMs }: { readAtMs: number }): boolean {
-  return performance.now() - readAtMs < TRUST_MS;
-}
-
-function credentialIn(authorization: string | undefined): string {
-  const [, scheme, credential = ''] = /^(\S*) *(.*)$/.exec(authorization ?? '') ?? [];
+function credentialIn(authorization: string): string {
+  const [, scheme, credential = ''] = /^(\S*) *(.*)$/.exec(authorization) ?? [];
   if (scheme?.toLowerCase() === 'bearer') return credential;
   throw new PlantStoreError('no_credentials', 'Send the header "Authorization: Bearer <token>"');
 }
