@@ -212,7 +212,8 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       try {
         return await tryOnce(call, read);
       } catch (error) {
-        if (!(error instanceof PassingError) || !isRepeatable || tries > retries) throw error;
+        const mayRepeat = isRepeatable || (error as PlantStoreError).code === 'over_rate'; // which has done nothing
+        if (!(error instanceof PassingError) || !mayRepeat || tries > retries) throw error;
         await pause(tries, error.retryAfterMs, call.signal);
       }
     }

@@ -156,6 +156,15 @@ test('A read is sent again after a connection that was dropped, an overload and 
   assert.deepEqual(sleeps, [100, 200, 400, 800, 1600]);
 });
 
+test('What is over the rate has done nothing: also a change is sent again, after the time that was asked for', async () => {
+  const over = answer(429, '{"error":42900,"message":"Later"}', { 'retry-after': '2' });
+  const { url, requests } = await serveInTurn([over, answer(204), over]);
+  const sleeps: number[] = [];
+  await quickClient(url, {}, sleeps).delete(5n);
+  assert.deepEqual([requests.length, sleeps], [2, [2100]]);
+  await rejects(quickClient(url, { retries: 0 }).delete(5n), { code: 'over_rate' });
+});
+
 test('Retry-After is the least that is waited, in seconds or to a date', async () => {
   const date = 'Thu, 01 Jan 2026 00:00:07 GMT';
   const { url } = await serveInTurn([

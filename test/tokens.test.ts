@@ -87,6 +87,37 @@ test('a running server refuses a revoked token within 1 s, in the middle of its 
   cli('token', 'revoke', token.id);
 });
 
+test('token rotate prints a new secret, and the old one is taken for a while, unless it is ended', async () => {
+  const { token, secret } = await addToken(server.databaseUrl, { name: 'renewed' });
+  const second = cli('token', 'rotate', token.id);
+  assert.match(second, /^pst_[0-9A-Za-z]{36}\n$/);
+  assert.equal((await create(secret, 9)).status, 200);
+  assert.equal((await create(second.trim(), 10)).status, 200);
+  const third = cli('token', 'rotate', token.id, '--grace', '0');
+  await setTimeout(1000);
+  assert.deepEqual(
+    [
+      (await create(secret, 11)).error,
+      (await create(second.trim(), 11)).error,
+      (await create(third.trim(), 11)).status,
+    ],
+    [40102, 40102, 200],
+  );
+});
+
+test('the last admin is revoked by force only', async () => {
+  const folder = makeFolder();
+  const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
+  const { token } = await addToken(databaseUrl, { scopes: ['admin'] });
+  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
+  const revoke = (...options: string[]) =>
+    spawnSync(process.execPath, [LAUNCHER, 'token', 'revoke', token.id, ...options], { env, encoding: 'utf8' });
+  const refused = revoke();
+  assert.equal(refused.status, 1);
+  assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .* or use "token revoke --force".*\n$/);
+  assert.equal(revoke('--force').status, 0);
+});
+
 test('the change log names the token that made the change', async () => {
   const { token, secret } = await addToken(server.databaseUrl, { name: 'logged' });
   await create(secret, 7);
@@ -100,6 +131,10 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires takes .* not "soon"/],
   [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
   [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
+  [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be a number per second, minute or hour.* not "100"/],
+  [['rotate', 'tok_nobody'], 1, /No token that is active has the id "tok_nobody"/],
+  [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace takes .* not "soon"/],
+  [['rotate', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
   [['create', '--name', ' '], 2, /--name takes 1 to 100 characters/],
   [['create', '--name', '\x1b[31mred'], 2, /--name takes 1 to 100 characters/],
   [['create', '--name', 'x'.repeat(101)], 2, /--name takes 1 to 100 characters/],

@@ -1,0 +1,62 @@
+// docs/access.md as a reader follows it: its commands, its table of figures, its settings.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { readConfig } from '../src/config.ts';
+import { callerOf } from './request.ts';
+import { addToken, makeFolder, needsCurl, startServer, type TestServer } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCS = readFileSync(join(ROOT, 'docs/access.md'), 'utf8');
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+test('the commands for tokens do what is said', needsCurl, () => {
+  const [, section = ''] = /\n## Tokens\n(.*?)\n## /s.exec(DOCS) ?? [];
+  const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text).join('');
+  const printed = execFileSync('sh', ['-ec', toHere(commands)], {
+    cwd: ROOT,
+    env: { ...process.env, DATABASE_URL: server.databaseUrl },
+    encoding: 'utf8',
+  });
+  assert.match(printed, /^pst_\w{36}\n\[/);
+  assert.match(
+    printed,
+    /"name": "stranger",\s+"scopes": \[\s+"plants:read"\s+\],\s+"created": .*\s+"expires": .*\s+"rate": "10\/s"/,
+  );
+  assert.match(printed, /^\[\{"id":.*"name":"shop","scopes":\["plants:read"\],.*"expires":"2099-.*"rate":"100\/s"/m);
+  assert.match(printed, /^\{"id":"tok_\w+","name":"shop".*"rotating":".*","status":"active","secret":"pst_\w{36}"\}$/m);
+  assert.match(printed, /HTTP\/1\.1 204 No Content/);
+});
+
+test('the figures in the table are those that come', async () => {
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin'] });
+  const { body } = await callerOf(server, secret)('GET', '/metrics');
+  const given = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => String(name));
+  const told = [...DOCS.matchAll(/`((?:plant_store|process)_\w+)/g)].map(([, name]) => String(name));
+  assert.deepEqual([...new Set(told)].sort(), given.sort());
+  const reasons = [...body.matchAll(/^plant_store_refused_total\{reason="(\w+)"\}/gm)].map(([, reason]) => reason);
+  for (const reason of reasons) assert.ok(DOCS.includes(`\`${reason}\``), reason);
+});
+
+test('the settings that are shown are taken', () => {
+  const settings: Record<string, string> = {};
+  for (const [, name = '', value = ''] of DOCS.matchAll(/\b([A-Z]+_[A-Z]+|HOST|PORT)=(\S+?)[`\s]/g)) {
+    if (!value.startsWith('$')) settings[name] = value;
+  }
+  assert.deepEqual(Object.keys(settings).sort(), [
+    ...['BASE_PATH', 'HOST', 'JWT_AUDIENCE', 'JWT_ISSUER', 'JWT_RATE', 'LOG_LEVEL', 'PORT', 'TLS_CERT', 'TLS_KEY'],
+  ]);
+  readConfig(settings);
+});
+
+function toHere(commands: string): string {
+  return commands.replaceAll(':3000', `:${server.port}`).replaceAll('made.json', join(makeFolder(), 'made.json'));
+}
