@@ -42,7 +42,9 @@ test('the figures in the table are those that come', async () => {
   const given = [...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => String(name));
   const told = [...DOCS.matchAll(/`((?:plant_store|process)_\w+)/g)].map(([, name]) => String(name));
   assert.deepEqual([...new Set(told)].sort(), given.sort());
-  const reasons = [...body.matchAll(/^plant_store_refused_total\{reason="(\w+)"\}/gm)].map(([, reason]) => String(reason));
+  const reasons = [...body.matchAll(/^plant_store_refused_total\{reason="(\w+)"\}/gm)].map(([, reason]) =>
+    String(reason),
+  );
   for (const reason of reasons) assert.ok(DOCS.includes(`\`${reason}\``), reason);
 });
 

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { post, send } from './request.ts';
-import { LAUNCHER, makeFolder, startServer } from './server.ts';
+import { addToken, LAUNCHER, makeFolder, startServer } from './server.ts';
 
 function run(
   args: string[],
@@ -117,7 +117,7 @@ test('a place where no file can be is refused in one line', () => {
   assert.match(stderr, /^plant-store: Cannot use .*plants.db: .*\n$/);
 });
 
-test('BASE_PATH stands before every path and in Location', async () => {
+test('BASE_PATH stands before every path, in Location, Link and the description', async () => {
   const server = await startServer({ env: { BASE_PATH: '/store/v1/' } });
   assert.match(server.url, /\/store\/v1$/);
   const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
@@ -129,6 +129,18 @@ test('BASE_PATH stands before every path and in Location', async () => {
   });
   assert.equal(created.status, 200);
   assert.equal(created.headers.location, '/store/v1/plants/-7');
+  await send(server.port, { method: 'POST', path: '/store/v1/plants', headers, body: '{"id":8,"name":"x"}' });
+  const page = await send(server.port, { path: '/store/v1/plants?limit=1', headers });
+  const next = /^<(\/store\/v1\/plants\?[^>]+)>; rel="next"$/.exec(String(page.headers.link))?.[1];
+  assert.match((await send(server.port, { path: next ?? '', headers })).body, /^\[\{"id":8,/);
+  const admin = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
+  const made = await send(server.port, {
+    method: 'POST',
+    path: '/store/v1/tokens',
+    headers: { ...headers, authorization: `Bearer ${admin.secret}` },
+    body: '{"name":"x","scopes":["plants:read"]}',
+  });
+  assert.match(made.headers.location ?? '', /^\/store\/v1\/tokens\/tok_\w+$/);
   assert.equal((await send(server.port, { path: '/store/v1/healthz' })).status, 200);
   assert.equal((await send(server.port, { path: '/healthz' })).status, 404);
   assert.equal((await send(server.port, { path: '/store/v1/plants' })).status, 401);

@@ -1,24 +1,23 @@
-// The way of a request, in order: headers → credentials → route → body → handler → answer. `admit` is the one door:
-// what it does not let in comes to no handler.
+// The way of a request, in order: headers → credentials → route → body → handler → answer. What `admit` does not let in
+// comes to no handler, and a route that does not say who may call it is not mounted.
 
 import type { IncomingMessage } from 'node:http';
 import type { ServerOptions } from 'node:https';
 import { Readable } from 'node:stream';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type ErrorCode, PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
-import type { Observe, Refused } from '../observe.ts';
-import { BadCredential, type Token } from '../token.ts';
+import type { Observe } from '../observe.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
 import { createCors } from './cors.ts';
-import { lacksScope, toPlantStoreError, toResponse } from './errors.ts';
+import { type AdmittedRequest, createDoor } from './door.ts';
+import { toPlantStoreError, toResponse } from './errors.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
-import { createLimits } from './limits.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths, pathOf } from './paths.ts';
-import type { Access, Route } from './route.ts';
+import type { Route } from './route.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
 import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
 import { createWatch } from './watch.ts';
@@ -37,15 +36,13 @@ export interface AppOptions extends Omit<RouteOptions, 'clock'> {
   clock?: () => number;
 }
 
-type AdmittedRequest = FastifyRequest & { token?: Token };
-
 export function createApp(options: AppOptions): FastifyInstance {
   const { store, basePath, accessLog, observe, stopping, certificate, clock = Date.now } = options;
   const routes = createRoutes({ ...options, clock });
   const paths = createPaths(routes, basePath);
   const authenticator = createAuthenticator(store, options.verifyJwt, clock);
   const watch = createWatch(authenticator);
-  const countRequest = createLimits();
+  const letIn = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
   const app = fastify({
@@ -86,13 +83,13 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 
   async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    if (receive(request, reply)) return void reply.code(204).send();
+    if (receive(request, reply)) return answerPreflight(request, reply);
     const route = routeOf(request);
     if (!route) {
       await requireTokenBelow(request, reply);
       throw noRoute(request.url);
     }
-    if (route.access !== 'open') await requireToken(request, reply, route.access);
+    if (route.access !== 'open') await letIn(request, reply, route.access);
     if (route.body) {
       requireWanted(request.headers, route.body);
       if (expectsContinue(request.raw)) reply.raw.writeContinue();
@@ -111,23 +108,14 @@ export function createApp(options: AppOptions): FastifyInstance {
     return isPreflight;
   }
 
-  /** Without a scope any token will do. */
-  async function requireToken(request: AdmittedRequest, reply: FastifyReply, scope?: Access): Promise<void> {
-    try {
-      const found = authenticator.authenticate(request, reply);
-      const token = found instanceof Promise ? await found : found;
-      request.token = token;
-      countRequest(token, reply);
-      if (scope !== undefined && scope !== 'open' && !token.scopes.includes(scope)) throw lacksScope(scope);
-    } catch (error) {
-      observeRefusal(error, request);
-      throw error;
-    }
+  function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
+    closeWhereDue(request, reply);
+    reply.code(204).send();
   }
 
   /** A stranger does not learn which paths there are below one that asks for a token. */
   async function requireTokenBelow(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    if (paths.needsToken(request.url)) await requireToken(request, reply);
+    if (paths.needsToken(request.url)) await letIn(request, reply);
   }
 
   function noRoute(url: string): PlantStoreError {
@@ -156,7 +144,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   /** A path that the router cannot read does not come to `admit`. */
   async function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
-      if (receive(request, reply)) return void reply.code(204).send();
+      if (receive(request, reply)) return answerPreflight(request, reply);
       await requireTokenBelow(request, reply);
       refuse(error, request, reply);
     } catch (earlier) {
@@ -198,25 +186,10 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
     done();
   }
-
-  function observeRefusal(error: unknown, { id, token }: AdmittedRequest): void {
-    if (!(error instanceof PlantStoreError)) return;
-    if (error instanceof BadCredential) {
-      observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
-      return;
-    }
-    const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REFUSED[error.code];
-    if (reason) observe({ kind: 'refused', reason, requestId: id, why: token?.id });
-  }
 }
 
 const HSTS = 'max-age=31536000';
 const NEVER = new AbortController().signal;
-const REFUSED: Partial<Record<ErrorCode, Refused>> = {
-  no_credentials: 'no_credentials',
-  scope_missing: 'scope',
-  over_rate: 'rate',
-};
 
 /** Of a number of proxies: the address that the last of them saw. */
 function toTrust(trusted: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) | false {
