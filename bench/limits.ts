@@ -1,9 +1,9 @@
 // What a rate costs: creates by a token that has one against creates by a token that has none, on one server in turns,
 // with 64 connections of wrk; and the limiter alone, on a real reply. Targets: within 3 %, and under 1 µs.
 
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,6 +11,7 @@ import fastify from 'fastify';
 import { openStore } from '../src/commands/open.ts';
 import { createLimits } from '../src/http/limits.ts';
 import { issueToken, type Token } from '../src/token.ts';
+import { isWrkHere, loadCreates } from './wrk.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
@@ -34,8 +35,8 @@ await store.close();
 
 const costUs = await measureLimiter(limited.token);
 console.log(`The limiter with its two headers: ${costUs.toFixed(2)} µs of a request\n`);
-if (spawnSync('wrk', ['--version']).error) console.log('wrk is not installed: nothing over HTTP');
-else await overHttp();
+if (isWrkHere) await overHttp();
+else console.log('wrk is not installed: nothing over HTTP');
 rmSync(folder, { recursive: true });
 
 async function measureLimiter(token: Token): Promise<number> {
@@ -85,26 +86,9 @@ async function overHttp(): Promise<void> {
 }
 
 async function load(url: string, secret: string, pid: number, round: number): Promise<Measured> {
-  const script = join(folder, 'load.lua');
-  writeFileSync(
-    script,
-    `local n = ${round * 10_000_000}
-     request = function()
-       n = n + 1
-       local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer ${secret}" }
-       return wrk.format("POST", "/plants", headers, '{"id":' .. n .. ',"name":"Monstera deliciosa ' .. n .. '","tag":"tropical"}')
-     end`,
-  );
   const before = ticksOf(pid);
-  const wrk = spawn('wrk', ['-t1', '-c64', `-d${ROUND_SECONDS}`, '-s', script, url]);
-  let printed = '';
-  wrk.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  await once(wrk, 'exit');
-  if (/Non-2xx/.test(printed)) throw new Error(printed);
-  const requests = Number(/(\d+) requests in/.exec(printed)?.[1]);
-  const perSecond = Number(/Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1]);
+  const firstId = round * 10_000_000;
+  const { requests, perSecond } = await loadCreates({ url, secret, firstId, seconds: ROUND_SECONDS, folder });
   return { perSecond, cpuUs: ((ticksOf(pid) - before) * TICK_US) / requests };
 }
 

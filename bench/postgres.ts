@@ -2,9 +2,8 @@
 // either side, and over HTTP with 64 connections where wrk is installed. Target: at least 5 times the rate.
 // Besides: processor time of both sides and bytes of the log for each plant, which docs/scaling.md is reckoned from.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import pg from 'pg';
@@ -12,6 +11,7 @@ import { openPostgresStore } from '../src/postgres/store.ts';
 import { issueToken } from '../src/token.ts';
 import { queryPostgres, startPostgres } from '../test/postgres.ts';
 import { plantAt } from './plants.ts';
+import { isWrkHere, loadCreates } from './wrk.ts';
 
 const CREATES = Number(process.env.BENCH_PLANTS ?? 20_000);
 const ROUNDS = 3;
@@ -63,8 +63,8 @@ for (const callers of [64, 256, 1000]) {
   show(`plant store, ${callers} callers`, own, own.perSecond / other.perSecond);
 }
 await pool.end();
-if (spawnSync('wrk', ['--version']).error) console.log('\nwrk is not installed: nothing over HTTP');
-else await overHttp();
+if (isWrkHere) await overHttp();
+else console.log('\nwrk is not installed: nothing over HTTP');
 await store.close();
 await postgres.remove();
 
@@ -113,27 +113,11 @@ async function start(args: string[], address: RegExp): Promise<{ url: string; ch
   throw new Error('It did not start');
 }
 
-/** Requests a second that were answered with 200. */
 async function load(url: string, secret: string): Promise<number> {
-  const script = join(postgres.folder, 'load.lua');
-  writeFileSync(
-    script,
-    `local n = ${nextId}
-     request = function()
-       n = n + 1
-       local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer ${secret}" }
-       return wrk.format("POST", "/plants", headers, '{"id":' .. n .. ',"name":"Monstera deliciosa ' .. n .. '","tag":"tropical"}')
-     end`,
-  );
+  const firstId = nextId;
   nextId += 10_000_000;
-  const wrk = spawn('wrk', ['-t1', '-c64', `-d${WRK_SECONDS}`, '-s', script, url]);
-  let printed = '';
-  wrk.stdout.on('data', (chunk) => {
-    printed += chunk;
-  });
-  await once(wrk, 'exit');
-  if (/Non-2xx/.test(printed)) throw new Error(printed);
-  return Number(/Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1]);
+  const { folder } = postgres;
+  return (await loadCreates({ url, secret, firstId, seconds: WRK_SECONDS, folder })).perSecond;
 }
 
 function best(all: Measured[]): Measured {

@@ -138,6 +138,7 @@ test('readConfig() takes an identity provider', () => {
     ['JWT_RATE', '10'],
     ['JWT_ISSUER', 'accounts'],
   ];
+  assert.throws(() => readConfig({ ...env, JWT_AUDIENCE: ' , ' }), /needs JWT_AUDIENCE/);
   for (const [name, value] of wrong) {
     assert.throws(() => readConfig({ ...env, [name]: value }), new RegExp(`${name} must be (?!.*secret)`));
   }

@@ -192,7 +192,7 @@ function readJwt(env: Environment): JwtConfig | undefined {
     if (name) throw new Refusal(`${name} needs JWT_ISSUER, too: whose tokens are taken`, 2);
     return undefined;
   }
-  if (audience === undefined) {
+  if (audience === undefined || listOf(audience).length === 0) {
     throw new Refusal('JWT_ISSUER needs JWT_AUDIENCE, too: the "aud" of tokens that are meant for this service', 2);
   }
   if (jwksUrl === undefined) readUrl('JWT_ISSUER', issuer, 'a URL such as https://id.example.com, or JWKS_URL be set');

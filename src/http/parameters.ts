@@ -84,29 +84,8 @@ export const ifNoneMatch = {
   read: (text: string): Versions => versionsOf('If-None-Match', text, true),
 } as const;
 
-export const webhookId = {
-  in: 'path',
-  name: 'id',
-  description: 'Id of the webhook',
-  schema: { type: 'string', pattern: '^whk_[0-9A-Za-z]+$' },
-  read(text: string): string {
-    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
-    if (/^whk_[0-9A-Za-z]{1,40}$/.test(text)) return text;
-    throw malformed('The id in the path', 'that of a webhook: whk_…');
-  },
-} as const;
-
-export const tokenId = {
-  in: 'path',
-  name: 'id',
-  description: 'Id of the token, which is not its secret',
-  schema: { type: 'string', pattern: '^tok_[0-9A-Za-z]+$' },
-  read(text: string): string {
-    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
-    if (/^tok_[0-9A-Za-z]{1,40}$/.test(text)) return text;
-    throw malformed('The id in the path', 'that of a token: tok_…');
-  },
-} as const;
+export const webhookId = idWith('whk', 'webhook');
+export const tokenId = idWith('tok', 'token');
 
 export const grace = {
   in: 'query',
@@ -147,6 +126,21 @@ export const deliveryStatus = {
     throw malformed('"status"', `one of ${DELIVERY_STATUSES.join(', ')}`);
   },
 } as const;
+
+/** Not that of a plant. What is wrong is not echoed: it may be a secret. */
+function idWith(prefix: string, what: string) {
+  return {
+    in: 'path',
+    name: 'id',
+    description: `Id of the ${what}`,
+    schema: { type: 'string', pattern: `^${prefix}_[0-9A-Za-z]+$` },
+    read(text: string): string {
+      if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
+      if (new RegExp(`^${prefix}_[0-9A-Za-z]{1,40}$`).test(text)) return text;
+      throw malformed('The id in the path', `that of a ${what}: ${prefix}_…`);
+    },
+  } as const;
+}
 
 interface Sent {
   url: string;
