@@ -162,10 +162,10 @@ function readTrustProxy(text: string): string[] | number {
 }
 
 function isNetwork(text: string): boolean {
-  const [address = '', bits] = text.split('/');
+  if (NETWORK_NAMES.includes(text)) return true;
+  const [, address = '', bits] = /^([^/]+)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
   const version = isIP(address);
-  if (version === 0) return NETWORK_NAMES.includes(text);
-  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
+  return version !== 0 && !address.includes('%') && (bits === undefined || Number(bits) <= (version === 4 ? 32 : 128));
 }
 
 function readOrigins(text: string): string[] {

@@ -87,11 +87,11 @@ async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOpti
 }
 
 /** Its id is the subject, told apart from those of our own tokens. */
-function toToken({ sub = '', iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null): Token {
-  if (sub === '' || sub.length > MAX_SUBJECT_CHARS || !isOneLine(sub)) {
+function toToken({ sub, iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null): Token {
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS || !isOneLine(sub)) {
     throw new BadCredential('bad_jwt', '"sub" is not one line of 1 to 255 characters');
   }
-  const granted = String(scope ?? '').split(/[ ,]+/); // an array becomes a text with commas
+  const granted = Array.isArray(scope) ? scope : String(scope).split(' ');
   return {
     id: `jwt:${sub}`,
     name: sub,

@@ -4,8 +4,8 @@ import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import type { Observe } from './observe.ts';
 import { createBuckets, type Rate } from './rate.ts';
 
-/** A key that the server no longer gives is taken for so long. */
-const REFRESH_MS = 10 * 60_000;
+/** A key that the server no longer gives is taken for so long at most. */
+const REFRESH_MS = 5 * 60_000;
 /** However many tokens with unknown keys come. */
 const ASKED: Rate = { count: 10, periodMs: 60_000 };
 const TIMEOUT_MS = 5_000;
@@ -32,19 +32,19 @@ export interface KeyServerOptions {
 export function createKeyServer(options: KeyServerOptions): KeyServer {
   const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
   const buckets = createBuckets(1);
-  let known: { keys: Keys; readAtMs: number } | undefined;
+  let known: Keys | undefined;
   let underWay: Promise<void> | undefined;
   let isFailing = false;
+  setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
 
   return {
     async keys() {
       if (!known) await ask();
-      else if (now() - known.readAtMs > REFRESH_MS) void ask();
-      return known?.keys;
+      return known;
     },
     async newerKeys() {
       await ask();
-      return known?.keys;
+      return known;
     },
   };
 
@@ -60,7 +60,7 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
     try {
       const url = jwksUrl ?? (await discover());
       const jwks = (await readJson(url)) as JSONWebKeySet;
-      known = { keys: createLocalJWKSet(jwks), readAtMs: now() };
+      known = createLocalJWKSet(jwks);
       if (isFailing) observe({ kind: 'keys_recovered' });
       isFailing = false;
     } catch (error) {
@@ -86,16 +86,22 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
   async function readJson(url: string): Promise<unknown> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-    if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+    if (!response.ok) throw new Error(`${withoutQuery(url)} answers ${response.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw new Error(`${url} answers more than ${MAX_BYTES} bytes`);
+      if (bytes > MAX_BYTES) throw new Error(`${withoutQuery(url)} answers more than ${MAX_BYTES} bytes`);
       chunks.push(chunk);
     }
     return JSON.parse(Buffer.concat(chunks).toString());
   }
+}
+
+/** Which may hold a secret. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
 }
 
 /** `fetch` says only that it failed. */

@@ -83,7 +83,7 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
       {
         name: 'plant_store_requests_total',
         type: 'counter',
-        help: 'Requests that were answered, by route (empty where none takes them) and status',
+        help: 'Requests by route (empty where none takes them) and status (499 where the client went away before an answer)',
         values: all.flatMap(([labels, { byStatus }]) =>
           [...byStatus].map(([status, count]): [string, number] => [`{${labels},status="${status}"}`, count]),
         ),

@@ -81,12 +81,10 @@ export const WantedToken = z
         .array(ScopeName, { error: 'must be an array' })
         .min(1, { error: 'must name one scope at least' })
         .optional()
-        .meta({ description: 'What it may do: no more than the token that asks', default: DEFAULT_SCOPES }),
+        .meta({ description: 'What it may do; none that the token which asks lacks', default: DEFAULT_SCOPES }),
       expires: z
         .string({ error: 'must be a time such as 2030-01-01T00:00:00Z' })
-        .refine((text) => TIME.test(text) && !Number.isNaN(Date.parse(text)), {
-          error: 'must be a time such as 2030-01-01T00:00:00Z',
-        })
+        .refine(isTime, { error: 'must be a time such as 2030-01-01T00:00:00Z' })
         .optional()
         .meta({ format: 'date-time', description: 'Never, if it is left out' }),
       rate: RateText.optional(),
@@ -100,7 +98,16 @@ export const WantedToken = z
   )
   .meta({ id: 'NewToken' });
 
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** By RFC 3339, on a day that there is. */
+function isTime(text: string): boolean {
+  const [, day = ''] = TIME.exec(text) ?? [];
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+  return isDay && Date.parse(text) <= LAST_TIME;
+}
 
 export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const;
 

@@ -71,7 +71,16 @@ suite('a JWT', () => {
     assert.equal((await call(started, await sign(issuer, key, { scope: 'admin' }), 'GET', '/tokens')).status, 200);
     assert.equal(await statusOf(started, await sign(issuer, key, { scope: ['plants:read'] })), 200, 'an array, too');
     assert.equal(await statusOf(started, await sign(issuer, key, { aud: ['other', AUDIENCE] })), 200);
-    for (const scope of [undefined, '', 'plants:reads', 'openid profile', 5, { admin: true }]) {
+    for (const scope of [
+      undefined,
+      '',
+      'plants:reads',
+      'x,plants:read',
+      ['x plants:read'],
+      'openid profile',
+      5,
+      { admin: true },
+    ]) {
       const { status, headers } = await call(started, await sign(issuer, key, { scope }));
       assert.deepEqual([status, /scope="plants:read"/.test(headers['www-authenticate'] ?? '')], [403, true]);
     }
@@ -108,6 +117,8 @@ suite('a JWT', () => {
       'no subject': await sign(issuer, key, { sub: undefined }),
       'an empty subject': await sign(issuer, key, { sub: '' }),
       'U+0000 in its subject': await sign(issuer, key, { sub: 'a\u0000b' }),
+      'a subject that is no text': await sign(issuer, key, { sub: { a: 1 } }),
+      'a subject that is a number': await sign(issuer, key, { sub: 5 }),
       'a long subject': await sign(issuer, key, { sub: 'x'.repeat(256) }),
       'a header that is not JSON': `eA.${payload}.${signature}`,
       'dots only': '..',

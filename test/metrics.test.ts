@@ -1,7 +1,9 @@
 // /metrics on the real process: every figure that is promised, and labels that are bounded.
 
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mintSecret } from '../src/secret.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Call, callerOf, send } from './request.ts';
@@ -93,6 +95,35 @@ for (const [title, databaseOf, needs] of [
         counts.toSorted((a, b) => a - b),
       );
     });
+
+    test('those whose client goes away are counted, too: a stream as it began, others as 499', async () => {
+      const before = await read();
+      const stream = request({
+        port: server.port,
+        path: '/events',
+        headers: { ...own(), accept: 'text/event-stream' },
+      });
+      await new Promise((resolve) => stream.on('response', (response) => response.once('data', resolve)).end());
+      stream.destroy();
+      for (const id of [501, 502, 503]) {
+        await call('POST', '/plants', { id, name: 'x' }); // only who writes to it finds out that it is gone
+        await sleep(50);
+      }
+      const headers = { ...own(), 'content-type': 'application/x-ndjson' };
+      const upload = request({ port: server.port, method: 'POST', path: '/plants/import', headers });
+      upload.on('error', () => {}).write('{"id":');
+      await sleep(200);
+      upload.destroy();
+      await sleep(200);
+      const after = await read();
+      const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+      assert.equal(grown('plant_store_requests_total{method="GET",route="/events",status="200"}'), 1);
+      assert.equal(grown('plant_store_requests_total{method="POST",route="/plants/import",status="499"}'), 1);
+    });
+
+    function own(): { authorization: string } {
+      return { authorization: `Bearer ${server.secret}` };
+    }
 
     test('a batch of many writes is one commit', async () => {
       const before = await read();

@@ -18,6 +18,8 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
     path: `/plants?access_token=${server.secret}`,
     headers: { authorization: `Bearer ${server.secret}x` },
   });
+  const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJhbGljZSJ9'}.c2lnbmF0dXJl`;
+  for (const path of [`/x/%70st_${server.secret.slice(4)}`, `/x/${jwt}`]) await send(server.port, { path });
   await server.stop();
   const lines = server
     .output()
@@ -30,6 +32,8 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
     [
       [true, 'POST', '/plants', 200],
       [false, 'GET', '/plants', 401],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
     ],
   );
   assert.match(requests[0].tokenId, /^tok_/);
@@ -37,7 +41,8 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
     lines.filter(({ kind }) => kind !== 'request').map(({ kind }) => kind),
     ['listening', 'stopping', 'stopped'],
   );
-  assert.doesNotMatch(server.output(), /pst_/);
+  assert.doesNotMatch(server.output(), /pst_|eyJ/);
+  assert.ok(!server.output().includes(server.secret.slice(4)));
 
   const quiet = await startServer();
   await post(quiet, '{"id":1,"name":"x"}');

@@ -118,6 +118,10 @@ suite('TLS', needsOpenssl, () => {
     assert.equal((await get('/healthz', agent)).status, 200);
     const { serialNumber: first } = (await handshake()).certificate;
 
+    writeFileSync(files.TLS_CERT, '');
+    await sleep(2500);
+    assert.equal((await handshake()).certificate.serialNumber, first, 'a file that is just being written');
+    writeFileSync(files.TLS_CERT, readFileSync(join(folders[0], 'server.crt')));
     writeFileSync(files.TLS_KEY, readFileSync(join(folders[1], 'server.key')));
     await sleep(5000);
     assert.equal((await handshake()).certificate.serialNumber, first, 'the old one stays');
@@ -140,6 +144,7 @@ suite('TLS', needsOpenssl, () => {
 
   const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
     ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
+    ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],
     ['a file that is none', { TLS_CERT: LAUNCHER }, /^plant-store: TLS_CERT and TLS_KEY are not a certificate .*\n$/],
     ['a key of another one', { TLS_KEY: join(folders[0], 'server.key') }, /are not a certificate and its key: .*\n$/],
   ];

@@ -2,11 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSecret } from '../src/secret.ts';
 import { type CheckAnswer, createCheck } from './description.ts';
-import { makeDatabase, needsPostgres } from './postgres.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { type Answer, type Call, callerOf, send } from './request.ts';
 import { addToken, besideServer, startServer, type TestServer } from './server.ts';
 
@@ -86,6 +87,8 @@ for (const [title, databaseOf, needs] of [
       [{ name: 'x', expires: '2030-13-01T00:00:00Z' }, /"expires" must be a time/],
       [{ name: 'x', scopes: ['plants:read'], expires: '2020-01-01T00:00:00Z' }, /"expires" must be in the future/],
       [{ name: 'x', expires: null }, /"expires" must be a time/],
+      [{ name: 'x', expires: '2030-02-30T00:00:00Z' }, /"expires" must be a time/],
+      [{ name: 'x', expires: '9999-12-31T23:59:59-23:59' }, /"expires" must be a time/],
       [{ name: 'x', rate: 100 }, /"rate" must be a number per second, minute or hour/],
       [{ name: 'x', rate: '0/s' }, /"rate" must be a number per/],
       [{ name: 'x', rate: '1/d' }, /"rate" must be a number per/],
@@ -136,6 +139,52 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await tokenWith(token.id)).status, 'revoked');
       assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204, 'once more');
     });
+
+    test('a request whose body comes late is looked at again: a revoked token makes and stores nothing', async () => {
+      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
+      const body = '{"id":900001,"name":"late"}';
+      const headers = {
+        authorization: `Bearer ${secret}`,
+        'content-type': 'application/json',
+        'content-length': body.length,
+      };
+      const sent = request({ port: server.port, method: 'POST', path: '/plants', headers });
+      const answer = new Promise<number | undefined>((resolve, reject) => {
+        sent.on('response', (response) => resolve(response.resume().statusCode));
+        sent.on('error', reject);
+      });
+      sent.write(body.slice(0, 5));
+      await sleep(200);
+      await call('DELETE', `/tokens/${token.id}`);
+      await sleep(900);
+      sent.end(body.slice(5));
+      assert.equal(await answer, 401);
+      assert.equal((await call('GET', '/plants/900001')).status, 404);
+    });
+
+    // A look-up on SQLite takes no time in which a client could go.
+    if (title === 'PostgreSQL') {
+      test('streams whose clients are gone at once leave nothing behind that asks the database', async () => {
+        const count = async () => {
+          const [row] = await queryPostgres(
+            server.databaseUrl,
+            'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()',
+          );
+          return Number(row?.n);
+        };
+        const tokens = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
+        for (const [n, { secret }] of [...tokens, ...tokens, ...tokens].entries()) {
+          const socket = connect(server.port, '127.0.0.1');
+          const head = `GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
+          socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), n % 3));
+        }
+        await sleep(2000);
+        const before = await count();
+        await sleep(2000);
+        const perSecond = ((await count()) - before) / 2;
+        assert.ok(perSecond < 15, `${perSecond} transactions a second`);
+      });
+    }
 
     test('an import under way ends with its token', async () => {
       const { token, secret } = await addToken(server.databaseUrl, {});

@@ -8,6 +8,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
 import type { Observe } from '../observe.ts';
+import { BadCredential } from '../token.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
@@ -16,10 +17,10 @@ import { type AdmittedRequest, createDoor } from './door.ts';
 import { toPlantStoreError, toResponse } from './errors.ts';
 import { requestIdOf, requireSoundHeaders } from './headers.ts';
 import { readParameters } from './parameters.ts';
-import { createPaths, pathOf } from './paths.ts';
+import { createPaths, decode, pathOf } from './paths.ts';
 import type { Route } from './route.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
-import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
+import { type Certificate, HANDSHAKE_TIMEOUT_MS, HSTS } from './tls.ts';
 import { createWatch } from './watch.ts';
 
 export interface AppOptions extends Omit<RouteOptions, 'clock'> {
@@ -59,8 +60,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   connection.guardConnections(app.server);
   app.decorateRequest('token', undefined);
+  app.decorateRequest('begunMs', 0);
   app.addHook('onRequest', admit);
-  app.addHook('onResponse', observeAnswer);
   app.removeAllContentTypeParsers(); // the bytes as they came: body.ts reads them
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
   app.setReplySerializer(printJson);
@@ -99,7 +100,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   }
 
   /** True when it is a browser that asks if its page may ask. */
-  function receive(request: FastifyRequest, reply: FastifyReply): boolean {
+  function receive(request: AdmittedRequest, reply: FastifyReply): boolean {
+    request.begunMs = performance.now();
+    reply.raw.on('close', () => observeAnswer(request, reply));
     connection.noteRequest(request.raw);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
@@ -127,6 +130,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   function handlerOf({ parameters, body, answer, isLong, handle }: Route) {
     return async (request: AdmittedRequest, reply: FastifyReply): Promise<unknown> => {
       if (connection.isClosing(request.raw.socket)) return void reply.hijack();
+      if (request.token && ageMs(request) > ADMITTED_MS) await requireStillGood(request);
       if (answer.status) reply.code(answer.status);
       const given = await handle({
         parameters: parameters ? readParameters(parameters, request) : {},
@@ -141,8 +145,13 @@ export function createApp(options: AppOptions): FastifyInstance {
     };
   }
 
+  /** Its body has taken so long that the credential may have ended meanwhile. */
+  async function requireStillGood({ headers }: FastifyRequest): Promise<void> {
+    if (!(await authenticator.isStillGood(headers.authorization))) throw new BadCredential('revoked');
+  }
+
   /** A path that the router cannot read does not come to `admit`. */
-  async function refuseUnreadablePath(error: Error, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  async function refuseUnreadablePath(error: Error, request: AdmittedRequest, reply: FastifyReply): Promise<void> {
     try {
       if (receive(request, reply)) return answerPreflight(request, reply);
       await requireTokenBelow(request, reply);
@@ -170,8 +179,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
   }
 
-  function observeAnswer(request: AdmittedRequest, reply: FastifyReply, done: () => void): void {
-    const { statusCode: status, elapsedTime: durationMs } = reply;
+  /** Fastify's own hook would not hear of those whose client goes away. */
+  function observeAnswer(request: AdmittedRequest, { raw }: FastifyReply): void {
+    const isAnswered = raw.writableFinished || (raw.headersSent && request.raw.complete);
+    const status = isAnswered ? raw.statusCode : NO_ANSWER;
+    const durationMs = ageMs(request);
     observe({ kind: 'answer', route: routeOf(request), status, durationMs });
     if (accessLog) {
       observe({
@@ -184,11 +196,15 @@ export function createApp(options: AppOptions): FastifyInstance {
         tokenId: request.token?.id,
       });
     }
-    done();
   }
 }
 
-const HSTS = 'max-age=31536000';
+/** Tokens and JWTs. */
+const SECRETS = /pst_\w+|[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
+/** For so long after its headers a request is let in as it was then. */
+const ADMITTED_MS = 250;
+/** The client went away before it had an answer. Not one of HTTP, yet known to those who read logs. */
+const NO_ANSWER = 499;
 const NEVER = new AbortController().signal;
 
 /** Of a number of proxies: the address that the last of them saw. */
@@ -209,6 +225,10 @@ function serverOptions(certificate: Certificate | undefined): { http: object } {
   return certificate ? ({ https } as object as { http: object }) : { http: options };
 }
 
+function ageMs({ begunMs = 0 }: AdmittedRequest): number {
+  return performance.now() - begunMs;
+}
+
 function routeOf({ routeOptions }: FastifyRequest): Route | undefined {
   return (routeOptions.config as { route?: Route }).route;
 }
@@ -224,5 +244,7 @@ function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 function loggable(url: string): string {
-  return pathOf(url).replace(/pst_\w+/g, 'pst_…');
+  const path = decode(pathOf(url));
+  const safe = path.replace(SECRETS, '…');
+  return safe === path ? pathOf(url) : safe;
 }

@@ -4,13 +4,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { hashSecret, isSecret } from '../secret.ts';
-import { BadCredential, isActive, type Token, type TokenStore } from '../token.ts';
+import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../token.ts';
 import { createLogins } from './logins.ts';
 
 /** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
 const TRUST_MS = 500;
 const MAX_REMEMBERED = 10_000;
 const MINUTE_MS = 60_000;
+/** Not what somebody had once, nor what we have no key for. */
+const GUESSES: CredentialFault[] = ['malformed', 'unknown', 'bad_jwt'];
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** A Token, or a throw of BadCredential. */
@@ -32,9 +34,7 @@ export function createAuthenticator(
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  /** Hashes of credentials that were found to be somebody's. */
-  const known = new Set<string>();
-  const logins = createLogins();
+  const countWrong = createLogins();
   /** Tokens whose use is being written down. */
   const noting = new Set<string>();
 
@@ -42,11 +42,11 @@ export function createAuthenticator(
     authenticate(request, reply) {
       const { authorization = '' } = request.headers;
       const token = findFresh(authorization);
-      return token ? requireActive(token) : lookUpGuarded(authorization, request, reply);
+      return token ? requireActive(token) : lookUpCounted(authorization, request, reply);
     },
     async isStillGood(authorization = '') {
       try {
-        requireActive(findFresh(authorization) ?? (await lookUp(authorization, credentialIn(authorization))));
+        requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
         return true;
       } catch (error) {
         return !(error instanceof BadCredential); // with the database out of reach nobody knows better
@@ -63,20 +63,19 @@ export function createAuthenticator(
     return fresh.get(authorization);
   }
 
-  /** A credential that was good before is no guess, however many others come from the same address. */
-  async function lookUpGuarded(authorization: string, { ip }: FastifyRequest, reply: FastifyReply): Promise<Token> {
-    const credential = credentialIn(authorization);
-    const find = () => lookUp(authorization, credential);
-    const isKnown = known.has(hashSecret(credential));
-    return requireActive(isKnown ? await find() : await logins.guard(ip, reply, isWellFormed(credential), find));
+  async function lookUpCounted(authorization: string, request: FastifyRequest, reply: FastifyReply): Promise<Token> {
+    try {
+      return requireActive(await lookUp(authorization));
+    } catch (error) {
+      if (error instanceof BadCredential && GUESSES.includes(error.reason)) await countWrong(request, reply);
+      throw error;
+    }
   }
 
-  async function lookUp(authorization: string, credential: string): Promise<Token> {
-    const hash = hashSecret(credential);
+  async function lookUp(authorization: string): Promise<Token> {
+    const credential = credentialIn(authorization);
     const sinceMs = freshSinceMs;
-    const token = isSecret(credential) ? await findToken(hash) : await readJwt(credential);
-    if (known.size >= MAX_REMEMBERED) known.clear();
-    known.add(hash);
+    const token = isSecret(credential) ? await findToken(hashSecret(credential)) : await readJwt(credential);
     if (sinceMs === freshSinceMs) fresh.set(authorization, token); // or it may be too old by now
     return token;
   }
@@ -102,10 +101,6 @@ export function createAuthenticator(
   async function readJwt(credential: string): Promise<Token> {
     if (!verifyJwt || !JWT.test(credential)) throw new BadCredential('malformed');
     return verifyJwt(credential);
-  }
-
-  function isWellFormed(credential: string): boolean {
-    return isSecret(credential) || (verifyJwt !== undefined && JWT.test(credential));
   }
 
   function requireActive(token: Token): Token {

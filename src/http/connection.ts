@@ -5,9 +5,10 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Server as TlsServer } from 'node:tls';
+import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { PlantStoreError, unavailable } from '../error.ts';
 import { toResponse } from './errors.ts';
+import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
@@ -207,6 +208,7 @@ function refuse(socket: Socket, error: PlantStoreError): void {
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,
+    ...(socket instanceof TLSSocket && { 'strict-transport-security': HSTS }),
     connection: 'close',
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),

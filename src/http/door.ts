@@ -15,7 +15,7 @@ const REFUSED: Partial<Record<ErrorCode, Refused>> = {
   over_rate: 'rate',
 };
 
-export type AdmittedRequest = FastifyRequest & { token?: Token };
+export type AdmittedRequest = FastifyRequest & { begunMs?: number; token?: Token };
 
 /** Without a scope any token will do. Throws `no_credentials`, `bad_token`, `over_rate`, `scope_missing`. */
 export type LetIn = (request: AdmittedRequest, reply: FastifyReply, scope?: Scope) => Promise<void>;

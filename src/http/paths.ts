@@ -58,10 +58,11 @@ function segmentsOf(url: string): string[] {
   return pathOf(url).split('/').slice(1).map(decode);
 }
 
-function decode(segment: string): string {
+/** As it is where it cannot be. */
+export function decode(text: string): string {
   try {
-    return decodeURIComponent(segment);
+    return decodeURIComponent(text);
   } catch {
-    return segment;
+    return text;
   }
 }

@@ -1,6 +1,6 @@
 // The certificate and its key: read at the start, and again whenever the files change, without a connection lost.
 
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
 import type { TlsFiles } from '../config.ts';
@@ -10,6 +10,9 @@ import { Refusal } from '../refusal.ts';
 const LOOK_EVERY_MS = 2_000;
 /** A client that opens a connection and says nothing. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/** For a year nobody who was here comes back without TLS. */
+export const HSTS = 'max-age=31536000';
 
 export type Certificate = SecureContextOptions & { cert: string; key: string };
 
@@ -33,7 +36,10 @@ async function read(name: string, path: string): Promise<string> {
 
 function requireUsable(certificate: Certificate): Certificate {
   try {
-    createSecureContext(certificate);
+    createSecureContext(certificate); // which takes an empty file for none at all
+    if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
+      throw new Error('the key is that of another one');
+    }
     return certificate;
   } catch (error) {
     throw new Refusal(`TLS_CERT and TLS_KEY are not a certificate and its key: ${(error as Error).message}`, 2);

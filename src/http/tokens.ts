@@ -29,7 +29,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       access: 'admin',
       operationId: 'createToken',
       summary: 'Make a token',
-      description: 'It may do no more than the token that asks for it.',
+      description: 'It can have no scope that the token which asks for it lacks.',
       body: jsonBody(WantedToken),
       answer: {
         status: 201,

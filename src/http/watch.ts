@@ -17,6 +17,7 @@ export function createWatch({ isStillGood }: Authenticator): Watch {
 
   return ({ headers: { authorization = '' } }, reply) => {
     const ended = new AbortController();
+    if (reply.raw.closed) return AbortSignal.abort(); // its client went away while it was looked up
     const sharing = watched.get(authorization) ?? new Set();
     watched.set(authorization, sharing.add(ended));
     timer ??= setInterval(look, LOOK_EVERY_MS).unref();
@@ -33,7 +34,9 @@ export function createWatch({ isStillGood }: Authenticator): Watch {
   function look(): void {
     for (const [authorization, sharing] of watched) {
       void isStillGood(authorization).then((isGood) => {
-        if (!isGood) for (const ended of sharing) ended.abort(new BadCredential('revoked'));
+        if (isGood) return;
+        watched.delete(authorization);
+        for (const ended of sharing) ended.abort(new BadCredential('revoked'));
       });
     }
   }
