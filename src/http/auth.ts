@@ -34,6 +34,7 @@ export function createAuthenticator(
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
+  const looking = new Map<string, Promise<Token>>();
   const countWrong = createLogins();
   /** Tokens whose use is being written down. */
   const noting = new Set<string>();
@@ -72,7 +73,16 @@ export function createAuthenticator(
     }
   }
 
-  async function lookUp(authorization: string): Promise<Token> {
+  /** Once for all who send the same meanwhile. */
+  function lookUp(authorization: string): Promise<Token> {
+    const underWay = looking.get(authorization);
+    if (underWay) return underWay;
+    const found = read(authorization).finally(() => looking.delete(authorization));
+    looking.set(authorization, found);
+    return found;
+  }
+
+  async function read(authorization: string): Promise<Token> {
     const credential = credentialIn(authorization);
     const sinceMs = freshSinceMs;
     const token = isSecret(credential) ? await findToken(hashSecret(credential)) : await readJwt(credential);
