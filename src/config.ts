@@ -175,7 +175,7 @@ function readOrigins(text: string): string[] {
   throw refuse(
     'CORS_ORIGINS',
     text,
-    '*, or origins such as https://shop.example.com (no path, no slash at the end) with commas',
+    '*, or origins with commas, as a browser sends them: https://shop.example.com (small letters, no usual port, no slash at the end)',
   );
 }
 

@@ -6,7 +6,7 @@ const UNIT_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 8
 const MAX_MS = 100 * 365 * 86_400_000;
 
 /** What it looks like, for those who wrote another thing. */
-export const DURATION_FORM = 'a number and a unit (30s, 30m, 12h, 90d, 4w)';
+export const DURATION_FORM = 'a number and a unit (30s, 30m, 12h, 90d, 4w), 100 years at most';
 
 /** Undefined where it is none. */
 export function parseDuration(text: string): number | undefined {

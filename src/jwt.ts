@@ -30,13 +30,28 @@ const ALGORITHMS = [
 ];
 const LEEWAY_S = 30;
 const MAX_SUBJECT_CHARS = 255;
+/** Whoever is watched is looked at twice a second. */
+const VERIFIED_MS = 10_000;
+const MAX_VERIFIED = 5_000;
 
 export function createVerifyJwt(
   { issuer, audience, rate }: Pick<JwtConfig, 'issuer' | 'audience' | 'rate'>,
   keyServer: KeyServer,
   clock: () => number = Date.now,
 ): (jwt: string) => Promise<Token> {
+  /** Those that were good: to verify one takes longer than all else of a request. */
+  const verified = new Map<string, { token: Token; untilMs: number }>();
+
   return async (jwt) => {
+    const known = verified.get(jwt);
+    if (known && clock() < known.untilMs) return known.token;
+    const token = await verifyAnew(jwt);
+    if (verified.size >= MAX_VERIFIED) verified.clear();
+    verified.set(jwt, { token, untilMs: clock() + VERIFIED_MS });
+    return token;
+  };
+
+  async function verifyAnew(jwt: string): Promise<Token> {
     const options = {
       algorithms: ALGORITHMS,
       issuer,
@@ -50,7 +65,7 @@ export function createVerifyJwt(
     } catch (error) {
       throw toBadCredential(error);
     }
-  };
+  }
 }
 
 async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, keyServer: KeyServer): Promise<JWTPayload> {

@@ -8,7 +8,10 @@ import { createBuckets, type Rate } from './rate.ts';
 const REFRESH_MS = 5 * 60_000;
 /** However many tokens with unknown keys come. */
 const ASKED: Rate = { count: 10, periodMs: 60_000 };
-const TIMEOUT_MS = 5_000;
+/** For all that it takes. Who has a token with an unknown key waits for it. */
+const TIMEOUT_MS = 3_000;
+/** After a failure nobody waits for so long. */
+const PAUSE_MS = 1_000;
 const MAX_BYTES = 1024 * 1024;
 
 export type Keys = ReturnType<typeof createLocalJWKSet>;
@@ -34,6 +37,7 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
   const buckets = createBuckets(1);
   let known: Keys | undefined;
   let underWay: Promise<void> | undefined;
+  let pausedUntilMs = 0;
   let isFailing = false;
   setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
 
@@ -49,7 +53,7 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
   };
 
   async function ask(): Promise<void> {
-    if (underWay || !buckets.take('asked', ASKED, now()).granted) return underWay;
+    if (underWay || now() < pausedUntilMs || !buckets.take('asked', ASKED, now()).granted) return underWay;
     underWay = readKeys().finally(() => {
       underWay = undefined;
     });
@@ -57,24 +61,26 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
   }
 
   async function readKeys(): Promise<void> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
-      const url = jwksUrl ?? (await discover());
-      const jwks = (await readJson(url)) as JSONWebKeySet;
+      const url = jwksUrl ?? (await discover(signal));
+      const jwks = (await readJson(url, signal)) as JSONWebKeySet;
       known = createLocalJWKSet(jwks);
       if (isFailing) observe({ kind: 'keys_recovered' });
       isFailing = false;
     } catch (error) {
       if (!isFailing) observe({ kind: 'keys_failing', reason: reasonOf(error as Error) });
       isFailing = true;
+      pausedUntilMs = now() + PAUSE_MS;
     }
   }
 
   /** By OpenID Connect, or else by RFC 8414. */
-  async function discover(): Promise<string> {
+  async function discover(signal: AbortSignal): Promise<string> {
     const { origin, pathname } = new URL(issuer);
     const path = pathname.replace(/\/$/, '');
-    const metadata = await readJson(`${origin}${path}/.well-known/openid-configuration`).catch(() =>
-      readJson(`${origin}/.well-known/oauth-authorization-server${path}`),
+    const metadata = await readJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch(() =>
+      readJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal),
     );
     const { issuer: named, jwks_uri: url } = metadata as { issuer?: unknown; jwks_uri?: unknown };
     if (named !== issuer) throw new Error(`its metadata is that of the issuer ${JSON.stringify(named)}`);
@@ -83,8 +89,7 @@ export function createKeyServer(options: KeyServerOptions): KeyServer {
     return url;
   }
 
-  async function readJson(url: string): Promise<unknown> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+  async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
     const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
     if (!response.ok) throw new Error(`${withoutQuery(url)} answers ${response.status}`);
     const chunks: Uint8Array[] = [];

@@ -91,7 +91,7 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
       {
         name: 'plant_store_request_duration_seconds',
         type: 'histogram',
-        help: 'Time from the first byte of a request to the last of its answer; of a stream, until it ends',
+        help: 'Time from the end of the headers to the last byte of the answer; of a stream, until it ends',
         values: all.flatMap(([labels, { latency }]) => latency.values(labels)),
       },
       {

@@ -32,6 +32,7 @@ export type Fact =
       status: number;
       durationMs: number;
       tokenId: string | undefined;
+      address: string;
     }
   | { kind: 'refused'; reason: Refused; requestId: string; why: string | undefined }
   /** Said once when the keys of the identity provider cannot be read, and once when they can again. */

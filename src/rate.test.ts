@@ -38,15 +38,6 @@ test('a bucket grants a whole period at once, then steadily, and tells when ther
   assert.equal(buckets.take('y', rate, 1000).remaining, 2, 'others have their own');
 });
 
-test('what was given back can be taken again', () => {
-  const buckets = createBuckets(10);
-  const rate = { count: 1, periodMs: 1000 };
-  assert.equal(buckets.take('x', rate, 0).granted, true);
-  buckets.giveBack('x', rate);
-  assert.equal(buckets.take('x', rate, 0).granted, true);
-  assert.equal(buckets.take('x', rate, 0).granted, false);
-});
-
 test('never more than a period and what it brings are granted, however they come', () => {
   fc.assert(
     fc.property(

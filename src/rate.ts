@@ -9,7 +9,7 @@ export interface Rate {
 }
 
 /** What a rate looks like, for those who wrote another thing. */
-export const RATE_FORM = 'a number per second, minute or hour: 100/s, 600/m, 5000/h';
+export const RATE_FORM = `a number, ${MAX_COUNT} at most, per second, minute or hour: 100/s, 600/m, 5000/h`;
 
 /** Undefined where it is none. */
 export function parseRate(text: string): Rate | undefined {
@@ -33,12 +33,10 @@ export interface Taken {
 
 export interface Buckets {
   take(key: string, rate: Rate, nowMs: number): Taken;
-  /** For what turned out not to count. */
-  giveBack(key: string, rate: Rate): void;
   size(): number;
 }
 
-/** What is full again is forgotten; past `maxKeys` also what was made first. */
+/** What is full again is forgotten; past `maxKeys` also what was made first, many at a time. */
 export function createBuckets(maxKeys: number): Buckets {
   /** When each will be full again: all that there is to know of a bucket. */
   const fullAtMs = new Map<string, number>();
@@ -52,17 +50,13 @@ export function createBuckets(maxKeys: number): Buckets {
       fullAtMs.set(key, fullMs);
       return toTaken(true, fullMs - nowMs, rate);
     },
-    giveBack(key, rate) {
-      const fullMs = fullAtMs.get(key);
-      if (fullMs !== undefined) fullAtMs.set(key, fullMs - rate.periodMs / rate.count);
-    },
     size: () => fullAtMs.size,
   };
 
   function makeRoom(nowMs: number): void {
     for (const [key, atMs] of fullAtMs) if (atMs <= nowMs) fullAtMs.delete(key);
     for (const key of fullAtMs.keys()) {
-      if (fullAtMs.size < maxKeys) return;
+      if (fullAtMs.size <= 0.9 * maxKeys) return;
       fullAtMs.delete(key);
     }
   }

@@ -2,6 +2,7 @@
 // The secret itself is shown once to its owner and kept nowhere.
 
 import { z } from 'zod';
+import { parseDuration } from './duration.ts';
 import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
 import { parseRate, printRate, RATE_FORM, type Rate } from './rate.ts';
@@ -63,11 +64,15 @@ export const DEFAULT_SCOPES: Scope[] = ['plants:read', 'plants:write'];
 /** A secret that was replaced is taken for so long, unless somebody wants it otherwise. */
 export const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
+const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a span such as 90d';
 const ScopeName = z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` });
 const RateText = z
   .string({ error: `must be ${RATE_FORM}` })
   .refine((text) => parseRate(text) !== undefined, { error: `must be ${RATE_FORM}` })
-  .meta({ description: 'So many requests at most: in a second, minute or hour', pattern: '^[1-9][0-9]{0,6}/[smh]$' });
+  .meta({
+    description: 'So many requests at most: in a second, minute or hour',
+    pattern: '^([1-9][0-9]{0,5}|1000000)/[smh]$',
+  });
 
 /** As a client asks for it. */
 export const WantedToken = z
@@ -83,10 +88,10 @@ export const WantedToken = z
         .optional()
         .meta({ description: 'What it may do; none that the token which asks lacks', default: DEFAULT_SCOPES }),
       expires: z
-        .string({ error: 'must be a time such as 2030-01-01T00:00:00Z' })
-        .refine(isTime, { error: 'must be a time such as 2030-01-01T00:00:00Z' })
+        .string({ error: `must be ${EXPIRES_FORM}` })
+        .refine((text) => isTime(text) || parseDuration(text) !== undefined, { error: `must be ${EXPIRES_FORM}` })
         .optional()
-        .meta({ format: 'date-time', description: 'Never, if it is left out' }),
+        .meta({ description: 'When, by RFC 3339, or after how long: `90d`. Never, if it is left out' }),
       rate: RateText.optional(),
     },
     {

@@ -54,7 +54,18 @@ test('the settings that are shown are taken', () => {
     if (!value.startsWith('$')) settings[name] = value;
   }
   assert.deepEqual(Object.keys(settings).sort(), [
-    ...['BASE_PATH', 'HOST', 'JWT_AUDIENCE', 'JWT_ISSUER', 'JWT_RATE', 'LOG_LEVEL', 'PORT', 'TLS_CERT', 'TLS_KEY'],
+    ...[
+      'ACCESS_LOG',
+      'BASE_PATH',
+      'HOST',
+      'JWT_AUDIENCE',
+      'JWT_ISSUER',
+      'JWT_RATE',
+      'LOG_LEVEL',
+      'PORT',
+      'TLS_CERT',
+      'TLS_KEY',
+    ],
   ]);
   readConfig(settings);
 });

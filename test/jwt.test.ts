@@ -214,6 +214,7 @@ suite('the key server', () => {
     assert.match(started.server.output(), /"kind":"keys_failing","reason":"[^"]*ECONNREFUSED/);
     await provider.open();
     provider.publish(known, unknown);
+    await sleep(1100); // after a failure nobody waits for it for a second
     assert.equal(await statusOf(started, await sign(issuer, unknown)), 200);
     assert.match(started.server.output(), /can be read again/);
 
@@ -223,9 +224,11 @@ suite('the key server', () => {
       (response: ServerResponse) => response.end('not JSON'),
       (response: ServerResponse) => response.end('{"keys":5}'),
       (response: ServerResponse) => response.end(Buffer.alloc(2 * 1024 * 1024, ' ')),
+      (response: ServerResponse) => void response, // which never ends
       (response: ServerResponse) => response.writeHead(302, { location: provider.jwksUrl }).end(),
     ]) {
       provider.answer(answer);
+      await sleep(1050);
       assert.equal(await statusOf(started, await sign(issuer, late)), 401);
       assert.equal(await statusOf(started, await sign(issuer, known, { jti: String(Math.random()) })), 200);
     }

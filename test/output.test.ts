@@ -20,6 +20,10 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   });
   const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJhbGljZSJ9'}.c2lnbmF0dXJl`;
   for (const path of [`/x/%70st_${server.secret.slice(4)}`, `/x/${jwt}`]) await send(server.port, { path });
+  const longMs = performance.now();
+  await send(server.port, { path: `/${'a'.repeat(15_000)}` });
+  await send(server.port, { path: '/healthz' });
+  assert.ok(performance.now() - longMs < 1000, 'a long path takes long to log');
   await server.stop();
   const lines = server
     .output()
@@ -34,9 +38,12 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
       [false, 'GET', '/plants', 401],
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 404],
+      [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
+      [false, 'GET', '/healthz', 200],
     ],
   );
   assert.match(requests[0].tokenId, /^tok_/);
+  assert.equal(requests[0].address, '127.0.0.1');
   assert.deepEqual(
     lines.filter(({ kind }) => kind !== 'request').map(({ kind }) => kind),
     ['listening', 'stopping', 'stopped'],

@@ -142,6 +142,19 @@ suite('TLS', needsOpenssl, () => {
     assert.ok((await silence) < 15_000);
   });
 
+  test('SIGTERM ends it cleanly, also while a client has said nothing yet', async () => {
+    const other = await startServer({
+      env: { TLS_CERT: join(folders[0], 'server.crt'), TLS_KEY: join(folders[0], 'server.key') },
+    });
+    const silent = connectPlain(other.port).on('error', () => {});
+    await sleep(200);
+    const begunMs = performance.now();
+    assert.equal(await other.stop(), 0);
+    assert.ok(performance.now() - begunMs < 5000);
+    assert.match(other.output(), /"kind":"stopped"/);
+    silent.destroy();
+  });
+
   const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
     ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
     ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashSecret } from '../src/secret.ts';
+import { issueToken } from '../src/token.ts';
 import { type CheckAnswer, createCheck } from './description.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { type Answer, type Call, callerOf, send } from './request.ts';
@@ -57,6 +58,12 @@ for (const [title, databaseOf, needs] of [
       assert.deepEqual(JSON.parse((await call('GET', `/tokens/${id}`)).body).name, wanted.name);
     });
 
+    test('expires may be a span of time, as on the command line', async () => {
+      const { status, body } = await call('POST', '/tokens', { name: 'x', scopes: ['plants:read'], expires: '90d' });
+      const { created, expires } = JSON.parse(body);
+      assert.deepEqual([status, Date.parse(expires) - Date.parse(created)], [201, 90 * 86_400_000]);
+    });
+
     test('GET /tokens tells all but the secrets and their hashes, and when each was used, to the minute', async () => {
       await until(async () => (await tokenWith(admin.id)).lastUsed !== undefined);
       const { body } = await call('GET', '/tokens');
@@ -83,15 +90,16 @@ for (const [title, databaseOf, needs] of [
       [{ name: 'x', scopes: [] }, /"scopes" must name one scope at least/],
       [{ name: 'x', scopes: ['root'] }, /"scopes.0" must be one of plants:read, plants:write, admin/],
       [{ name: 'x', scopes: 'admin' }, /"scopes" must be an array/],
-      [{ name: 'x', expires: '90d' }, /"expires" must be a time such as/],
+      [{ name: 'x', expires: '90' }, /"expires" must be a time such as .*, or a span such as 90d/],
       [{ name: 'x', expires: '2030-13-01T00:00:00Z' }, /"expires" must be a time/],
       [{ name: 'x', scopes: ['plants:read'], expires: '2020-01-01T00:00:00Z' }, /"expires" must be in the future/],
       [{ name: 'x', expires: null }, /"expires" must be a time/],
       [{ name: 'x', expires: '2030-02-30T00:00:00Z' }, /"expires" must be a time/],
       [{ name: 'x', expires: '9999-12-31T23:59:59-23:59' }, /"expires" must be a time/],
-      [{ name: 'x', rate: 100 }, /"rate" must be a number per second, minute or hour/],
-      [{ name: 'x', rate: '0/s' }, /"rate" must be a number per/],
-      [{ name: 'x', rate: '1/d' }, /"rate" must be a number per/],
+      [{ name: 'x', rate: 100 }, /"rate" must be a number, 1000000 at most, per second, minute or hour/],
+      [{ name: 'x', rate: '0/s' }, /"rate" must be a number/],
+      [{ name: 'x', rate: '1000001/s' }, /"rate" must be a number/],
+      [{ name: 'x', rate: '1/d' }, /"rate" must be a number/],
       [{ name: 'x', scope: ['admin'] }, /has members that nobody knows: scope/],
       [[], /The body must be an object/],
     ];
@@ -162,29 +170,70 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await call('GET', '/plants/900001')).status, 404);
     });
 
-    // A look-up on SQLite takes no time in which a client could go.
     if (title === 'PostgreSQL') {
       test('streams whose clients are gone at once leave nothing behind that asks the database', async () => {
-        const count = async () => {
-          const [row] = await queryPostgres(
-            server.databaseUrl,
-            'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()',
-          );
-          return Number(row?.n);
-        };
         const tokens = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
         for (const [n, { secret }] of [...tokens, ...tokens, ...tokens].entries()) {
           const socket = connect(server.port, '127.0.0.1');
           const head = `GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
           socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), n % 3));
         }
-        await sleep(2000);
+        await sleep(1000);
+        assert.ok((await transactionsPerSecond()) < 15);
+      });
+
+      test('many streams, each with a token of its own, cost one question at a time, and end with their token', async () => {
+        const tokens = await besideServer(server.databaseUrl, (store) =>
+          Promise.all(
+            Array.from({ length: 200 }, (_, n) =>
+              issueToken(store, { name: `n ${n}`, scopes: ['plants:read'], expiresMs: null }, Date.now()),
+            ),
+          ),
+        );
+        const streams = await Promise.all(tokens.map(({ secret }) => openStream(secret)));
+        await sleep(1000);
+        const perSecond = await transactionsPerSecond();
+        assert.ok(perSecond < 30, `${perSecond} transactions a second`);
+        const begunMs = performance.now();
+        await call('DELETE', `/tokens/${tokens[7]?.token.id}`);
+        await until(async () => (streams[7]?.endedMs() ?? 0) < Number.POSITIVE_INFINITY);
+        assert.ok(performance.now() - begunMs < 1000);
+        assert.equal(streams.filter(({ endedMs }) => endedMs() < Number.POSITIVE_INFINITY).length, 1);
+        for (const { close } of streams) close();
+      });
+
+      const transactionsPerSecond = async (): Promise<number> => {
+        const text = 'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()';
+        const count = async () => Number((await queryPostgres(server.databaseUrl, text))[0]?.n);
         const before = await count();
         await sleep(2000);
-        const perSecond = ((await count()) - before) / 2;
-        assert.ok(perSecond < 15, `${perSecond} transactions a second`);
-      });
+        return ((await count()) - before) / 2;
+      };
     }
+
+    test('of two rotations at once, the later one decides until when all older secrets are taken', async () => {
+      await besideServer(server.databaseUrl, async (one) => {
+        await besideServer(server.databaseUrl, async (other) => {
+          for (let round = 0; round < 20; round++) {
+            const nowMs = Date.now();
+            const wanted = { name: 'x', scopes: ['plants:read' as const], expiresMs: null };
+            const { token, secret } = await issueToken(one, wanted, nowMs);
+            const [long, short] = [`long ${round} ${title}`, `short ${round} ${title}`];
+            await Promise.all([
+              one.rotateToken(token.id, long, nowMs, nowMs + 1e9),
+              other.rotateToken(token.id, short, nowMs, nowMs),
+            ]);
+            assert.equal(
+              (await one.findToken(hashSecret(secret)))?.expiresMs,
+              nowMs,
+              'of the one that ends it at once',
+            );
+            const newest = (await one.findToken(short))?.expiresMs === null ? short : long;
+            assert.equal((await one.findToken(newest))?.expiresMs, null);
+          }
+        });
+      });
+    });
 
     test('an import under way ends with its token', async () => {
       const { token, secret } = await addToken(server.databaseUrl, {});
@@ -286,18 +335,18 @@ for (const [title, databaseOf, needs] of [
       return JSON.parse((await call('GET', `/tokens/${id}`)).body);
     }
 
-    function openStream(secret: string): Promise<{ endedMs(): number }> {
+    function openStream(secret: string): Promise<{ endedMs(): number; close(): void }> {
       return new Promise((resolve, reject) => {
         let endedMs = Number.POSITIVE_INFINITY;
         const headers = { authorization: `Bearer ${secret}`, accept: 'text/event-stream' };
-        request({ port: server.port, path: '/events', headers }, (response) => {
+        const sent = request({ port: server.port, path: '/events', headers }, (response) => {
           response.on('close', () => {
             endedMs = performance.now();
           });
-          response.once('data', () => resolve({ endedMs: () => endedMs }));
-        })
-          .on('error', reject)
-          .end();
+          response.on('error', () => {});
+          response.once('data', () => resolve({ endedMs: () => endedMs, close: () => sent.destroy() }));
+        });
+        sent.on('error', reject).end();
       });
     }
   });

@@ -131,7 +131,7 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires takes .* not "soon"/],
   [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
   [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
-  [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be a number per second, minute or hour.* not "100"/],
+  [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be a number, .* per second, minute or hour.* not "100"/],
   [['rotate', 'tok_nobody'], 1, /No token that is active has the id "tok_nobody"/],
   [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace takes .* not "soon"/],
   [['rotate', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],

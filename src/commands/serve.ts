@@ -12,7 +12,7 @@ import { type Config, describeDatabase, type JwtConfig } from '../config.ts';
 import { type Delivery, startDelivery } from '../delivery.ts';
 import { createApp } from '../http/app.ts';
 import type { VerifyJwt } from '../http/auth.ts';
-import { stopListening } from '../http/connection.ts';
+import { endHandshakes, stopListening } from '../http/connection.ts';
 import { followCertificate, readCertificate } from '../http/tls.ts';
 import { createLog } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
@@ -97,6 +97,7 @@ export async function serve(config: Config): Promise<void> {
     const delivered = delivery?.stop();
     draining.abort();
     if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
+    endHandshakes();
     await app.close();
     await delivered;
     await store.close();

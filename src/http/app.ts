@@ -8,7 +8,6 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
 import type { Observe } from '../observe.ts';
-import { BadCredential } from '../token.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
@@ -42,8 +41,8 @@ export function createApp(options: AppOptions): FastifyInstance {
   const routes = createRoutes({ ...options, clock });
   const paths = createPaths(routes, basePath);
   const authenticator = createAuthenticator(store, options.verifyJwt, clock);
-  const watch = createWatch(authenticator);
-  const letIn = createDoor(authenticator, observe);
+  const watch = createWatch(authenticator, observe);
+  const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
   const app = fastify({
@@ -145,11 +144,6 @@ export function createApp(options: AppOptions): FastifyInstance {
     };
   }
 
-  /** Its body has taken so long that the credential may have ended meanwhile. */
-  async function requireStillGood({ headers }: FastifyRequest): Promise<void> {
-    if (!(await authenticator.isStillGood(headers.authorization))) throw new BadCredential('revoked');
-  }
-
   /** A path that the router cannot read does not come to `admit`. */
   async function refuseUnreadablePath(error: Error, request: AdmittedRequest, reply: FastifyReply): Promise<void> {
     try {
@@ -182,7 +176,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   /** Fastify's own hook would not hear of those whose client goes away. */
   function observeAnswer(request: AdmittedRequest, { raw }: FastifyReply): void {
     const isAnswered = raw.writableFinished || (raw.headersSent && request.raw.complete);
-    const status = isAnswered ? raw.statusCode : NO_ANSWER;
+    const status = isAnswered ? raw.statusCode : (connection.refusedWith(request.raw.socket) ?? NO_ANSWER);
     const durationMs = ageMs(request);
     observe({ kind: 'answer', route: routeOf(request), status, durationMs });
     if (accessLog) {
@@ -194,13 +188,14 @@ export function createApp(options: AppOptions): FastifyInstance {
         status,
         durationMs: Math.round(durationMs * 1000) / 1000,
         tokenId: request.token?.id,
+        address: request.ip,
       });
     }
   }
 }
 
-/** Tokens and JWTs. */
-const SECRETS = /pst_\w+|[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g;
+/** A token anywhere in it, or a JWT. */
+const SECRET = /pst_|^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 /** For so long after its headers a request is let in as it was then. */
 const ADMITTED_MS = 250;
 /** The client went away before it had an answer. Not one of HTTP, yet known to those who read logs. */
@@ -244,7 +239,6 @@ function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 function loggable(url: string): string {
-  const path = decode(pathOf(url));
-  const safe = path.replace(SECRETS, '…');
-  return safe === path ? pathOf(url) : safe;
+  const segments = pathOf(url).split('/');
+  return segments.map((segment) => (SECRET.test(decode(segment)) ? '…' : segment)).join('/');
 }

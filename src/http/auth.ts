@@ -34,7 +34,6 @@ export function createAuthenticator(
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  const looking = new Map<string, Promise<Token>>();
   const countWrong = createLogins();
   /** Tokens whose use is being written down. */
   const noting = new Set<string>();
@@ -73,20 +72,12 @@ export function createAuthenticator(
     }
   }
 
-  /** Once for all who send the same meanwhile. */
-  function lookUp(authorization: string): Promise<Token> {
-    const underWay = looking.get(authorization);
-    if (underWay) return underWay;
-    const found = read(authorization).finally(() => looking.delete(authorization));
-    looking.set(authorization, found);
-    return found;
-  }
-
-  async function read(authorization: string): Promise<Token> {
+  async function lookUp(authorization: string): Promise<Token> {
     const credential = credentialIn(authorization);
     const sinceMs = freshSinceMs;
     const token = isSecret(credential) ? await findToken(hashSecret(credential)) : await readJwt(credential);
-    if (sinceMs === freshSinceMs) fresh.set(authorization, token); // or it may be too old by now
+    const isPlain = authorization.length === 'Bearer '.length + credential.length; // or there is no end to its forms
+    if (isPlain && sinceMs === freshSinceMs) fresh.set(authorization, token); // or it may be too old by now
     return token;
   }
 

@@ -32,6 +32,9 @@ const newest = new WeakMap<Socket, IncomingMessage>();
 const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
 /** Connections that were told `Connection: close`: nothing that still arrives on them may have an effect. */
 const closing = new WeakSet<Socket>();
+/** Connections that have not said yet how they want to be encrypted, by whose they are. */
+const handshakes = new Map<string, Socket>();
+const refusals = new WeakMap<Socket, number>();
 /** Connections whose refusal waits for earlier answers; the parser reports its fault again with every chunk. */
 const faulty = new WeakSet<Socket>();
 
@@ -42,12 +45,14 @@ export function guardConnections(server: Server): void {
   server.on('connection', (socket: Socket) => {
     connections++;
     socket.on('close', () => connections--);
+    if (server instanceof TlsServer) noteHandshake(socket);
     if (connections > MAX_CONNECTIONS) {
       if (server instanceof TlsServer)
         socket.destroy(); // it could not read an answer yet
       else refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
     }
   });
+  server.on('secureConnection', (socket: Socket) => handshakes.delete(peerOf(socket)));
   const timer = setInterval(refuseLateBodies, TIMEOUT_CHECK_MS).unref();
   server.on('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => {
@@ -61,6 +66,28 @@ export function guardConnections(server: Server): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   }
+}
+
+function noteHandshake(socket: Socket): void {
+  const peer = peerOf(socket);
+  handshakes.set(peer, socket);
+  socket.on('close', () => {
+    if (handshakes.get(peer) === socket) handshakes.delete(peer);
+  });
+}
+
+function peerOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** For the end: http.Server does not know of them, and would wait. */
+export function endHandshakes(): void {
+  for (const socket of handshakes.values()) socket.destroy();
+}
+
+/** The status that a connection was refused with, if it was. */
+export function refusedWith(socket: Socket): number | undefined {
+  return refusals.get(socket);
 }
 
 export function noteRequest(request: IncomingMessage): void {
@@ -205,6 +232,7 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
 function refuse(socket: Socket, error: PlantStoreError): void {
   closing.add(socket);
   const { status, headers, body } = toResponse(error);
+  refusals.set(socket, status);
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,

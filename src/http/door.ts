@@ -17,23 +17,35 @@ const REFUSED: Partial<Record<ErrorCode, Refused>> = {
 
 export type AdmittedRequest = FastifyRequest & { begunMs?: number; token?: Token };
 
-/** Without a scope any token will do. Throws `no_credentials`, `bad_token`, `over_rate`, `scope_missing`. */
-export type LetIn = (request: AdmittedRequest, reply: FastifyReply, scope?: Scope) => Promise<void>;
+export interface Door {
+  /** Without a scope any token will do. Throws `no_credentials`, `bad_token`, `over_rate`, `scope_missing`. */
+  letIn(request: AdmittedRequest, reply: FastifyReply, scope?: Scope): Promise<void>;
+  /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
+  requireStillGood(request: AdmittedRequest): Promise<void>;
+}
 
-export function createDoor({ authenticate }: Authenticator, observe: Observe): LetIn {
+export function createDoor({ authenticate, isStillGood }: Authenticator, observe: Observe): Door {
   const countRequest = createLimits();
 
-  return async (request, reply, scope) => {
-    try {
-      const found = authenticate(request, reply);
-      const token = found instanceof Promise ? await found : found;
-      request.token = token;
-      countRequest(token, reply);
-      if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
-    } catch (error) {
-      if (error instanceof PlantStoreError) observeRefusal(error, request);
+  return {
+    async letIn(request, reply, scope) {
+      try {
+        const found = authenticate(request, reply);
+        const token = found instanceof Promise ? await found : found;
+        request.token = token;
+        countRequest(token, reply);
+        if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
+      } catch (error) {
+        if (error instanceof PlantStoreError) observeRefusal(error, request);
+        throw error;
+      }
+    },
+    async requireStillGood(request) {
+      if (await isStillGood(request.headers.authorization)) return;
+      const error = new BadCredential('revoked');
+      observeRefusal(error, request);
       throw error;
-    }
+    },
   };
 
   function observeRefusal(error: PlantStoreError, { id, token }: AdmittedRequest): void {

@@ -31,12 +31,14 @@ const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   405: { Allow: 'The methods that the path has' },
   412: { ETag: 'Of the record as it is now, where there is one' },
   415: { Accept: 'The media types that are taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
-  429: {
-    'Retry-After': 'Seconds to wait',
-    RateLimit: 'What is left, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11)',
-    'RateLimit-Policy': 'How many requests in how many seconds',
-  },
+  429: { 'Retry-After': 'Seconds to wait' },
   503: { 'Retry-After': 'Seconds to wait' },
+};
+
+const OF_A_RATE = {
+  RateLimit:
+    'To a token that has a rate: what is left, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11)',
+  'RateLimit-Policy': 'To a token that has a rate: how many requests in how many seconds',
 };
 
 /** The route that serves the description of all others and of itself. */
@@ -106,11 +108,14 @@ function describeOperation(entry: Route): unknown {
     responses: {
       [answer.status ?? 200]: {
         description: answer.description,
-        headers: describeHeaders(answer.headers),
+        headers: describeHeaders({ ...answer.headers, ...(access !== 'open' && OF_A_RATE) }),
         ...((answer.schema || answer.streams) && { content: describeContent(answer) }),
       },
       ...(answer.notModified && {
-        304: { description: 'It is as the client knows it', headers: describeHeaders(answer.headers) },
+        304: {
+          description: 'It is as the client knows it',
+          headers: describeHeaders({ ...answer.headers, ...OF_A_RATE }),
+        },
       }),
       ...Object.fromEntries(
         codes.map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
@@ -162,7 +167,7 @@ function describeErrors(): unknown {
       nameOf(status),
       {
         description: codes.map((code) => `\`${ERROR_NUMBERS[code]}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
-        headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...HEADERS_OF_STATUS[status] }),
+        headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...OF_A_RATE, ...HEADERS_OF_STATUS[status] }),
         content: contentOf(['application/json'], ErrorBody),
       },
     ]),

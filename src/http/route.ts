@@ -71,6 +71,9 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
 
 export type Route = Definition<unknown, Parameters, Access>;
 
+/** Of an answer with a secret in it. */
+export const NO_STORE = { 'Cache-Control': '`no-store`' };
+
 /** Lets the types of body, parameters and token flow into the handler. */
 export function route<Body, A extends Access, P extends Parameters = Record<never, never>>(
   definition: Definition<Body, P, A>,

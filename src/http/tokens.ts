@@ -1,6 +1,7 @@
 // Everything under /tokens: who may use the service, for what, how often and how long.
 
 import { z } from 'zod';
+import { parseDuration } from '../duration.ts';
 import { PlantStoreError } from '../error.ts';
 import { parseRate } from '../rate.ts';
 import {
@@ -19,7 +20,7 @@ import {
 } from '../token.ts';
 import { lacksScope } from './errors.ts';
 import { grace, tokenId as id } from './parameters.ts';
-import { jsonBody, type Route, route } from './route.ts';
+import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
   return [
@@ -35,7 +36,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         status: 201,
         description: 'The token with its secret, which is shown only now',
         schema: TokenWithSecret,
-        headers: { Location: 'Path of the token' },
+        headers: { Location: 'Path of the token', ...NO_STORE },
       },
       async handle({ body: { name, scopes = DEFAULT_SCOPES, expires, rate }, token: own, reply }) {
         requireOwnScopes(own, scopes);
@@ -98,7 +99,11 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       summary: 'Give a token a new secret',
       description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
       parameters: { id, grace },
-      answer: { description: 'The token with its new secret, which is shown only now', schema: TokenWithSecret },
+      answer: {
+        description: 'The token with its new secret, which is shown only now',
+        schema: TokenWithSecret,
+        headers: NO_STORE,
+      },
       errors: ['not_found'],
       async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own, reply }) {
         requireOwnScopes(own, (await store.getToken(id)).scopes);
@@ -116,8 +121,9 @@ function requireOwnScopes(own: Token, wanted: Scope[]): void {
   if (missing) throw lacksScope(missing);
 }
 
-function toFuture(time: string, nowMs: number): number {
-  const timeMs = Date.parse(time);
+function toFuture(text: string, nowMs: number): number {
+  const durationMs = parseDuration(text);
+  const timeMs = durationMs === undefined ? Date.parse(text) : nowMs + durationMs;
   if (timeMs > nowMs) return timeMs;
   throw new PlantStoreError('not_valid', '"expires" must be in the future');
 }

@@ -22,7 +22,7 @@ import {
   WebhookWithSecret,
 } from '../webhook.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from './parameters.ts';
-import { jsonBody, type Route, route } from './route.ts';
+import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 
 /** Each may take as long as an attempt does. */
 const MAX_TESTS = 16;
@@ -60,7 +60,7 @@ export function webhookRoutes(
         status: 201,
         description: 'The webhook with its secret, which is shown only now',
         schema: WebhookWithSecret,
-        headers: { Location: 'Path of the webhook' },
+        headers: { Location: 'Path of the webhook', ...NO_STORE },
       },
       async handle({ body: { url, events = DEFAULT_EVENTS }, reply }) {
         const target = await targets.check(url);
@@ -118,7 +118,11 @@ export function webhookRoutes(
       summary: 'Give a webhook a new secret',
       description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
       parameters: { id },
-      answer: { description: 'The webhook with its new secret, which is shown only now', schema: WebhookWithSecret },
+      answer: {
+        description: 'The webhook with its new secret, which is shown only now',
+        schema: WebhookWithSecret,
+        headers: NO_STORE,
+      },
       errors: ['not_found'],
       async handle({ parameters: { id }, reply }) {
         const secret = mintWebhookSecret();

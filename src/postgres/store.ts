@@ -125,7 +125,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         if (pruned < PRUNED_AT_ONCE) return total;
       }
     },
-    ...createTokenStore({ read: readOnce, commit }),
+    ...createTokenStore({ read: readOnce, commit, tooMany: tooManyReads }),
     ...createWebhookStore({
       read: readOnce,
       commit,

@@ -4,11 +4,15 @@ import { lastAdmin, noActiveToken, noToken, type Refused, toError } from '../dec
 import { printRate } from '../rate.ts';
 import { type TokenRow, toOldToken, toToken } from '../rows.ts';
 import type { Token, TokenStore } from '../token.ts';
+import { toArray } from './array.ts';
+import { createGather } from './gather.ts';
 import type { Row, Statement } from './transaction.ts';
 
 interface Database {
   read(statement: Statement): Promise<Row[]>;
   commit(statement: Statement): Promise<Row[]>;
+  /** When very many wait. */
+  tooMany(): Error;
 }
 
 type FoundRow = TokenRow & { old_until: bigint };
@@ -17,7 +21,7 @@ const COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate
 const ALL = `SELECT ${COLUMNS}, (SELECT max(until) FROM old_secrets WHERE token_id = t.id) AS old_until FROM tokens t`;
 const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
 
-export function createTokenStore({ read, commit }: Database): TokenStore {
+export function createTokenStore({ read, commit, tooMany }: Database): TokenStore {
   return {
     async addToken({ id, name, scopes, createdMs, expiresMs, rate }, secretHash) {
       const text =
@@ -25,14 +29,7 @@ export function createTokenStore({ read, commit }: Database): TokenStore {
       const values = [id, secretHash, name, scopes.join(' '), createdMs, expiresMs, rate && printRate(rate)];
       await commit({ text, values });
     },
-    async findToken(secretHash) {
-      const text = `
-        SELECT found.*, false AS is_old FROM (${ALL} WHERE t.secret_hash = $1) AS found
-        UNION ALL
-        SELECT ${COLUMNS}, o.until, true FROM old_secrets o JOIN tokens t ON t.id = o.token_id WHERE o.secret_hash = $1`;
-      const [row] = await read({ text, values: [secretHash] });
-      return row && (row.is_old ? toOldToken : toToken)(row as unknown as FoundRow);
-    },
+    findToken: createGather(findTokens, tooMany),
     getToken,
     async listTokens() {
       return (await read({ text: `${ALL} ORDER BY t.created, t.id` })).map((row) =>
@@ -54,13 +51,9 @@ export function createTokenStore({ read, commit }: Database): TokenStore {
       refuse(lastAdmin(id));
     },
     async rotateToken(id, secretHash, nowMs, oldUntilMs) {
-      const text = `
-        WITH active AS (SELECT id, secret_hash FROM tokens WHERE id = $1 AND ${IS_ACTIVE} FOR UPDATE),
-        shortened AS (UPDATE old_secrets SET until = least(until, $4) WHERE token_id = (SELECT id FROM active)),
-        kept AS (INSERT INTO old_secrets SELECT secret_hash, id, $4 FROM active)
-        UPDATE tokens t SET secret_hash = $3 FROM active WHERE t.id = active.id RETURNING t.id`;
-      const rotated = await commit({ text, values: [id, nowMs, secretHash, oldUntilMs] });
-      if (rotated.length === 0) refuse(noActiveToken(id));
+      const text = 'SELECT rotate_token_1($1, $2, $3, $4) AS is_rotated';
+      const [row] = await commit({ text, values: [id, secretHash, nowMs, oldUntilMs] });
+      if (!row?.is_rotated) refuse(noActiveToken(id));
       return getToken(id);
     },
     async noteUse(id, timeMs) {
@@ -71,6 +64,18 @@ export function createTokenStore({ read, commit }: Database): TokenStore {
       await commit({ text, values: [id, timeMs] });
     },
   };
+
+  async function findTokens(secretHashes: string[]): Promise<Map<string, Token>> {
+    const text = `
+      SELECT found.*, false AS is_old FROM (${ALL.replace('SELECT', 'SELECT t.secret_hash,')} WHERE t.secret_hash = ANY ($1)) AS found
+      UNION ALL
+      SELECT o.secret_hash, ${COLUMNS}, o.until, true
+      FROM old_secrets o JOIN tokens t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
+    const rows = await read({ text, values: [toArray(secretHashes)] });
+    return new Map(
+      rows.map((row) => [row.secret_hash as string, (row.is_old ? toOldToken : toToken)(row as unknown as FoundRow)]),
+    );
+  }
 
   async function getToken(id: string): Promise<Token> {
     const [row] = await read({ text: `${ALL} WHERE t.id = $1`, values: [id] });
