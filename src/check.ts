@@ -14,6 +14,13 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
   throw new PlantStoreError('not_valid', findings.join('; '));
 }
 
+/** For an object in which a member that nobody knows is a mistake: somebody would get what they did not ask for. */
+export function strictly(issue: z.core.$ZodRawIssue): string {
+  return issue.code === 'unrecognized_keys'
+    ? `has members that nobody knows: ${issue.keys.join(', ')}`
+    : 'must be an object';
+}
+
 export function readJson(text: string, what: string): unknown {
   if (text.startsWith('\uFEFF')) throw new PlantStoreError('not_json', `${what} begins with a byte order mark`);
   try {

@@ -2,6 +2,7 @@
 // The secret itself is shown once to its owner and kept nowhere.
 
 import { z } from 'zod';
+import { strictly } from './check.ts';
 import { parseDuration } from './duration.ts';
 import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
@@ -94,12 +95,7 @@ export const WantedToken = z
         .meta({ description: 'When, by RFC 3339, or after how long: `90d`. Never, if it is left out' }),
       rate: RateText.optional(),
     },
-    {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys'
-          ? `has members that nobody knows: ${issue.keys.join(', ')}`
-          : 'must be an object',
-    },
+    { error: strictly },
   )
   .meta({ id: 'NewToken' });
 

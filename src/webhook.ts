@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Outcome } from './attempt.ts';
 import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
+import { strictly } from './check.ts';
 import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
 import { mintId } from './secret.ts';
@@ -30,12 +31,7 @@ export const NewWebhook = z
         .optional()
         .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
     },
-    {
-      error: (issue) =>
-        issue.code === 'unrecognized_keys'
-          ? `has members that nobody knows: ${issue.keys.join(', ')}`
-          : 'must be an object',
-    },
+    { error: strictly },
   )
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;

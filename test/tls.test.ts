@@ -119,11 +119,11 @@ suite('TLS', needsOpenssl, () => {
     const { serialNumber: first } = (await handshake()).certificate;
 
     writeFileSync(files.TLS_CERT, '');
-    await sleep(2500);
+    await sleep(1500);
     assert.equal((await handshake()).certificate.serialNumber, first, 'a file that is just being written');
     writeFileSync(files.TLS_CERT, readFileSync(join(folders[0], 'server.crt')));
     writeFileSync(files.TLS_KEY, readFileSync(join(folders[1], 'server.key')));
-    await sleep(5000);
+    await sleep(3000);
     assert.equal((await handshake()).certificate.serialNumber, first, 'the old one stays');
     assert.match(server.output(), /The old certificate stays in use: TLS_CERT and TLS_KEY are not a certificate/);
 

@@ -7,7 +7,7 @@ import type { TlsFiles } from '../config.ts';
 import type { Observe } from '../observe.ts';
 import { Refusal } from '../refusal.ts';
 
-const LOOK_EVERY_MS = 2_000;
+const LOOK_EVERY_MS = 1_000;
 /** A client that opens a connection and says nothing. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
