@@ -32,7 +32,7 @@ export type Fact =
       status: number;
       durationMs: number;
       tokenId: string | undefined;
-      address: string;
+      address: string | undefined;
     }
   | { kind: 'refused'; reason: Refused; requestId: string; why: string | undefined }
   /** Said once when the keys of the identity provider cannot be read, and once when they can again. */

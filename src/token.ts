@@ -45,7 +45,7 @@ export interface TokenStore {
   revokeToken(id: string, nowMs: number, evenLastAdmin?: boolean): Promise<void>;
   /** All secrets that it had are taken until then at most. Throws `not_found` where it is not active. */
   rotateToken(id: string, secretHash: string, nowMs: number, oldUntilMs: number): Promise<Token>;
-  noteUse(id: string, timeMs: number): Promise<void>;
+  noteUse(ids: string[], timeMs: number): Promise<void>;
 }
 
 const MAX_NAME_CHARS = 100;

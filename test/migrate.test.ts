@@ -270,7 +270,7 @@ suite('migrate', needsPostgres, () => {
       besideServer(url, async (store) => (await renewSecret(store, id, 2, graceMs)).secret);
     const find = (url: string, secret: string) => besideServer(url, (store) => store.findToken(hashSecret(secret)));
     const [a, b] = [await issue('a'), await issue('b')];
-    await besideServer(from, (store) => store.noteUse(a.token.id, 60_000));
+    await besideServer(from, (store) => store.noteUse([a.token.id], 60_000));
     const second = await renew(from, a.token.id, 1e15);
     assert.equal((await migrate(from, to)).status, 0);
     for (const secret of [a.secret, second, b.secret])

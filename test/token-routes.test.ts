@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { hashSecret } from '../src/secret.ts';
 import { issueToken } from '../src/token.ts';
 import { type CheckAnswer, createCheck } from './description.ts';
@@ -179,7 +180,7 @@ for (const [title, databaseOf, needs] of [
           socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), n % 3));
         }
         await sleep(1000);
-        assert.ok((await transactionsPerSecond()) < 15);
+        assert.ok((await transactionsPerSecond()) < 15); // about 20 if they are looked up
       });
 
       test('many streams, each with a token of its own, cost one question at a time, and end with their token', async () => {
@@ -193,13 +194,28 @@ for (const [title, databaseOf, needs] of [
         const streams = await Promise.all(tokens.map(({ secret }) => openStream(secret)));
         await sleep(1000);
         const perSecond = await transactionsPerSecond();
-        assert.ok(perSecond < 30, `${perSecond} transactions a second`);
+        assert.ok(perSecond < 60, `${perSecond} transactions a second`);
         const begunMs = performance.now();
         await call('DELETE', `/tokens/${tokens[7]?.token.id}`);
         await until(async () => (streams[7]?.endedMs() ?? 0) < Number.POSITIVE_INFINITY);
         assert.ok(performance.now() - begunMs < 1000);
         assert.equal(streams.filter(({ endedMs }) => endedMs() < Number.POSITIVE_INFINITY).length, 1);
         for (const { close } of streams) close();
+      });
+
+      test('nobody waits for the note that a token was used', async () => {
+        const tokens = await Promise.all(
+          Array.from({ length: 12 }, () => addToken(server.databaseUrl, { scopes: ['plants:read'] })),
+        );
+        const locking = new pg.Client({ connectionString: server.databaseUrl });
+        await locking.connect();
+        await locking.query('BEGIN');
+        await locking.query('SELECT FROM tokens FOR UPDATE');
+        const begunMs = performance.now();
+        const answers = await Promise.all(tokens.map(({ secret }) => list(secret)));
+        assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200]);
+        assert.ok(performance.now() - begunMs < 2000);
+        await locking.end();
       });
 
       const transactionsPerSecond = async (): Promise<number> => {

@@ -60,6 +60,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   connection.guardConnections(app.server);
   app.decorateRequest('token', undefined);
   app.decorateRequest('begunMs', 0);
+  app.decorateRequest('address', undefined);
   app.addHook('onRequest', admit);
   app.removeAllContentTypeParsers(); // the bytes as they came: body.ts reads them
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
@@ -101,6 +102,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   /** True when it is a browser that asks if its page may ask. */
   function receive(request: AdmittedRequest, reply: FastifyReply): boolean {
     request.begunMs = performance.now();
+    if (accessLog) request.address = request.ip; // when the client is gone it cannot be told any more
     reply.raw.on('close', () => observeAnswer(request, reply));
     connection.noteRequest(request.raw);
     reply.header('x-request-id', request.id);
@@ -188,14 +190,13 @@ export function createApp(options: AppOptions): FastifyInstance {
         status,
         durationMs: Math.round(durationMs * 1000) / 1000,
         tokenId: request.token?.id,
-        address: request.ip,
+        address: request.address,
       });
     }
   }
 }
 
-/** A token anywhere in it, or a JWT. */
-const SECRET = /pst_|^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
+const JWT = /^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 /** For so long after its headers a request is let in as it was then. */
 const ADMITTED_MS = 250;
 /** The client went away before it had an answer. Not one of HTTP, yet known to those who read logs. */
@@ -220,6 +221,13 @@ function serverOptions(certificate: Certificate | undefined): { http: object } {
   return certificate ? ({ https } as object as { http: object }) : { http: options };
 }
 
+/** A token anywhere in it, a JWT, or what cannot be read. */
+function holdsSecret(segment: string): boolean {
+  const text = decode(segment);
+  const isUnread = text === segment && segment.includes('%');
+  return isUnread || text.includes('pst_') || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
+}
+
 function ageMs({ begunMs = 0 }: AdmittedRequest): number {
   return performance.now() - begunMs;
 }
@@ -240,5 +248,5 @@ function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 function loggable(url: string): string {
   const segments = pathOf(url).split('/');
-  return segments.map((segment) => (SECRET.test(decode(segment)) ? '…' : segment)).join('/');
+  return segments.map((segment) => (holdsSecret(segment) ? '…' : segment)).join('/');
 }

@@ -6,11 +6,11 @@ import { PlantStoreError } from '../error.ts';
 import { hashSecret, isSecret } from '../secret.ts';
 import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../token.ts';
 import { createLogins } from './logins.ts';
+import { createUseNotes } from './token-use.ts';
 
 /** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
 const TRUST_MS = 500;
 const MAX_REMEMBERED = 10_000;
-const MINUTE_MS = 60_000;
 /** Not what somebody had once, nor what we have no key for. */
 const GUESSES: CredentialFault[] = ['malformed', 'unknown', 'bad_jwt'];
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -21,8 +21,8 @@ export type VerifyJwt = (jwt: string) => Promise<Token>;
 export interface Authenticator {
   /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
   authenticate(request: FastifyRequest, reply: FastifyReply): Token | Promise<Token>;
-  /** Of a request that was let in before. */
-  isStillGood(authorization: string | undefined): Promise<boolean>;
+  /** Of a request that was let in before: what is wrong by now. */
+  findFault(authorization: string | undefined): Promise<BadCredential | undefined>;
 }
 
 /** Without `verifyJwt` no JWT is a credential. */
@@ -35,8 +35,7 @@ export function createAuthenticator(
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
   const countWrong = createLogins();
-  /** Tokens whose use is being written down. */
-  const noting = new Set<string>();
+  const noteUse = createUseNotes(tokens, clock);
 
   return {
     authenticate(request, reply) {
@@ -44,12 +43,12 @@ export function createAuthenticator(
       const token = findFresh(authorization);
       return token ? requireActive(token) : lookUpCounted(authorization, request, reply);
     },
-    async isStillGood(authorization = '') {
+    async findFault(authorization = '') {
       try {
         requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
-        return true;
+        return undefined;
       } catch (error) {
-        return !(error instanceof BadCredential); // with the database out of reach nobody knows better
+        return error instanceof BadCredential ? error : undefined; // with the database out of reach nobody knows better
       }
     },
   };
@@ -84,19 +83,8 @@ export function createAuthenticator(
   async function findToken(hash: string): Promise<Token> {
     const token = await tokens.findToken(hash);
     if (!token) throw new BadCredential('unknown');
-    noteUse(token);
+    if (isActive(token, clock())) noteUse(token);
     return token;
-  }
-
-  /** To the minute. What fails is tried again with the next look-up. */
-  function noteUse(token: Token): void {
-    const minuteMs = Math.floor(clock() / MINUTE_MS) * MINUTE_MS;
-    if (!isActive(token, clock()) || minuteMs <= (token.lastUsedMs ?? 0) || noting.has(token.id)) return;
-    noting.add(token.id);
-    tokens
-      .noteUse(token.id, minuteMs)
-      .catch(() => {})
-      .finally(() => noting.delete(token.id));
   }
 
   async function readJwt(credential: string): Promise<Token> {

@@ -76,8 +76,8 @@ function noteHandshake(socket: Socket): void {
   });
 }
 
-function peerOf({ remoteAddress, remotePort }: Socket): string {
-  return `${remoteAddress} ${remotePort}`;
+function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
 /** For the end: http.Server does not know of them, and would wait. */

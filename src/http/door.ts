@@ -15,7 +15,7 @@ const REFUSED: Partial<Record<ErrorCode, Refused>> = {
   over_rate: 'rate',
 };
 
-export type AdmittedRequest = FastifyRequest & { begunMs?: number; token?: Token };
+export type AdmittedRequest = FastifyRequest & { begunMs?: number; address?: string; token?: Token };
 
 export interface Door {
   /** Without a scope any token will do. Throws `no_credentials`, `bad_token`, `over_rate`, `scope_missing`. */
@@ -24,7 +24,7 @@ export interface Door {
   requireStillGood(request: AdmittedRequest): Promise<void>;
 }
 
-export function createDoor({ authenticate, isStillGood }: Authenticator, observe: Observe): Door {
+export function createDoor({ authenticate, findFault }: Authenticator, observe: Observe): Door {
   const countRequest = createLimits();
 
   return {
@@ -41,10 +41,10 @@ export function createDoor({ authenticate, isStillGood }: Authenticator, observe
       }
     },
     async requireStillGood(request) {
-      if (await isStillGood(request.headers.authorization)) return;
-      const error = new BadCredential('revoked');
-      observeRefusal(error, request);
-      throw error;
+      const fault = await findFault(request.headers.authorization);
+      if (!fault) return;
+      observeRefusal(fault, request);
+      throw fault;
     },
   };
 

@@ -2,7 +2,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../observe.ts';
-import { BadCredential } from '../token.ts';
+import type { BadCredential } from '../token.ts';
 import type { Authenticator } from './auth.ts';
 
 /** Together with the time that a token is trusted for: within 1 s. */
@@ -11,44 +11,51 @@ const LOOK_EVERY_MS = 250;
 /** Gives what aborts, with a BadCredential, when the credential is no longer good. */
 export type Watch = (request: FastifyRequest, reply: FastifyReply) => AbortSignal;
 
-export function createWatch({ isStillGood }: Authenticator, observe: Observe): Watch {
-  /** What ends each, by what was sent: many may share one. */
-  const watched = new Map<string, Set<() => void>>();
+/** All requests with one credential. */
+interface Watched {
+  authorization: string;
+  ends: Set<(fault: BadCredential) => void>;
+  /** The answer to the last look is not here yet. */
+  isLooking: boolean;
+}
+
+export function createWatch({ findFault }: Authenticator, observe: Observe): Watch {
+  const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
-  let isLooking = false;
 
   return ({ id, headers: { authorization = '' } }, reply) => {
     if (reply.raw.closed) return AbortSignal.abort(); // its client went away while it was looked up
     const ended = new AbortController();
-    const end = () => {
-      const error = new BadCredential('revoked');
-      observe({ kind: 'refused', reason: error.reason, requestId: id, why: 'while it was under way' });
-      ended.abort(error);
+    const own = watched.get(authorization) ?? { authorization, ends: new Set(), isLooking: false };
+    const end = (fault: BadCredential) => {
+      forget(own, end);
+      observe({ kind: 'refused', reason: fault.reason, requestId: id, why: 'while it was under way' });
+      ended.abort(fault);
     };
-    const sharing = watched.get(authorization) ?? new Set();
-    watched.set(authorization, sharing.add(end));
+    own.ends.add(end);
+    watched.set(authorization, own);
     timer ??= setInterval(look, LOOK_EVERY_MS).unref();
-    reply.raw.once('close', () => {
-      sharing.delete(end);
-      if (sharing.size === 0) watched.delete(authorization);
-      if (watched.size > 0) return;
-      clearInterval(timer);
-      timer = undefined;
-    });
+    reply.raw.once('close', () => forget(own, end));
     return ended.signal;
   };
 
-  /** All at once, so that a database can be asked for all of them at once; and not again until it has answered. */
-  async function look(): Promise<void> {
-    if (isLooking) return;
-    isLooking = true;
-    await Promise.all([...watched].map(([authorization, sharing]) => lookAt(authorization, sharing)));
-    isLooking = false;
+  function forget(own: Watched, end: (fault: BadCredential) => void): void {
+    own.ends.delete(end);
+    if (own.ends.size === 0 && watched.get(own.authorization) === own) watched.delete(own.authorization);
+    if (watched.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 
-  async function lookAt(authorization: string, sharing: Set<() => void>): Promise<void> {
-    if (await isStillGood(authorization)) return;
-    watched.delete(authorization);
-    for (const end of sharing) end();
+  /** All at once, so that a database can be asked for all of them at once; each again only when it has its answer. */
+  function look(): void {
+    for (const own of watched.values()) if (!own.isLooking) void lookAt(own);
+  }
+
+  async function lookAt(own: Watched): Promise<void> {
+    own.isLooking = true;
+    const fault = await findFault(own.authorization);
+    own.isLooking = false;
+    if (fault) for (const end of own.ends) end(fault);
   }
 }

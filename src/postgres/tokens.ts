@@ -56,12 +56,13 @@ export function createTokenStore({ read, commit, tooMany }: Database): TokenStor
       if (!row?.is_rotated) refuse(noActiveToken(id));
       return getToken(id);
     },
-    async noteUse(id, timeMs) {
-      // Not worth waiting for a disk or a standby.
+    async noteUse(ids, timeMs) {
+      // Not worth waiting for: neither for a disk or a standby, nor for who has one of them locked.
       const text = `
-        WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true))
-        UPDATE tokens SET last_used = greatest(last_used, $2) FROM relaxed WHERE id = $1`;
-      await commit({ text, values: [id, timeMs] });
+        WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
+        free AS (SELECT id FROM tokens WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
+        UPDATE tokens t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id`;
+      await commit({ text, values: [toArray(ids), timeMs] });
     },
   };
 

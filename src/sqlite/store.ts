@@ -117,8 +117,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await writer.write({ kind: 'rotate_token', id, secretHash, nowMs, oldUntilMs });
       return getToken(id);
     },
-    async noteUse(id, timeMs) {
-      await writer.write({ kind: 'note_use', id, timeMs });
+    async noteUse(ids, timeMs) {
+      await writer.write({ kind: 'note_use', ids, timeMs });
     },
     async addWebhook(webhook) {
       await writer.write({ kind: 'add_webhook', webhook });

@@ -9,7 +9,7 @@ export type TokenWrite =
   | { kind: 'add_token'; token: Token; secretHash: string }
   | { kind: 'revoke_token'; id: string; nowMs: number; evenLastAdmin: boolean }
   | { kind: 'rotate_token'; id: string; secretHash: string; nowMs: number; oldUntilMs: number }
-  | { kind: 'note_use'; id: string; timeMs: number };
+  | { kind: 'note_use'; ids: string[]; timeMs: number };
 
 export type TokenResults = Record<TokenWrite['kind'], null>;
 
@@ -51,7 +51,7 @@ export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { d
         break;
       }
       case 'note_use':
-        noteUse.run(write.id, write.timeMs);
+        for (const id of write.ids) noteUse.run(id, write.timeMs);
     }
     return { done: null };
   };
