@@ -17,8 +17,8 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
 const CALLS = 500_000;
 const TICK_US = 10_000;
-/** More than it gets here, and what is left is another number each time. */
-const RATE = { count: 1_000_000, periodMs: 3_600_000 };
+/** More than it can ever get. */
+const RATE = { count: 1_000_000, periodMs: 1000 };
 
 interface Measured {
   perSecond: number;
@@ -43,9 +43,9 @@ async function measureLimiter(token: Token): Promise<number> {
   const app = fastify();
   const countRequest = createLimits();
   app.get('/', async (_request, reply) => {
-    for (let n = 0; n < CALLS / 10; n++) countRequest(token, reply); // until it is compiled
+    for (let n = 0; n < CALLS / 10; n++) countRequest(token, reply, performance.now()); // until it is compiled
     const begunMs = performance.now();
-    for (let n = 0; n < CALLS; n++) countRequest(token, reply);
+    for (let n = 0; n < CALLS; n++) countRequest(token, reply, performance.now());
     return { us: (1000 * (performance.now() - begunMs)) / CALLS };
   });
   const { us } = (await app.inject('/')).json();

@@ -33,7 +33,7 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
         const found = authenticate(request, reply);
         const token = found instanceof Promise ? await found : found;
         request.token = token;
-        countRequest(token, reply);
+        countRequest(token, reply, request.begunMs ?? 0);
         if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
       } catch (error) {
         if (error instanceof PlantStoreError) observeRefusal(error, request);
