@@ -21,7 +21,7 @@ import {
   type Webhook,
 } from '../webhook.ts';
 import { requireDatabase, withStore } from './open.ts';
-import { report } from './report.ts';
+import { report, wantsJson } from './report.ts';
 import { shortTime, timeToSecond, toTable } from './table.ts';
 
 const MAX_LISTED = 1000;
@@ -143,10 +143,6 @@ function whenEnabled({ disabledMs }: StoredWebhook): string {
 /** What a stranger has sent must not move the cursor. */
 function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, '\uFFFD');
-}
-
-function wantsJson({ json }: { json?: boolean }): boolean {
-  return json === true || !process.stdout.isTTY;
 }
 
 function printList(rows: object[]): void {

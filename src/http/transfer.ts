@@ -58,17 +58,14 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
         const format = FORMAT_OF[essenceOf(request.headers)] as Format;
-        const counts = await importPlants(
-          store,
-          readPlants(format, readLongBody(request.raw, AbortSignal.any([stopping, ended]))),
-          {
-            by: { tokenId: token.id },
-            onError({ line, error }) {
-              if (errors.length >= MAX_ERRORS_NAMED) return;
-              errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
-            },
+        const body = readLongBody(request.raw, AbortSignal.any([stopping, ended]));
+        const counts = await importPlants(store, readPlants(format, body), {
+          by: { tokenId: token.id },
+          onError({ line, error }) {
+            if (errors.length >= MAX_ERRORS_NAMED) return;
+            errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
-        ).finally(() => imports--);
+        }).finally(() => imports--);
         return { ...counts, errors };
       },
     }),
