@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
-import type { FastifyInstance } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createAttempts } from '../attempt.ts';
@@ -58,7 +58,7 @@ export async function serve(config: Config): Promise<void> {
   const attempts = createAttempts(targets);
   let delivery: Delivery | undefined;
   const webhooks = { targets, attempts, onChange: () => delivery?.wake() };
-  const app = createApp({
+  const server = createApp({
     store,
     basePath,
     accessLog,
@@ -71,12 +71,12 @@ export async function serve(config: Config): Promise<void> {
     certificate,
     stopping: draining.signal,
   });
-  if (config.tls && certificate) followCertificate(config.tls, certificate, app.server as object as TlsServer, observe);
+  if (config.tls && certificate) followCertificate(config.tls, certificate, server as object as TlsServer, observe);
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
     process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
-  const address = await listen(app, config).catch(async (refusal) => {
+  const address = await listen(server, config).catch(async (refusal) => {
     await store.close();
     throw refusal;
   });
@@ -84,21 +84,21 @@ export async function serve(config: Config): Promise<void> {
   const url = address + basePath;
   const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
-  if (!certificate && trustProxy === undefined && !isLoopback(app)) observe({ kind: 'no_tls', host: config.host });
+  if (!certificate && trustProxy === undefined && !isLoopback(server)) observe({ kind: 'no_tls', host: config.host });
   await welcome(store, observe, { url, database });
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
     if (stopping) return;
     stopping = true;
     observe({ kind: 'stopping', reason });
-    setTimeout(() => app.server.closeAllConnections(), CUT_OFF_MS).unref();
+    setTimeout(() => server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
-    await stopListening(app.server);
+    await stopListening(server);
     const delivered = delivery?.stop();
     draining.abort();
-    if ((await openConnections(app)) > 0) await sleep(LAST_REQUESTS_MS);
+    if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);
     endHandshakes();
-    await app.close();
+    await new Promise((resolve) => server.close(resolve)); // also ends connections that are idle
     await delivered;
     await store.close();
     observe({ kind: 'stopped' });
@@ -117,23 +117,22 @@ async function startJwt(jwt: JwtConfig, observe: Observe): Promise<VerifyJwt> {
   return createVerifyJwt(jwt, keyServer);
 }
 
-async function listen(app: FastifyInstance, { host, port, tls }: Config): Promise<string> {
+async function listen(server: Server, { host, port, tls }: Config): Promise<string> {
   try {
-    await app.ready();
-    app.server.listen(port, host); // not app.listen(): for "localhost" it would open a second server, without our guards
-    await once(app.server, 'listening');
+    server.listen(port, host);
+    await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new Refusal(`Port ${port} of ${host} is in use: set PORT to another one`);
     throw new Refusal(`Cannot listen on ${host} port ${port}: ${message}`);
   }
-  const address = app.server.address();
+  const address = server.address();
   const actualPort = typeof address === 'object' && address ? address.port : port;
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
   return `${tls ? 'https' : 'http'}://${name}:${actualPort}`;
 }
 
-function isLoopback({ server }: FastifyInstance): boolean {
+function isLoopback(server: Server): boolean {
   const address = server.address();
   return typeof address === 'object' && address !== null && ipaddr.process(address.address).range() === 'loopback';
 }
@@ -172,6 +171,6 @@ function onOrphaned(callback: () => void): void {
   }, ORPHAN_CHECK_MS).unref();
 }
 
-function openConnections({ server }: FastifyInstance): Promise<number> {
+function openConnections(server: Server): Promise<number> {
   return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
 }

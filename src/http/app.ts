@@ -1,25 +1,25 @@
 // The way of a request, in order: headers → credentials → route → body → handler → answer. What `admit` does not let in
 // comes to no handler, and a route that does not say who may call it is not mounted.
 
-import type { IncomingMessage } from 'node:http';
-import type { ServerOptions } from 'node:https';
-import { Readable } from 'node:stream';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { PlantStoreError } from '../error.ts';
-import { printJson } from '../json.ts';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Observe } from '../observe.ts';
+import { createAddressOf } from './address.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
 import { createCors } from './cors.ts';
-import { type AdmittedRequest, createDoor } from './door.ts';
+import { createDoor } from './door.ts';
 import { toPlantStoreError, toResponse } from './errors.ts';
-import { requestIdOf, requireSoundHeaders } from './headers.ts';
+import { Reply, Request } from './exchange.ts';
+import { requireSoundHeaders } from './headers.ts';
+import type { Incoming } from './incoming.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths, decode, pathOf } from './paths.ts';
 import type { Route } from './route.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
-import { type Certificate, HANDSHAKE_TIMEOUT_MS, HSTS } from './tls.ts';
+import { send } from './send.ts';
+import { createServer } from './server.ts';
+import { type Certificate, HSTS } from './tls.ts';
 import { createWatch } from './watch.ts';
 
 export interface AppOptions extends Omit<RouteOptions, 'clock'> {
@@ -36,75 +36,54 @@ export interface AppOptions extends Omit<RouteOptions, 'clock'> {
   clock?: () => number;
 }
 
-export function createApp(options: AppOptions): FastifyInstance {
+/** It listens nowhere yet. */
+export function createApp(options: AppOptions): Server {
   const { store, basePath, accessLog, observe, stopping, certificate, clock = Date.now } = options;
   const routes = createRoutes({ ...options, clock });
+  for (const route of routes) requireAccess(route);
   const paths = createPaths(routes, basePath);
-  const authenticator = createAuthenticator(store, options.verifyJwt, clock);
+  const addressOf = createAddressOf(options.trustProxy);
+  const authenticator = createAuthenticator(store, options.verifyJwt, addressOf, clock);
   const watch = createWatch(authenticator, observe);
   const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
-  const app = fastify({
-    genReqId: requestIdOf,
-    routerOptions: { maxParamLength: connection.MAX_HEADER_BYTES }, // what is wrong with an id is for us to say
-    bodyLimit: MAX_BODY_BYTES,
-    keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
-    connectionTimeout: connection.STALLED_MS,
-    trustProxy: toTrust(options.trustProxy),
-    ...serverOptions(certificate),
-    clientErrorHandler: connection.onClientError,
-    frameworkErrors: refuseUnreadablePath,
-    return503OnClosing: false, // what still arrives while we stop is answered
-  });
-  connection.guardConnections(app.server);
-  app.decorateRequest('token', undefined);
-  app.decorateRequest('begunMs', 0);
-  app.decorateRequest('address', undefined);
-  app.addHook('onRequest', admit);
-  app.removeAllContentTypeParsers(); // the bytes as they came: body.ts reads them
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => done(null, bytes));
-  app.setReplySerializer(printJson);
-  app.setErrorHandler(refuse);
-  const [streaming, others] = [routes.filter(takesStream), routes.filter((route) => !takesStream(route))];
-  for (const route of others) mount(app, route);
-  for (const { method, path } of paths.shadowed()) {
-    app.route({ method, url: basePath + path, exposeHeadRoute: true, handler: () => undefined }); // `admit` refuses it
-  }
-  app.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', (_request, _stream, done) => done(null));
-    for (const route of streaming) mount(scope, route);
-  });
-  return app;
+  return createServer(certificate).on('request', serve);
 
-  function mount(scope: FastifyInstance, route: Route): void {
-    requireAccess(route);
-    scope.route({ method: route.method, url: basePath + route.path, config: { route }, handler: handlerOf(route) });
-  }
-
-  async function admit(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    if (receive(request, reply)) return answerPreflight(request, reply);
-    const route = routeOf(request);
-    if (!route) {
-      await requireTokenBelow(request, reply);
-      throw noRoute(request.url);
-    }
-    if (route.access !== 'open') await letIn(request, reply, route.access);
-    if (route.body) {
-      requireWanted(request.headers, route.body);
-      if (expectsContinue(request.raw)) reply.raw.writeContinue();
-    } else {
-      delete request.headers['content-type']; // or Fastify would read, and judge, a body that nobody wants
+  async function serve(raw: Incoming, response: ServerResponse): Promise<void> {
+    const request = new Request(raw, paths);
+    const reply = new Reply(response);
+    if (request.route?.body?.schema) raw.keepBody(MAX_BODY_BYTES);
+    try {
+      if (receive(request, reply)) {
+        closeWhereDue(request, reply);
+        return await send(reply.code(204), undefined);
+      }
+      const { body, parameters, answer, isLong, handle } = await admit(request, reply);
+      const bytes = body?.schema && (await raw.wholeBody());
+      if (connection.isClosing(raw.socket)) return;
+      if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
+      if (answer.status) reply.code(answer.status);
+      const given = await handle({
+        parameters: parameters ? readParameters(parameters, request) : {},
+        body: body?.schema && bytes && readBody(body.schema, bytes),
+        token: request.token,
+        ended: isLong ? watch(request, reply) : NEVER,
+        request,
+        reply,
+      });
+      closeWhereDue(request, reply);
+      await send(reply, given);
+    } catch (error) {
+      refuse(error, request, reply);
     }
   }
 
   /** True when it is a browser that asks if its page may ask. */
-  function receive(request: AdmittedRequest, reply: FastifyReply): boolean {
-    request.begunMs = performance.now();
-    if (accessLog) request.address = request.ip; // when the client is gone it cannot be told any more
+  function receive(request: Request, reply: Reply): boolean {
+    if (accessLog) request.address = addressOf(request.raw);
     reply.raw.on('close', () => observeAnswer(request, reply));
-    connection.noteRequest(request.raw);
+    connection.noteRequest(request.raw, request.begunMs);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
     const isPreflight = answerOrigin(request, reply);
@@ -112,61 +91,35 @@ export function createApp(options: AppOptions): FastifyInstance {
     return isPreflight;
   }
 
-  function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
-    closeWhereDue(request, reply);
-    reply.code(204).send();
-  }
-
-  /** A stranger does not learn which paths there are below one that asks for a token. */
-  async function requireTokenBelow(request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    if (paths.needsToken(request.url)) await letIn(request, reply);
-  }
-
-  function noRoute(url: string): PlantStoreError {
-    const allow = paths.methodsAt(url);
-    if (!allow) return new PlantStoreError('no_such_path', `No such path: see ${basePath}/openapi.json`);
-    return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
-  }
-
-  function handlerOf({ parameters, body, answer, isLong, handle }: Route) {
-    return async (request: AdmittedRequest, reply: FastifyReply): Promise<unknown> => {
-      if (connection.isClosing(request.raw.socket)) return void reply.hijack();
-      if (request.token && ageMs(request) > ADMITTED_MS) await requireStillGood(request);
-      if (answer.status) reply.code(answer.status);
-      const given = await handle({
-        parameters: parameters ? readParameters(parameters, request) : {},
-        body: body?.schema && readBody(body.schema, request.body as Buffer),
-        token: request.token,
-        ended: isLong ? watch(request, reply) : NEVER,
-        request,
-        reply,
-      });
-      closeWhereDue(request, reply);
-      return given instanceof Readable && request.method === 'HEAD' ? given.destroy() : given;
-    };
-  }
-
-  /** A path that the router cannot read does not come to `admit`. */
-  async function refuseUnreadablePath(error: Error, request: AdmittedRequest, reply: FastifyReply): Promise<void> {
-    try {
-      if (receive(request, reply)) return answerPreflight(request, reply);
-      await requireTokenBelow(request, reply);
-      refuse(error, request, reply);
-    } catch (earlier) {
-      refuse(earlier, request, reply);
+  async function admit(request: Request, reply: Reply): Promise<Route> {
+    const { route, url, raw } = request;
+    if (!route) {
+      // A stranger does not learn which paths there are below one that asks for a token.
+      if (paths.needsToken(url)) await letIn(request, reply);
+      throw paths.whyNone(url);
     }
+    if (route.access !== 'open') {
+      const lookingUp = letIn(request, reply, route.access);
+      if (lookingUp) await lookingUp;
+    }
+    if (route.body) {
+      requireWanted(request.headers, route.body);
+      if (expectsContinue(raw)) reply.raw.writeContinue();
+    }
+    return route;
   }
 
-  function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  function refuse(error: unknown, request: Request, reply: Reply): void {
     const own = toPlantStoreError(error);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
     if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);
     else closeWhereDue(request, reply);
-    reply.code(status).headers(headers).send(body);
+    if (reply.raw.headersSent) reply.raw.destroy();
+    else send(reply.restart(status, headers), body).catch(() => reply.raw.destroy());
   }
 
-  function closeWhereDue({ raw }: FastifyRequest, reply: FastifyReply): void {
+  function closeWhereDue({ raw }: Request, reply: Reply): void {
     if (stopping.aborted && connection.isNewest(raw)) reply.header('connection', 'close');
     // A body that nobody will read, or that may or may not come: the next request could not be told from it.
     if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
@@ -175,12 +128,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     }
   }
 
-  /** Fastify's own hook would not hear of those whose client goes away. */
-  function observeAnswer(request: AdmittedRequest, { raw }: FastifyReply): void {
+  function observeAnswer(request: Request, { raw }: Reply): void {
     const isAnswered = raw.writableFinished || (raw.headersSent && request.raw.complete);
     const status = isAnswered ? raw.statusCode : (connection.refusedWith(request.raw.socket) ?? NO_ANSWER);
-    const durationMs = ageMs(request);
-    observe({ kind: 'answer', route: routeOf(request), status, durationMs });
+    const durationMs = request.ageMs();
+    observe({ kind: 'answer', route: request.route, status, durationMs });
     if (accessLog) {
       observe({
         kind: 'request',
@@ -203,42 +155,11 @@ const ADMITTED_MS = 250;
 const NO_ANSWER = 499;
 const NEVER = new AbortController().signal;
 
-/** Of a number of proxies: the address that the last of them saw. */
-function toTrust(trusted: AppOptions['trustProxy']): string[] | ((address: string, hop: number) => boolean) | false {
-  if (typeof trusted === 'number') return (_address, hop) => hop < trusted;
-  return trusted ?? false;
-}
-
-/** Typed as without TLS: a server with it differs in nothing that is used here. */
-function serverOptions(certificate: Certificate | undefined): { http: object } {
-  const options = {
-    maxHeaderSize: connection.MAX_HEADER_BYTES,
-    headersTimeout: connection.HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: connection.TIMEOUT_CHECK_MS,
-    requireHostHeader: false, // ours in headers.ts: Node's own refusal has no body
-  };
-  const https: ServerOptions = { ...options, ...certificate, handshakeTimeout: HANDSHAKE_TIMEOUT_MS };
-  return certificate ? ({ https } as object as { http: object }) : { http: options };
-}
-
 /** A token anywhere in it, a JWT, or what cannot be read. */
 function holdsSecret(segment: string): boolean {
   const text = decode(segment);
   const isUnread = text === segment && segment.includes('%');
   return isUnread || text.includes('pst_') || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
-}
-
-function ageMs({ begunMs = 0 }: AdmittedRequest): number {
-  return performance.now() - begunMs;
-}
-
-function routeOf({ routeOptions }: FastifyRequest): Route | undefined {
-  return (routeOptions.config as { route?: Route }).route;
-}
-
-/** Its handler reads the body as it comes. */
-function takesStream({ body }: Route): boolean {
-  return body !== undefined && body.schema === undefined;
 }
 
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {

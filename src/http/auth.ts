@@ -1,10 +1,11 @@
 // Who is calling: Authorization header → Token, or the refusal that RFC 6750 asks for. What a token may do, and how
 // often, is not looked at here.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { hashSecret, isSecret } from '../secret.ts';
 import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../token.ts';
+import type { AddressOf } from './address.ts';
+import type { Reply, Request } from './exchange.ts';
 import { createLogins } from './logins.ts';
 import { createUseNotes } from './token-use.ts';
 
@@ -20,7 +21,7 @@ export type VerifyJwt = (jwt: string) => Promise<Token>;
 
 export interface Authenticator {
   /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
-  authenticate(request: FastifyRequest, reply: FastifyReply): Token | Promise<Token>;
+  authenticate(request: Request, reply: Reply): Token | Promise<Token>;
   /** Of a request that was let in before: what is wrong by now. */
   findFault(authorization: string | undefined): Promise<BadCredential | undefined>;
 }
@@ -29,12 +30,13 @@ export interface Authenticator {
 export function createAuthenticator(
   tokens: TokenStore,
   verifyJwt: VerifyJwt | undefined,
+  addressOf: AddressOf,
   clock: () => number,
 ): Authenticator {
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  const countWrong = createLogins();
+  const countWrong = createLogins(addressOf);
   const noteUse = createUseNotes(tokens, clock);
 
   return {
@@ -62,7 +64,7 @@ export function createAuthenticator(
     return fresh.get(authorization);
   }
 
-  async function lookUpCounted(authorization: string, request: FastifyRequest, reply: FastifyReply): Promise<Token> {
+  async function lookUpCounted(authorization: string, request: Request, reply: Reply): Promise<Token> {
     try {
       return requireActive(await lookUp(authorization));
     } catch (error) {

@@ -59,6 +59,8 @@ export function guardConnections(server: Server): void {
     const isIdle = !responseUnderWay(socket) && newest.get(socket)?.complete;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
+  server.setTimeout(STALLED_MS);
+  server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     inTurn(socket, () => refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy')));
   });
@@ -90,15 +92,14 @@ export function refusedWith(socket: Socket): number | undefined {
   return refusals.get(socket);
 }
 
-export function noteRequest(request: IncomingMessage): void {
+export function noteRequest(request: IncomingMessage, nowMs: number): void {
   const { socket, headers } = request;
   newest.set(socket, request);
   if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
-    arriving.set(socket, { request, sinceMs: performance.now() });
+    arriving.set(socket, { request, sinceMs: nowMs });
   }
 }
 
-/** Node's own limit would hold for imports, too. */
 function refuseLateBodies(): void {
   for (const [socket, { request, sinceMs }] of arriving) {
     if (request.complete || socket.destroyed) arriving.delete(socket);
@@ -186,8 +187,7 @@ function linger(socket: Socket): void {
   socket.on('close', () => clearTimeout(timer));
 }
 
-/** For the event 'clientError'. */
-export function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
+function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
   if (faulty.has(socket)) return;
   faulty.add(socket);
   inTurn(socket, () => {

@@ -1,6 +1,6 @@
 // Pages of other origins, let in on purpose only: without CORS_ORIGINS nothing here says a word.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Reply, Request } from './exchange.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS = 'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id';
@@ -8,7 +8,7 @@ const EXPOSED = 'Link, ETag, Location, RateLimit, RateLimit-Policy, Retry-After,
 const REMEMBER_S = 600;
 
 /** Tells the browser what its page may see. True when all it wanted to know was if it may ask. */
-export type AnswerOrigin = (request: FastifyRequest, reply: FastifyReply) => boolean;
+export type AnswerOrigin = (request: Request, reply: Reply) => boolean;
 
 /** `*` among the origins is any. No cookies are used, so none are allowed. */
 export function createCors(origins: string[]): AnswerOrigin {

@@ -1,12 +1,12 @@
 // The one door: whoever is let in has a good credential, is within its rate, and has the scope that is asked for. Who is
 // not is told why, and counted.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type ErrorCode, PlantStoreError } from '../error.ts';
 import type { Observe, Refused } from '../observe.ts';
 import { BadCredential, type Scope, type Token } from '../token.ts';
 import type { Authenticator } from './auth.ts';
 import { lacksScope } from './errors.ts';
+import type { Reply, Request } from './exchange.ts';
 import { createLimits } from './limits.ts';
 
 const REFUSED: Partial<Record<ErrorCode, Refused>> = {
@@ -15,29 +15,27 @@ const REFUSED: Partial<Record<ErrorCode, Refused>> = {
   over_rate: 'rate',
 };
 
-export type AdmittedRequest = FastifyRequest & { begunMs?: number; address?: string; token?: Token };
-
 export interface Door {
-  /** Without a scope any token will do. Throws `no_credentials`, `bad_token`, `over_rate`, `scope_missing`. */
-  letIn(request: AdmittedRequest, reply: FastifyReply, scope?: Scope): Promise<void>;
+  /**
+   * Without a scope any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
+   * `scope_missing`. Gives a promise only where the token has to be looked up.
+   */
+  letIn(request: Request, reply: Reply, scope?: Scope): void | Promise<void>;
   /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
-  requireStillGood(request: AdmittedRequest): Promise<void>;
+  requireStillGood(request: Request): Promise<void>;
 }
 
 export function createDoor({ authenticate, findFault }: Authenticator, observe: Observe): Door {
   const countRequest = createLimits();
 
   return {
-    async letIn(request, reply, scope) {
+    letIn(request, reply, scope) {
       try {
         const found = authenticate(request, reply);
-        const token = found instanceof Promise ? await found : found;
-        request.token = token;
-        countRequest(token, reply, request.begunMs ?? 0);
-        if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
+        if (!(found instanceof Promise)) return admit(found, request, reply, scope);
+        return found.then((token) => admit(token, request, reply, scope)).catch((error) => refuse(error, request));
       } catch (error) {
-        if (error instanceof PlantStoreError) observeRefusal(error, request);
-        throw error;
+        return refuse(error, request);
       }
     },
     async requireStillGood(request) {
@@ -48,7 +46,18 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
     },
   };
 
-  function observeRefusal(error: PlantStoreError, { id, token }: AdmittedRequest): void {
+  function admit(token: Token, request: Request, reply: Reply, scope: Scope | undefined): void {
+    request.token = token;
+    countRequest(token, reply, request.begunMs);
+    if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
+  }
+
+  function refuse(error: unknown, request: Request): never {
+    if (error instanceof PlantStoreError) observeRefusal(error, request);
+    throw error;
+  }
+
+  function observeRefusal(error: PlantStoreError, { id, token }: Request): void {
     if (error instanceof BadCredential) {
       observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
       return;

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
 import type { Scope } from '../token.ts';
-import { bodyTooLarge, MAX_BODY_BYTES } from './body.ts';
+import { MAX_BODY_BYTES } from './body.ts';
 import { etagOf } from './etag.ts';
 
 interface ErrorKind {
@@ -78,20 +78,13 @@ export function toResponse({ code, message, detail }: PlantStoreError): ErrorRes
   return { status: statusOf(code), headers, body: { error: ERROR_NUMBERS[code], message } };
 }
 
-/** Ours as it is; Fastify's and Node's own refusals as ours; anything else is a bug. */
+/** Ours as it is; a client that broke off is one of ours, too; anything else is a bug. */
 export function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof PlantStoreError) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return bodyTooLarge();
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
     case 'ECONNRESET':
       return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');
-    case 'FST_ERR_BAD_URL':
-      return new PlantStoreError('bad_parameter', 'The path is not well-formed: look at its percent signs');
-    case 'FST_ERR_MAX_PARAM_LENGTH':
-      return new PlantStoreError('no_such_path', 'No such path');
     default:
       return new PlantStoreError('bug', 'Something went wrong on our side', { cause: error });
   }

@@ -1,16 +1,16 @@
 // What has to hold of the headers of every request, whatever it asks for.
 
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
-import type { FastifyReply } from 'fastify';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../error.ts';
+import type { Reply } from './exchange.ts';
 
 const SANE_REQUEST_ID = /^(?!.*pst_)[A-Za-z0-9._:/+=-]{1,128}$/; // a secret must not get into the log this way
 /** Node keeps the first of two; a proxy before us may have looked at the other. */
 const ONCE = ['host', 'authorization', 'content-type'];
 
 /** The client's own, if it sent a sane one. */
-export function requestIdOf({ headers }: IncomingMessage): string {
+export function requestIdOf(headers: IncomingHttpHeaders): string {
   const own = headers['x-request-id'];
   return typeof own === 'string' && SANE_REQUEST_ID.test(own) ? own : randomUUID();
 }
@@ -22,8 +22,8 @@ export function requireSoundHeaders({ rawHeaders, headers, httpVersion }: Incomi
   }
 }
 
-export function addVary(reply: FastifyReply, name: string): void {
-  const others = reply.getHeader('vary');
+export function addVary(reply: Reply, name: string): void {
+  const { vary: others } = reply.headers;
   reply.header('vary', others === undefined ? name : `${others}, ${name}`);
 }
 

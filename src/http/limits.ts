@@ -1,14 +1,14 @@
 // How often a token may ask, and the headers that tell its owner (draft-ietf-httpapi-ratelimit-headers-11).
 
-import type { FastifyReply } from 'fastify';
 import { PlantStoreError } from '../error.ts';
 import { createBuckets, type Rate, type Taken } from '../rate.ts';
 import type { Token } from '../token.ts';
+import type { Reply } from './exchange.ts';
 
 const MAX_BUCKETS = 100_000;
 
 /** Every answer to a limited token says how much is left. Throws `over_rate`. */
-export type CountRequest = (token: Token, reply: FastifyReply, nowMs: number) => void;
+export type CountRequest = (token: Token, reply: Reply, nowMs: number) => void;
 
 export function createLimits(): CountRequest {
   const buckets = createBuckets(MAX_BUCKETS);
@@ -21,7 +21,7 @@ export function createLimits(): CountRequest {
   };
 }
 
-export function tellLimit(reply: FastifyReply, name: string, rate: Rate, taken: Taken): void {
+export function tellLimit(reply: Reply, name: string, rate: Rate, taken: Taken): void {
   reply.header('ratelimit', limitOf(name, taken.remaining, secondsOf(taken)));
   reply.header('ratelimit-policy', policyOf(name, rate));
 }

@@ -2,9 +2,10 @@
 // token is right is always looked up, so that nobody is locked out by their neighbours.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import ipaddr from 'ipaddr.js';
 import { createBuckets, type Rate } from '../rate.ts';
+import type { AddressOf } from './address.ts';
+import type { Reply, Request } from './exchange.ts';
 import { overRate, tellLimit } from './limits.ts';
 
 const WRONG: Rate = { count: 100, periodMs: 10_000 };
@@ -14,14 +15,18 @@ const DELAY_MS = 100;
 const MAX_WAITING = 1000;
 
 /** Throws `over_rate` when the address has sent too many. */
-export type CountWrong = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+export type CountWrong = (request: Request, reply: Reply) => Promise<void>;
 
-export function createLogins(now: () => number = () => performance.now()): CountWrong {
+export function createLogins(addressOf: AddressOf): CountWrong {
   const buckets = createBuckets(MAX_ADDRESSES);
   let waiting = 0;
 
-  return async (request, reply) => {
-    const taken = buckets.take(networkOf(request.ip) ?? networkOf(request.socket.remoteAddress) ?? '', WRONG, now());
+  return async ({ raw }, reply) => {
+    const taken = buckets.take(
+      networkOf(addressOf(raw)) ?? networkOf(raw.socket.remoteAddress) ?? '',
+      WRONG,
+      performance.now(),
+    );
     if (taken.granted) return;
     if (waiting < MAX_WAITING) {
       waiting++;

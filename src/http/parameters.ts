@@ -27,7 +27,6 @@ export const id = {
   description: 'Identification number of the plant',
   schema: INT64,
   read(text: string): bigint {
-    if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
     const value = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
     if (value !== undefined && value >= MIN_ID && value <= MAX_ID) return value;
     throw malformed('The id in the path', `an integer between ${MIN_ID} and ${MAX_ID}`);
@@ -135,7 +134,6 @@ function idWith(prefix: string, what: string) {
     description: `Id of the ${what}`,
     schema: { type: 'string', pattern: `^${prefix}_[0-9A-Za-z]+$` },
     read(text: string): string {
-      if (text === '') throw new PlantStoreError('no_such_path', 'No such path: leave the slash at the end out');
       if (new RegExp(`^${prefix}_[0-9A-Za-z]{1,40}$`).test(text)) return text;
       throw malformed('The id in the path', `that of a ${what}: ${prefix}_…`);
     },

@@ -1,45 +1,77 @@
-// For requests that no route takes: does the path exist with another method, and may a stranger know.
+// Which route takes a request. Where none does: does the path exist with another method, and may a stranger know.
 
+import { PlantStoreError } from '../error.ts';
 import type { Route } from './route.ts';
 
-export interface Paths {
-  /** True in the trees, such as /plants, where some route asks for a token. */
-  needsToken(url: string): boolean;
-  /** The value of `Allow`, empty when there is no such path. */
-  methodsAt(url: string): string;
-  /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
-  shadowed(): Pick<Route, 'method' | 'path'>[];
+export interface Found {
+  route: Route;
+  /** Parts of the path, by their names. */
+  params: Record<string, string>;
 }
 
+export interface Paths {
+  /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
+  find(method: string, url: string): Found | undefined;
+  /** True in the trees, such as /plants, where some route asks for a token. */
+  needsToken(url: string): boolean;
+  /** What to tell where nothing was found. */
+  whyNone(url: string): PlantStoreError;
+}
+
+interface Known {
+  route: Route;
+  segments: string[];
+  isExact: boolean;
+}
+
+const NO_PARAMS = {};
+
 export function createPaths(routes: Route[], basePath: string): Paths {
-  const known = routes.map((route) => ({ ...route, segments: segmentsOf(basePath + route.path) }));
+  const known = routes.map((route): Known => {
+    const path = basePath + route.path;
+    return { route, segments: segmentsOf(path), isExact: !path.includes(':') };
+  });
   const rootDepth = segmentsOf(basePath).length;
-  const withToken = known.filter(({ access }) => access !== 'open');
+  const withToken = known.filter(({ route }) => route.access !== 'open');
+  /** As nearly everybody writes them. */
+  const plain = new Map<string, Found>();
+  for (const { route, isExact } of known) {
+    if (isExact) plain.set(`${route.method} ${basePath}${route.path}`, { route, params: NO_PARAMS });
+  }
 
   return {
+    find(method, url) {
+      const served = method === 'HEAD' ? 'GET' : method;
+      const asItStands = plain.get(`${served} ${url}`);
+      if (asItStands) return asItStands;
+      const segments = segmentsOf(url);
+      const found = allAt(segments).find(({ route }) => route.method === served);
+      return found && { route: found.route, params: paramsOf(found.segments, segments) };
+    },
     needsToken(url) {
       const segments = segmentsOf(url).slice(0, rootDepth + 1);
       return withToken.some((route) => isMatch(route.segments.slice(0, rootDepth + 1), segments));
     },
-    methodsAt(url) {
+    whyNone(url) {
       const segments = segmentsOf(url);
-      const matching = known.filter((route) => isMatch(route.segments, segments));
-      const exact = matching.filter((route) => !route.path.includes(':'));
-      const methods = (exact.length > 0 ? exact : matching).map(({ method }) => method);
-      return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-    },
-    shadowed() {
-      const exact = known.filter((route) => !route.path.includes(':'));
-      return known
-        .filter((route) => route.path.includes(':'))
-        .flatMap(({ method, segments }) =>
-          exact
-            .filter((route) => isMatch(segments, route.segments))
-            .filter(({ path }) => !exact.some((other) => other.path === path && other.method === method))
-            .map(({ path }) => ({ method, path })),
-        );
+      const methods = allAt(segments).map(({ route }) => route.method);
+      if (methods.length > 0) {
+        const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
+        return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
+      }
+      if (!pathOf(url).split('/').every(isReadable)) {
+        return new PlantStoreError('bad_parameter', 'The path is not well-formed: look at its percent signs');
+      }
+      const hint = segments.at(-1) === '' && segments.length > 1 ? 'leave the slash at the end out' : undefined;
+      return new PlantStoreError('no_such_path', `No such path: ${hint ?? `see ${basePath}/openapi.json`}`);
     },
   };
+
+  function allAt(segments: string[]): Known[] {
+    const matching = known.filter((route) => isMatch(route.segments, segments));
+    const exact = matching.filter(({ isExact }) => isExact);
+    return exact.length > 0 ? exact : matching;
+  }
 }
 
 function isMatch(pattern: string[], segments: string[]): boolean {
@@ -47,6 +79,12 @@ function isMatch(pattern: string[], segments: string[]): boolean {
     pattern.length === segments.length &&
     pattern.every((part, at) => part === segments[at] || (part.startsWith(':') && segments[at] !== ''))
   );
+}
+
+function paramsOf(pattern: string[], segments: string[]): Record<string, string> {
+  const params: Record<string, string> = {};
+  for (const [at, part] of pattern.entries()) if (part.startsWith(':')) params[part.slice(1)] = segments[at] ?? '';
+  return params;
 }
 
 /** Of a path, a path with a query, or a whole URL as a proxy sends it. */
@@ -58,8 +96,13 @@ function segmentsOf(url: string): string[] {
   return pathOf(url).split('/').slice(1).map(decode);
 }
 
+function isReadable(segment: string): boolean {
+  return decode(segment) !== segment || !segment.includes('%');
+}
+
 /** As it is where it cannot be. */
 export function decode(text: string): string {
+  if (!text.includes('%')) return text;
   try {
     return decodeURIComponent(text);
   } catch {

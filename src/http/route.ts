@@ -1,10 +1,10 @@
 // What a route is: one entry says its path, who may call it, what it takes and gives, and what it does.
 // Admission, validation, OpenAPI, 404 and 405 all read the same entry.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { ErrorCode } from '../error.ts';
 import type { Scope, Token } from '../token.ts';
+import type { Reply, Request } from './exchange.ts';
 import type { Parameter } from './parameters.ts';
 
 export type Access = Scope | 'open';
@@ -27,8 +27,8 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   token: A extends 'open' ? undefined : Token;
   /** For a route that is long; never aborts for others. */
   ended: AbortSignal;
-  request: FastifyRequest;
-  reply: FastifyReply;
+  request: Request;
+  reply: Reply;
 }
 
 export interface RequestBody<Body> {

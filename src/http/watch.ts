@@ -1,15 +1,15 @@
 // Requests that take long, such as an event stream, end when the credential that let them in does.
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Observe } from '../observe.ts';
 import type { BadCredential } from '../token.ts';
 import type { Authenticator } from './auth.ts';
+import type { Reply, Request } from './exchange.ts';
 
 /** Together with the time that a token is trusted for: within 1 s. */
 const LOOK_EVERY_MS = 250;
 
 /** Gives what aborts, with a BadCredential, when the credential is no longer good. */
-export type Watch = (request: FastifyRequest, reply: FastifyReply) => AbortSignal;
+export type Watch = (request: Request, reply: Reply) => AbortSignal;
 
 /** All requests with one credential. */
 interface Watched {

@@ -1,0 +1,73 @@
+// A request and its answer, as all who take part in it see them.
+
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Token } from '../token.ts';
+import { requestIdOf } from './headers.ts';
+import type { Incoming } from './incoming.ts';
+import type { Paths } from './paths.ts';
+import type { Route } from './route.ts';
+
+export class Request {
+  readonly raw: Incoming;
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly begunMs = performance.now();
+  /** Not there where none takes it. */
+  readonly route: Route | undefined;
+  /** Parts of the path, by their names. */
+  readonly params: Record<string, string>;
+  /** There when it was let in. */
+  token: Token | undefined;
+  /** The client's, where the log shall have it: when the client is gone it cannot be told any more. */
+  address: string | undefined;
+
+  constructor(raw: Incoming, paths: Paths) {
+    const { headers, method = '', url = '' } = raw;
+    this.raw = raw;
+    this.headers = headers;
+    this.method = method;
+    this.url = url;
+    this.id = requestIdOf(headers);
+    const found = paths.find(method, url);
+    this.route = found?.route;
+    this.params = found?.params ?? {};
+  }
+
+  ageMs(): number {
+    return performance.now() - this.begunMs;
+  }
+}
+
+export class Reply {
+  readonly raw: ServerResponse;
+  /** By names in lower case. */
+  readonly headers: Record<string, string> = {};
+  status = 200;
+
+  constructor(raw: ServerResponse) {
+    this.raw = raw;
+  }
+
+  code(status: number): this {
+    this.status = status;
+    return this;
+  }
+
+  header(name: string, value: string): this {
+    this.headers[name] = value;
+    return this;
+  }
+
+  /** As another answer: what was said of the request stays, what was said of a body does not. */
+  restart(status: number, headers: Record<string, string>): this {
+    delete this.headers['content-type'];
+    Object.assign(this.headers, headers);
+    return this.code(status);
+  }
+
+  type(contentType: string): this {
+    return this.header('content-type', contentType);
+  }
+}

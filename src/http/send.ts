@@ -1,0 +1,40 @@
+// What a handler gave → the answer on the wire: nothing, a text, a stream, or anything else as JSON.
+
+import { once } from 'node:events';
+import { pipeline, Readable } from 'node:stream';
+import { printJson } from '../json.ts';
+import type { Reply } from './exchange.ts';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+/** Of these the length is not said, as they have no body. */
+const WITHOUT_LENGTH = [204, 304];
+
+/** Throws what the stream throws before anything came of it. */
+export async function send(reply: Reply, given: unknown): Promise<void> {
+  if (given instanceof Readable) await sendStream(reply, given);
+  else if (given === undefined) sendNothing(reply);
+  else sendText(reply, typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given));
+}
+
+function sendNothing({ raw, status, headers }: Reply): void {
+  if (!WITHOUT_LENGTH.includes(status)) headers['content-length'] = '0';
+  raw.writeHead(status, headers).end();
+}
+
+function sendText({ raw, status, headers }: Reply, text: string | Buffer): void {
+  headers['content-type'] ??= JSON_TYPE;
+  headers['content-length'] = String(Buffer.byteLength(text));
+  raw.writeHead(status, headers).end(text); // to a HEAD, Node sends the headers alone
+}
+
+async function sendStream({ raw, status, headers }: Reply, stream: Readable): Promise<void> {
+  if (raw.req.method === 'HEAD') {
+    stream.destroy();
+    raw.writeHead(status, headers).end();
+    return;
+  }
+  raw.once('close', () => stream.destroy()); // its client may go before anything came
+  await once(stream, 'readable'); // until now it can still become an error
+  raw.writeHead(status, headers);
+  pipeline(stream, raw, () => {}); // who reads a stream that breaks off sees the connection cut
+}
