@@ -153,15 +153,25 @@ export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
   };
 }
 
-let lastMs = Number.NaN;
-let lastTime = '';
+const DAY_MS = 86_400_000;
+const TWO_DIGITS = Array.from({ length: 60 }, (_, n) => String(n).padStart(2, '0'));
+let lastDay = Number.NaN;
+/** With the `T`. */
+let lastDate = '';
 
-/** Rows that lie together are often of one time, and to print it takes longer than all the rest of a row. */
+/** RFC 3339. Most are of the day of the one before: a whole toISOString() takes six times as long. */
 function toTime(ms: Integer): string {
   const timeMs = Number(ms);
-  if (timeMs !== lastMs) {
-    lastMs = timeMs;
-    lastTime = new Date(timeMs).toISOString();
+  const day = Math.floor(timeMs / DAY_MS);
+  if (day !== lastDay) {
+    lastDay = day;
+    lastDate = new Date(day * DAY_MS).toISOString().slice(0, -'00:00:00.000Z'.length);
   }
-  return lastTime;
+  const restMs = timeMs - day * DAY_MS;
+  const clock = `${twoDigits(restMs / 3_600_000)}:${twoDigits((restMs / 60_000) % 60)}:${twoDigits((restMs / 1000) % 60)}`;
+  return `${lastDate}${clock}.${String(restMs % 1000).padStart(3, '0')}Z`;
+}
+
+function twoDigits(n: number): string {
+  return TWO_DIGITS[Math.floor(n)] as string;
 }

@@ -15,7 +15,6 @@ import { requireSoundHeaders } from './headers.ts';
 import type { Incoming } from './incoming.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths, decode, pathOf } from './paths.ts';
-import type { Route } from './route.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
 import { send } from './send.ts';
 import { createServer } from './server.ts';
@@ -53,17 +52,20 @@ export function createApp(options: AppOptions): Server {
   async function serve(raw: Incoming, response: ServerResponse): Promise<void> {
     const request = new Request(raw, paths);
     const reply = new Reply(response);
-    if (request.route?.body?.schema) raw.keepBody(MAX_BODY_BYTES);
+    const { route } = request;
+    if (route?.body?.schema) raw.keepBody(MAX_BODY_BYTES);
     try {
-      if (receive(request, reply)) {
-        closeWhereDue(request, reply);
-        return await send(reply.code(204), undefined);
-      }
-      const { body, parameters, answer, isLong, handle } = await admit(request, reply);
+      if (receive(request, reply)) return await answer(request, reply.code(204), undefined);
+      if (!route) return await refuseUnknown(request, reply);
+      const { access, parameters, body, isLong, handle } = route;
+      const lookingUp = access === 'open' ? undefined : letIn(request, reply, access);
+      if (lookingUp) await lookingUp;
+      if (body) requireWanted(request.headers, body);
+      if (body && expectsContinue(raw)) response.writeContinue();
       const bytes = body?.schema && (await raw.wholeBody());
       if (connection.isClosing(raw.socket)) return;
       if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
-      if (answer.status) reply.code(answer.status);
+      if (route.answer.status) reply.code(route.answer.status);
       const given = await handle({
         parameters: parameters ? readParameters(parameters, request) : {},
         body: body?.schema && bytes && readBody(body.schema, bytes),
@@ -72,8 +74,8 @@ export function createApp(options: AppOptions): Server {
         request,
         reply,
       });
-      closeWhereDue(request, reply);
-      await send(reply, given);
+      const sending = answer(request, reply, given);
+      if (sending) await sending;
     } catch (error) {
       refuse(error, request, reply);
     }
@@ -91,22 +93,10 @@ export function createApp(options: AppOptions): Server {
     return isPreflight;
   }
 
-  async function admit(request: Request, reply: Reply): Promise<Route> {
-    const { route, url, raw } = request;
-    if (!route) {
-      // A stranger does not learn which paths there are below one that asks for a token.
-      if (paths.needsToken(url)) await letIn(request, reply);
-      throw paths.whyNone(url);
-    }
-    if (route.access !== 'open') {
-      const lookingUp = letIn(request, reply, route.access);
-      if (lookingUp) await lookingUp;
-    }
-    if (route.body) {
-      requireWanted(request.headers, route.body);
-      if (expectsContinue(raw)) reply.raw.writeContinue();
-    }
-    return route;
+  /** A stranger does not learn which paths there are below one that asks for a token. */
+  async function refuseUnknown(request: Request, reply: Reply): Promise<never> {
+    if (paths.needsToken(request.url)) await letIn(request, reply);
+    throw paths.whyNone(request.url);
   }
 
   function refuse(error: unknown, request: Request, reply: Reply): void {
@@ -116,7 +106,12 @@ export function createApp(options: AppOptions): Server {
     if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);
     else closeWhereDue(request, reply);
     if (reply.raw.headersSent) reply.raw.destroy();
-    else send(reply.restart(status, headers), body).catch(() => reply.raw.destroy());
+    else void send(reply.restart(status, headers), body);
+  }
+
+  function answer(request: Request, reply: Reply, given: unknown): void | Promise<void> {
+    closeWhereDue(request, reply);
+    return send(reply, given);
   }
 
   function closeWhereDue({ raw }: Request, reply: Reply): void {

@@ -1,13 +1,13 @@
 // What happens below a request: refusals of the HTTP parser, late clients, too many connections. Each is answered
 // once, with an Error like all others, and the connection is closed.
 
-import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { PlantStoreError, unavailable } from '../error.ts';
 import { toResponse } from './errors.ts';
+import { nextId } from './headers.ts';
 import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -16,7 +16,7 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the time-outs are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
-/** An answer that has not moved in one to two of these, since nobody reads it, is given up. */
+/** An answer that has not moved in one to three of these, since nobody reads it, is given up. */
 export const STALLED_MS = 5_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
@@ -26,17 +26,30 @@ const QUIET_TURNS = 3;
 /** Under a storm of new connections there is always one more. */
 const TAKE_IN_MS = 500;
 
-/** The newest request of a connection, answered or not. */
-const newest = new WeakMap<Socket, IncomingMessage>();
-/** Those whose body is still to come, and since when. */
-const arriving = new Map<Socket, { request: IncomingMessage; sinceMs: number }>();
-/** Connections that were told `Connection: close`: nothing that still arrives on them may have an effect. */
-const closing = new WeakSet<Socket>();
+/** What is known of a connection. It is a member of its socket: to look it up in a map would take longer. */
+const STATE = Symbol('state');
+
+interface State {
+  /** The newest request, answered or not. */
+  newest?: IncomingMessage;
+  /** When it began, if it has a body that may not be here yet. */
+  bodySinceMs?: number | undefined;
+  /** It was told `Connection: close`: nothing that still arrives on it may have an effect. */
+  isClosing?: true;
+  /** It waits for earlier answers to be refused; the parser reports its fault again with every chunk. */
+  isFaulty?: true;
+  refusedWith?: number;
+}
+
+/** All that HTTP is spoken on. */
+const open = new Set<Socket>();
 /** Connections that have not said yet how they want to be encrypted, by whose they are. */
 const handshakes = new Map<string, Socket>();
-const refusals = new WeakMap<Socket, number>();
-/** Connections whose refusal waits for earlier answers; the parser reports its fault again with every chunk. */
-const faulty = new WeakSet<Socket>();
+
+function stateOf(socket: Socket & { [STATE]?: State }): State {
+  socket[STATE] ??= {};
+  return socket[STATE];
+}
 
 export function guardConnections(server: Server): void {
   // Who says "no more from me" still gets the answer. (Node's own switch, which its types leave out.)
@@ -46,20 +59,23 @@ export function guardConnections(server: Server): void {
     connections++;
     socket.on('close', () => connections--);
     if (server instanceof TlsServer) noteHandshake(socket);
+    else noteOpen(socket);
     if (connections > MAX_CONNECTIONS) {
       if (server instanceof TlsServer)
         socket.destroy(); // it could not read an answer yet
       else refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
     }
   });
-  server.on('secureConnection', (socket: Socket) => handshakes.delete(peerOf(socket)));
-  const timer = setInterval(refuseLateBodies, TIMEOUT_CHECK_MS).unref();
+  server.on('secureConnection', (socket: Socket) => {
+    handshakes.delete(peerOf(socket));
+    noteOpen(socket);
+  });
+  const timer = setInterval(lookAtAll, TIMEOUT_CHECK_MS).unref();
   server.on('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => {
-    const isIdle = !responseUnderWay(socket) && newest.get(socket)?.complete;
+    const isIdle = !responseUnderWay(socket) && stateOf(socket).newest?.complete;
     if (isIdle || socket.writableLength > 0) socket.destroy();
   });
-  server.setTimeout(STALLED_MS);
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     inTurn(socket, () => refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy')));
@@ -68,6 +84,11 @@ export function guardConnections(server: Server): void {
   for (const event of ['checkContinue', 'checkExpectation']) {
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response));
   }
+}
+
+function noteOpen(socket: Socket): void {
+  open.add(socket);
+  socket.on('close', () => open.delete(socket));
 }
 
 function noteHandshake(socket: Socket): void {
@@ -89,24 +110,24 @@ export function endHandshakes(): void {
 
 /** The status that a connection was refused with, if it was. */
 export function refusedWith(socket: Socket): number | undefined {
-  return refusals.get(socket);
+  return stateOf(socket).refusedWith;
 }
 
 export function noteRequest(request: IncomingMessage, nowMs: number): void {
   const { socket, headers } = request;
-  newest.set(socket, request);
-  if (headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined) {
-    arriving.set(socket, { request, sinceMs: nowMs });
-  }
+  const state = stateOf(socket);
+  const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+  state.newest = request;
+  state.bodySinceMs = hasBody ? nowMs : undefined;
 }
 
-function refuseLateBodies(): void {
-  for (const [socket, { request, sinceMs }] of arriving) {
-    if (request.complete || socket.destroyed) arriving.delete(socket);
-    else if (performance.now() - sinceMs > REQUEST_TIMEOUT_MS) {
-      arriving.delete(socket);
-      onClientError(requestTimeout(), socket);
-    }
+function lookAtAll(): void {
+  const nowMs = performance.now();
+  for (const socket of open) {
+    const { newest, bodySinceMs = nowMs } = stateOf(socket);
+    if (nowMs - bodySinceMs > REQUEST_TIMEOUT_MS && !newest?.complete) onClientError(requestTimeout(), socket);
+    // Here rather than for every request: a timer that each byte sets anew would cost a create 2 %.
+    if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(STALLED_MS);
   }
 }
 
@@ -115,7 +136,7 @@ function refuseLateBodies(): void {
  * comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops.
  */
 export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
-  arriving.delete(request.socket);
+  stateOf(request.socket).bodySinceMs = undefined;
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   for (;;) {
     const next = await orEnd(chunks.next(), ended);
@@ -149,11 +170,11 @@ function requestTimeout(): NodeJS.ErrnoException {
 
 /** False if the client has sent another one behind it already. */
 export function isNewest(request: IncomingMessage): boolean {
-  return newest.get(request.socket) === request;
+  return stateOf(request.socket).newest === request;
 }
 
 export function isClosing(socket: Socket): boolean {
-  return closing.has(socket);
+  return stateOf(socket).isClosing === true;
 }
 
 /**
@@ -177,7 +198,7 @@ export async function stopListening(server: Server): Promise<void> {
 export function closeAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
   request.pause(); // what else is sent stays with the sender
-  closing.add(socket);
+  stateOf(socket).isClosing = true;
   socket.destroySoon = () => linger(socket);
 }
 
@@ -188,8 +209,9 @@ function linger(socket: Socket): void {
 }
 
 function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
-  if (faulty.has(socket)) return;
-  faulty.add(socket);
+  const state = stateOf(socket);
+  if (state.isFaulty) return;
+  state.isFaulty = true;
   inTurn(socket, () => {
     const answering = responseUnderWay(socket);
     const isGone = !socket.writable || error.code === 'ECONNRESET';
@@ -207,7 +229,7 @@ function inTurn(socket: Socket, work: () => void): void {
 
 /** The fault is in the rest of a request that has its answer: a second one would be taken for somebody else's. */
 function isAnswered(socket: Socket, answering: ServerResponse | undefined): boolean {
-  return answering ? answering.headersSent : newest.get(socket)?.complete === false;
+  return answering ? answering.headersSent : stateOf(socket).newest?.complete === false;
 }
 
 function responseUnderWay(socket: Socket): ServerResponse | undefined {
@@ -230,9 +252,10 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
 }
 
 function refuse(socket: Socket, error: PlantStoreError): void {
-  closing.add(socket);
+  const state = stateOf(socket);
+  state.isClosing = true;
   const { status, headers, body } = toResponse(error);
-  refusals.set(socket, status);
+  state.refusedWith = status;
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,
@@ -241,7 +264,7 @@ function refuse(socket: Socket, error: PlantStoreError): void {
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
     date: new Date().toUTCString(),
-    'x-request-id': randomUUID(),
+    'x-request-id': nextId(),
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.on('error', () => socket.destroy()); // it may be gone already
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);

@@ -9,10 +9,18 @@ const SANE_REQUEST_ID = /^(?!.*pst_)[A-Za-z0-9._:/+=-]{1,128}$/; // a secret mus
 /** Node keeps the first of two; a proxy before us may have looked at the other. */
 const ONCE = ['host', 'authorization', 'content-type'];
 
+/** Ours are UUIDs that begin alike: one of random digits for each would cost a create 1.5 %. */
+const OWN_ID_START = randomUUID().slice(0, 24);
+let ownIds = 0;
+
 /** The client's own, if it sent a sane one. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const own = headers['x-request-id'];
-  return typeof own === 'string' && SANE_REQUEST_ID.test(own) ? own : randomUUID();
+  return typeof own === 'string' && SANE_REQUEST_ID.test(own) ? own : nextId();
+}
+
+export function nextId(): string {
+  return OWN_ID_START + (++ownIds).toString(16).padStart(12, '0');
 }
 
 export function requireSoundHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): void {

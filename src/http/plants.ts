@@ -33,11 +33,12 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         },
       },
       errors: ['id_taken'],
-      async handle({ body: { id, ...plant }, token, reply }) {
-        const { seq, replayed } = await store.create({ id, ...plant }, { tokenId: token.id });
+      async handle({ body, token, reply }) {
+        const { seq, replayed } = await store.create(body, { tokenId: token.id });
+        const { id, name, tag } = body;
         reply.header('etag', etagOf(seq)).header('location', `${basePath}/plants/${id}`);
         if (replayed) reply.header('idempotent-replayed', 'true');
-        return plant;
+        return { name, tag };
       },
     }),
     route({

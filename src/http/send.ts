@@ -9,10 +9,10 @@ const JSON_TYPE = 'application/json; charset=utf-8';
 /** Of these the length is not said, as they have no body. */
 const WITHOUT_LENGTH = [204, 304];
 
-/** Throws what the stream throws before anything came of it. */
-export async function send(reply: Reply, given: unknown): Promise<void> {
-  if (given instanceof Readable) await sendStream(reply, given);
-  else if (given === undefined) sendNothing(reply);
+/** Gives a promise for a stream only, and rejects with what that throws before anything came of it. */
+export function send(reply: Reply, given: unknown): void | Promise<void> {
+  if (given instanceof Readable) return sendStream(reply, given);
+  if (given === undefined) sendNothing(reply);
   else sendText(reply, typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given));
 }
 

@@ -110,6 +110,9 @@ test('create() numbers changes without a gap, and never again, also when old cha
   await again.store.close();
 });
 
+const MAX_WAITING = 10_000;
+const MAX_BATCH = 1000;
+
 test('create() turns away what it cannot hold while it waits: 503, nothing stored, and it recovers', async () => {
   const { store, path } = await open();
   const results = await Promise.allSettled(
@@ -117,17 +120,18 @@ test('create() turns away what it cannot hold while it waits: 503, nothing store
   );
   const stored = results.filter((result) => result.status === 'fulfilled').length;
   const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
-  assert.equal(stored, 10_000);
+  assert.ok(stored >= MAX_WAITING && stored <= MAX_WAITING + MAX_BATCH, `${stored}`); // one batch does not wait any more
   assert.ok(refused.every((error) => error instanceof PlantStoreError && error.code === 'unavailable'));
 
   const name = 'x'.repeat(60_000);
   const large = await Promise.allSettled(
     Array.from({ length: 400 }, (_, id) => store.create({ id: BigInt(-1 - id), name }, { tokenId: 'tok_1' })),
   );
-  assert.equal(large.filter((result) => result.status === 'fulfilled').length, Math.floor((16 * 1024 * 1024) / 60_000));
+  const largeStored = large.filter((result) => result.status === 'fulfilled').length;
+  assert.ok(largeStored >= Math.floor((16 * 1024 * 1024) / name.length) && largeStored < large.length, `${largeStored}`);
   assert.equal((await store.create({ id: 20_000n, name: 'x' }, { tokenId: 'tok_1' })).replayed, false);
   await store.close();
-  assert.equal(query(path, 'SELECT * FROM plants WHERE id >= 0').length, 10_001);
+  assert.equal(query(path, 'SELECT * FROM plants WHERE id >= 0').length, stored + 1);
 });
 
 test('close() commits what was handed in before, refuses what comes after, and leaves no WAL behind', async () => {

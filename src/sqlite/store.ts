@@ -16,6 +16,7 @@ import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
+import { createTogether } from './together.ts';
 import { startWriter } from './writer.ts';
 
 /** Each keeps a connection open, and the WAL from being emptied. */
@@ -49,6 +50,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
+  const together = createTogether(db);
   const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
@@ -56,11 +58,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   let snapshots = 0;
 
   return {
-    create(plant, by) {
-      return writer.write({ kind: 'create', id: plant.id, plant, ...authorship(by) });
+    create({ id, name, tag }, { tokenId }) {
+      return writer.write({ kind: 'create', id, plant: { name, tag }, tokenId, nowMs: clock() });
     },
-    async get(id) {
-      return read(() => reads.get(id));
+    get(id) {
+      return together(() => read(() => reads.get(id)));
     },
     list(query = {}) {
       return readAsync(() => reads.list(query));

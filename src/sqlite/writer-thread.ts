@@ -4,9 +4,10 @@
 import { statSync } from 'node:fs';
 import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type CrossingResult, type CrossingWrite, packResult, unpackWrite } from './crossing.ts';
 import { openConnection } from './database.ts';
 import { type Failure, failureOf } from './failure.ts';
-import { prepareWrites, type Write, type WriteResult } from './write.ts';
+import { prepareWrites, type Write } from './write.ts';
 
 /** A WAL this long is copied back into the database file. */
 const CHECKPOINT_PAGES = 1000;
@@ -14,7 +15,11 @@ const CHECKPOINT_PAGES = 1000;
 /** Holds what a batch of an import touches. */
 const CACHE_KIB = 8 * 1024;
 
-export type BatchResult = WriteResult[] | { failure: Failure; message: string };
+export interface Committed {
+  results: CrossingResult[];
+  durationMs: number;
+}
+export type BatchResult = Committed | { failure: Failure; message: string };
 
 const port = parentPort;
 if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
@@ -28,20 +33,21 @@ db.exec(`ATTACH ':memory:' AS batch`);
 let apply = prepareWrites(db);
 let walSize = prepareWalSize();
 
-port.on('message', (batch: Write[] | 'close') => {
+port.on('message', (batch: CrossingWrite[] | 'close') => {
   if (batch === 'close') {
     tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do it, and not say if it failed
     db.close();
     port.close();
     return;
   }
-  port.postMessage(commit(batch));
+  port.postMessage(commit(batch.map(unpackWrite)));
   tolerantly(checkpointWhenLong);
 });
 
 port.postMessage('ready');
 
 function commit(batch: Write[]): BatchResult {
+  const begunMs = performance.now();
   if (!isInPlace()) return { failure: 'fatal', message: `${path} was moved, replaced or deleted` };
   try {
     if (batch[0]?.kind === 'create_plants') {
@@ -52,7 +58,10 @@ function commit(batch: Write[]): BatchResult {
     db.exec('BEGIN IMMEDIATE');
     const results = apply(batch);
     db.exec('COMMIT');
-    return results;
+    return {
+      results: results.map((result, at) => packResult(result, batch[at] as Write)),
+      durationMs: performance.now() - begunMs,
+    };
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     return { failure: failureOf(error), message: String(error) };

@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { toError } from '../decide.ts';
 import { unavailable } from '../error.ts';
 import type { Observe } from '../observe.ts';
+import { type CrossingResult, packWrite, unpackResult } from './crossing.ts';
 import type { Failure } from './failure.ts';
 import type { Done, Write } from './write.ts';
 import type { BatchResult } from './writer-thread.ts';
@@ -53,8 +54,9 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
   let waiting: Waiting[] = [];
   let waitingChars = 0;
   let underWay: Waiting[] = [];
-  let begunMs = 0;
+  let lastCommitMs = 0;
   let scheduled = false;
+  let scheduledMs = 0;
   let failing = false;
   let failed = false;
   let closing = false;
@@ -64,7 +66,6 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
   thread.on('message', (result: BatchResult) => {
     const batch = underWay;
     underWay = [];
-    observe({ kind: 'commit', writes: countOf(batch), durationMs: performance.now() - begunMs });
     settle(batch, result);
     if (!failed) commitNext();
   });
@@ -94,10 +95,18 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
     },
   };
 
-  /** At the end of this turn of the event loop: all requests read in it share one commit. */
+  /**
+   * At the end of this turn of the event loop: all requests read in it share one commit. Where the turn is longer than
+   * a commit, what is there begins without the rest, so that the disk and the requests do not wait for each other.
+   */
   function scheduleCommit(): void {
-    if (scheduled || underWay.length > 0) return;
+    if (underWay.length > 0) return;
+    if (scheduled) {
+      if (performance.now() - scheduledMs > lastCommitMs) commitNext();
+      return;
+    }
     scheduled = true;
+    scheduledMs = performance.now();
     setImmediate(() => {
       scheduled = false;
       commitNext();
@@ -114,11 +123,10 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
     underWay = waiting.slice(0, end);
     waiting = waiting.slice(end);
     for (const { chars } of underWay) waitingChars -= chars;
-    const writes = underWay.map(({ write }) => write);
-    begunMs = performance.now();
+    const first = underWay[0]?.write;
     thread.postMessage(
-      writes,
-      writes.flatMap((write) => (write.kind === 'create_plants' ? [write.image.bytes.buffer] : [])),
+      underWay.map(({ write }) => packWrite(write)),
+      first?.kind === 'create_plants' ? [first.image.bytes.buffer] : [],
     );
   }
 
@@ -130,11 +138,14 @@ export async function startWriter({ path, observe, onCommit, onFailure }: Writer
   }
 
   function settle(batch: Waiting[], result: BatchResult): void {
-    if (Array.isArray(result)) {
+    if ('results' in result) {
+      const { results, durationMs } = result;
+      lastCommitMs = durationMs;
+      observe({ kind: 'commit', writes: countOf(batch), durationMs });
       for (const [at, { resolve, reject }] of batch.entries()) {
-        const own = result[at];
-        if (own && 'done' in own) resolve(own.done);
-        else reject(own ? toError(own) : new Error('The writer gave no result'));
+        const own = unpackResult(results[at] as CrossingResult);
+        if ('done' in own) resolve(own.done);
+        else reject(toError(own));
       }
       onCommit();
       if (failing) observe({ kind: 'writes_recovered' });
