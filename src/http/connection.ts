@@ -16,8 +16,8 @@ export const REQUEST_TIMEOUT_MS = 30_000;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the time-outs are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
-/** An answer that has not moved in one to three of these, since nobody reads it, is given up. */
-export const STALLED_MS = 5_000;
+/** An answer that has not moved in one to two of these since it was noticed, as nobody reads it, is given up. */
+const STALLED_MS = 4_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
