@@ -1,6 +1,6 @@
 // npm run bench -- NAME: one of the measurements beside this file; without a name, what a start costs.
 
-const NAMES = ['start', 'import', 'size', 'index-cost', 'postgres', 'webhooks', 'limits'];
+const NAMES = ['start', 'import', 'growth', 'plot', 'index-cost', 'postgres', 'webhooks', 'limits'];
 
 const name = process.argv[2] ?? 'start';
 if (!NAMES.includes(name)) {

@@ -1,0 +1,66 @@
+// Whole stores in and out: by `plant-store import`, and through the running server.
+
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { memoryMibOf, type Server, startCommand } from './growth-server.ts';
+
+const PEAK_EVERY_MS = 20;
+const NEW_LINE = 10;
+
+export interface Transfer {
+  perSecond: number;
+  /** Of the process, since it began. */
+  peakMib: number;
+}
+
+export interface File {
+  path: string;
+  records: number;
+}
+
+/** The start of the process is part of it. */
+export async function importByCommand(database: string, file: File): Promise<Transfer> {
+  const begunMs = performance.now();
+  const child = startCommand(database, ['import', file.path]);
+  let peakMib = 0;
+  const timer = setInterval(() => {
+    peakMib = Math.max(peakMib, memoryMibOf(child.pid as number, 'VmHWM'));
+  }, PEAK_EVERY_MS);
+  const [status] = await once(child, 'exit');
+  clearInterval(timer);
+  if (status !== 0) throw new Error(`The import ended with ${status}`);
+  return { perSecond: rate(file.records, begunMs), peakMib };
+}
+
+export async function importOverHttp(server: Server, file: File): Promise<Transfer> {
+  const begunMs = performance.now();
+  const asked = ask(server, 'POST', '/plants/import', { 'content-type': 'application/x-ndjson' });
+  const answered = once(asked, 'response');
+  await pipeline(createReadStream(file.path), asked);
+  const [answer] = (await answered) as [IncomingMessage];
+  const { created } = JSON.parse(Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)).toString());
+  if (created !== file.records) throw new Error(`${created} of ${file.records} were imported`);
+  return { perSecond: rate(created, begunMs), peakMib: memoryMibOf(server.pid, 'VmHWM') };
+}
+
+export async function exportOverHttp(server: Server, records: number): Promise<Transfer> {
+  const begunMs = performance.now();
+  const asked = ask(server, 'GET', '/plants/export', {}).end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  let lines = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for (let at = chunk.indexOf(NEW_LINE); at !== -1; at = chunk.indexOf(NEW_LINE, at + 1)) lines++;
+  }
+  if (lines !== records) throw new Error(`${lines} of ${records} were exported`);
+  return { perSecond: rate(lines, begunMs), peakMib: memoryMibOf(server.pid, 'VmHWM') };
+}
+
+function ask({ url, secret }: Server, method: string, path: string, headers: Record<string, string>) {
+  return request(url + path, { method, agent: false, headers: { authorization: `Bearer ${secret}`, ...headers } });
+}
+
+function rate(records: number, begunMs: number): number {
+  return (1000 * records) / (performance.now() - begunMs);
+}
