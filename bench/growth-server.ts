@@ -19,11 +19,17 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+interface Options {
+  /** For Node. */
+  flags?: string[];
+  stderr?: 'inherit' | 'pipe';
+}
+
 export async function startServer(path: string): Promise<Server> {
   const store = await openStore({ kind: 'sqlite', path }, { role: 'command', observe() {}, onFailure() {} });
   const { secret } = await issueToken(store, { name: 'bench', scopes: [...SCOPES], expiresMs: null }, Date.now());
   await store.close();
-  const child = startCommand(path, ['serve'], ['--max-semi-space-size=8']);
+  const child = startCommand(path, ['serve'], { flags: ['--max-semi-space-size=8'] });
   process.once('exit', () => child.kill('SIGKILL'));
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error('The server did not start')));
@@ -41,10 +47,10 @@ export async function startServer(path: string): Promise<Server> {
 }
 
 /** `plant-store …` on the file at `path`. */
-export function startCommand(path: string, args: string[], nodeFlags: string[] = []): ChildProcess {
-  return spawn(process.execPath, [...nodeFlags, launcher, ...args], {
+export function startCommand(path: string, args: string[], { flags = [], stderr = 'inherit' }: Options): ChildProcess {
+  return spawn(process.execPath, [...flags, launcher, ...args], {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}` },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', stderr],
   });
 }
 
@@ -89,7 +95,7 @@ export function machine(): Machine {
 }
 
 export function describeMachine({ cpu, cores, memoryGib, os, node, date }: Machine): string {
-  return `${cpu}, ${cores} cores, ${memoryGib} GiB, ${os}, Node ${node}, ${date}`;
+  return [cpu, `${cores} cores`, `${memoryGib} GiB`, os, `Node ${node}`, date].filter(Boolean).join(', ');
 }
 
 export function median(values: number[]): number {

@@ -1,15 +1,10 @@
 // What `growth` has measured, as a table: a column for each store, the last one against the first, and if that
 // reaches what was aimed at.
 
+import type { Creates, Order } from './growth-creates.ts';
 import type { Latency } from './growth-reads.ts';
 import { describeMachine, type Machine } from './growth-server.ts';
 import type { Transfer } from './growth-transfer.ts';
-
-export interface Creates {
-  perSecond: number;
-  /** Of the server, for each. */
-  cpuUs: number;
-}
 
 export interface StoreGrowth {
   /** Before the creates. */
@@ -18,7 +13,8 @@ export interface StoreGrowth {
   httpImport: Transfer;
   httpExport: Transfer;
   reads: Record<string, Latency>;
-  creates?: { ascending: Creates; random: Creates };
+  /** None where there is no wrk. */
+  creates?: Record<Order, Creates>;
   /** After all of it. */
   rssMib: number;
   recordsInTheEnd: number;

@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { memoryMibOf, type Server, startCommand } from './growth-server.ts';
 
@@ -23,14 +25,14 @@ export interface File {
 /** The start of the process is part of it. */
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
   const begunMs = performance.now();
-  const child = startCommand(database, ['import', file.path]);
+  const child = startCommand(database, ['import', file.path], { stderr: 'pipe' });
   let peakMib = 0;
   const timer = setInterval(() => {
     peakMib = Math.max(peakMib, memoryMibOf(child.pid as number, 'VmHWM'));
   }, PEAK_EVERY_MS);
-  const [status] = await once(child, 'exit');
+  const [[status], said] = await Promise.all([once(child, 'exit'), text(child.stderr as Readable)]);
   clearInterval(timer);
-  if (status !== 0) throw new Error(`The import ended with ${status}`);
+  if (status !== 0) throw new Error(said);
   return { perSecond: rate(file.records, begunMs), peakMib };
 }
 
@@ -40,7 +42,7 @@ export async function importOverHttp(server: Server, file: File): Promise<Transf
   const answered = once(asked, 'response');
   await pipeline(createReadStream(file.path), asked);
   const [answer] = (await answered) as [IncomingMessage];
-  const { created } = JSON.parse(Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>)).toString());
+  const { created } = JSON.parse(await text(answer));
   if (created !== file.records) throw new Error(`${created} of ${file.records} were imported`);
   return { perSecond: rate(created, begunMs), peakMib: memoryMibOf(server.pid, 'VmHWM') };
 }

@@ -1,4 +1,4 @@
-// Creates from 64 connections of wrk, each with an id of its own: ascending from a first one, or at random.
+// Creates from 64 connections of wrk, each with an id of its own.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,15 +11,13 @@ export interface Load {
   url: string;
   secret: string;
   firstId: number;
-  /** Then ids are anywhere below this instead, and `firstId` only makes them others than last time. */
-  randomBelow?: number;
   seconds: number;
   /** For its script. */
   folder: string;
 }
 
 /** Throws when one was not answered with 2xx. */
-export async function loadCreates({ url, secret, firstId, randomBelow, seconds, folder }: Load): Promise<{
+export async function loadCreates({ url, secret, firstId, seconds, folder }: Load): Promise<{
   requests: number;
   perSecond: number;
 }> {
@@ -27,12 +25,10 @@ export async function loadCreates({ url, secret, firstId, randomBelow, seconds, 
   writeFileSync(
     script,
     `local n = ${firstId}
-     math.randomseed(n)
      request = function()
-       n = ${randomBelow ? `math.floor(math.random() * ${randomBelow})` : 'n + 1'}
-       local id = string.format("%.0f", n)
+       n = n + 1
        local headers = { ["Content-Type"] = "application/json", ["Authorization"] = "Bearer ${secret}" }
-       return wrk.format("POST", "/plants", headers, '{"id":' .. id .. ',"name":"Monstera deliciosa ' .. id .. '","tag":"tropical"}')
+       return wrk.format("POST", "/plants", headers, '{"id":' .. n .. ',"name":"Monstera deliciosa ' .. n .. '","tag":"tropical"}')
      end`,
   );
   const wrk = spawn('wrk', ['-t1', '-c64', `-d${seconds}`, '-s', script, url]);
