@@ -47,12 +47,12 @@ const created = await measureCreates(
   isWrkHere ? ROUNDS : -1,
   folder,
 );
-const growth: Growth = { machine: machine(), stores: stores.map(toGrowth) };
-for (const { server } of stores) await server.stop();
+const growth: Growth = { machine: machine(), stores: [] };
+for (const [at, store] of stores.entries()) growth.stores.push(await finish(store, at));
 console.log(toTable(growth));
 if (process.argv.includes('--save')) {
   await savePicture('growth', growthSvg(growth));
-  writeFileSync(join(PERFORMANCE, 'growth.json'), `${JSON.stringify(growth, null, 2)}\n`);
+  writeFileSync(join(PERFORMANCE, 'growth.json'), `${JSON.stringify(growth, toShort, 2)}\n`);
 }
 
 async function fill(records: number): Promise<Store> {
@@ -69,16 +69,22 @@ async function fill(records: number): Promise<Store> {
   return { records, path, server, import: imported, httpImport, httpExport };
 }
 
-function toGrowth({ path, server, ...store }: Store, at: number): StoreGrowth {
+async function finish({ path, server, ...store }: Store, at: number): Promise<StoreGrowth> {
   const { creates, count = 0 } = created[at] ?? {};
+  const rssMib = memoryMibOf(server.pid, 'VmRSS');
+  await server.stop(); // only then everything is in the file
   return {
     ...store,
     reads: reads[at] as Record<string, Latency>,
     ...(count > 0 && creates && { creates }),
-    rssMib: memoryMibOf(server.pid, 'VmRSS'),
+    rssMib,
     recordsInTheEnd: store.records + count,
     fileMib: statSync(path).size / 1024 / 1024,
   };
+}
+
+function toShort(_key: string, value: unknown): unknown {
+  return typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
 }
 
 function spacing(records: number): number {
