@@ -7,8 +7,10 @@ const PLAIN: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 
 const ACCENTS = /[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]+/g;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
+const ASCII_WORD = /[0-9a-z]+/g;
+
 export function wordsOf(text: string): string[] {
-  return (isAscii(text) ? text.toLowerCase() : fold(text)).match(WORD) ?? [];
+  return (isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : fold(text).match(WORD)) ?? [];
 }
 
 /** The words of a query, without those that another one implies: who finds "monstera" finds "mon". */

@@ -3,7 +3,7 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../plant.ts';
-import { indexText, isPlain, PLAIN_INDEX_TEXT } from './search.ts';
+import { indexText, isPlain, PLAIN_INDEX_TEXT, wordsIn } from './search.ts';
 
 const ROWS_AT_ONCE = 100;
 const COLUMNS = 4;
@@ -26,7 +26,9 @@ export interface Packer {
 /** For one batch: a database that was once large stays so. */
 export function createPacker(): Packer {
   const db = new DatabaseSync(':memory:');
-  db.exec('CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); BEGIN');
+  db.exec(
+    'CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); CREATE TABLE dictionary (word TEXT); BEGIN',
+  );
   const insert = (rows: number) =>
     db.prepare(`INSERT INTO plants (id, name, tag, text) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`);
   const insertMany = insert(ROWS_AT_ONCE);
@@ -37,6 +39,7 @@ export function createPacker(): Packer {
   let ascending = true;
   let lastId: bigint | undefined;
   let chars = 0;
+  const words = new Set<string>();
 
   return {
     add(plants) {
@@ -53,6 +56,8 @@ export function createPacker(): Packer {
     },
     chars: () => chars,
     pack() {
+      const insertWord = db.prepare('INSERT INTO dictionary (word) VALUES (?)');
+      for (const word of words) insertWord.run(word);
       db.exec('COMMIT');
       const bytes = db.serialize() as Uint8Array<ArrayBuffer>;
       db.close();
@@ -66,6 +71,7 @@ export function createPacker(): Packer {
     into[COLUMNS * at] = plant.id;
     into[COLUMNS * at + 1] = plant.name;
     into[COLUMNS * at + 2] = plant.tag ?? null;
+    for (const word of wordsIn(plant.name)) words.add(word);
     const text = isPlain(plant) ? null : indexText(plant.name, plant.tag);
     into[COLUMNS * at + 3] = text;
     chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
@@ -139,4 +145,7 @@ function logAndIndex(db: DatabaseSync, table: string, ascending: boolean, { firs
     INSERT INTO words (rowid, text)
     SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY ${ascending ? 'n' : 'id'}`);
   insertWords.run();
+  db.exec(
+    'INSERT INTO main.dictionary (word) SELECT word FROM batch.dictionary WHERE true ORDER BY word ON CONFLICT DO NOTHING',
+  );
 }

@@ -68,6 +68,7 @@ test('prepareDatabase() makes folders and a whole file, and leaves nothing else'
   assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
     ['changes', 1],
     ['deliveries', 1],
+    ['dictionary', 1],
     ['numbering', 1],
     ['old_secrets', 1],
     ['plants', 1],
@@ -84,9 +85,9 @@ test('prepareDatabase() brings a store of the first version along: its records a
   old.exec(readFileSync(join(import.meta.dirname, 'migrations/0001_plants_changes_tokens.sql'), 'utf8'));
   old.exec(`
     PRAGMA user_version = 1;
-    INSERT INTO plants VALUES (9223372036854775807, 'Été', 'Tree', 1, 1, 2), (-5, 'Acer', NULL, 1, 1, 3);
+    INSERT INTO plants VALUES (9223372036854775807, 'Été', 'Tree', 1, 1, 2), (-5, 'Acer 𠀀𠀁', NULL, 1, 1, 3);
     INSERT INTO changes VALUES (2, 'plant.created', 1, 9223372036854775807, 'Été', 'Tree', 'tok_1');
-    INSERT INTO changes VALUES (3, 'plant.created', 1, -5, 'Acer', NULL, 'tok_1');`);
+    INSERT INTO changes VALUES (3, 'plant.created', 1, -5, 'Acer 𠀀𠀁', NULL, 'tok_1');`);
   old.close();
   prepareDatabase(path, 'command').release();
   const db = new DatabaseSync(path, { readBigInts: true });
@@ -108,6 +109,14 @@ test('prepareDatabase() brings a store of the first version along: its records a
       [2n, 9223372036854775807n],
       [3n, -5n],
     ],
+  );
+  assert.deepEqual(
+    db
+      .prepare('SELECT word FROM dictionary')
+      .all()
+      .map(({ word }) => word),
+    ['acer', 'ete', '𠀀𠀁'],
+    'words, and no tags',
   );
   assert.equal(prepareLastSeq(db)(), 3);
   assert.equal(db.prepare('SELECT pruned_to FROM numbering').get()?.pruned_to, 1n);

@@ -11,6 +11,8 @@ const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
 const MAX_WORD_CHARS = 8 * 1024;
+/** Of an ASCII name the index itself cuts them. */
+const MAX_INDEXED_CHARS = 32 * 1024;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
@@ -28,6 +30,12 @@ export function isPlain({ name, tag = '' }: Plant): boolean {
   return isAscii(name) && /^[0-9a-z]*$/.test(tag);
 }
 
+/** The words of the index in it, as `dictionary` has them. */
+export function wordsIn(name: string): string[] {
+  const words = wordsOf(name);
+  return isAscii(name) ? words.map((word) => word.slice(0, MAX_INDEXED_CHARS)) : words.map(cut);
+}
+
 export interface Search {
   /** For `MATCH`. */
   expression: string;
@@ -36,8 +44,7 @@ export interface Search {
 
 /** The function gives undefined when the filter lets everything through. To be called anew for each pass. */
 export function prepareSearch(db: DatabaseSync): (filter: Filter, pass: number) => Search | undefined {
-  db.exec(`CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab('main', 'words', 'instance')`);
-  const nextWord = db.prepare('SELECT term FROM temp.vocabulary WHERE term >= ? LIMIT 1');
+  const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
   return ({ q = '', tag }, pass) => {
     const words = queryWords(q);
@@ -61,7 +68,7 @@ export function prepareSearch(db: DatabaseSync): (filter: Filter, pass: number) 
     if (more.length === 0) return `"${begin}"*`;
     const endings: string[] = [];
     for (let from = begin; ; ) {
-      const word = (nextWord.get(from) as { term: string } | undefined)?.term;
+      const word = (nextWord.get(from) as { word: string } | undefined)?.word;
       if (!word?.startsWith(begin)) break;
       if (endings.push(`"${word}"`) > MAX_ENDINGS) return pass === 0 ? `"${letter}"*` : `"${begin}"*`;
       from = `${word}!`; // comes right after it: no word has a sign

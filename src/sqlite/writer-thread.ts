@@ -64,7 +64,9 @@ function commit(batch: Write[]): BatchResult {
     };
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    return { failure: failureOf(error), message: String(error) };
+    const failure = failureOf(error);
+    if (failure !== 'fatal') apply = prepareWrites(db); // it has learned words that are not stored now
+    return { failure, message: String(error) };
   }
 }
 
