@@ -3,14 +3,15 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { peakMibOf } from './measure.ts';
 import { toCsv, toNdjson, writePlants } from './plants.ts';
+import { LAUNCHER } from './server.ts';
 
 const LINES = Number(process.env.BENCH_PLANTS ?? 1_000_000);
 const ROUNDS = 3;
-const launcher = join(import.meta.dirname, '../bin/plant-store.js');
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -19,7 +20,7 @@ await writePlants(join(folder, 'plants.csv'), LINES, toCsv, 'id,name,tag\n');
 
 const ours: number[] = [];
 const theirs: number[] = [];
-let mostKib = 0;
+let mostMib = 0;
 const hasSqlite = spawnSync('sqlite3', ['--version']).status === 0;
 for (let round = 0; round < ROUNDS; round++) {
   ours.push(await measureOurs(round));
@@ -28,7 +29,7 @@ for (let round = 0; round < ROUNDS; round++) {
 const [own, other] = [Math.min(...ours), Math.min(...theirs)];
 console.log(`Import of ${LINES.toLocaleString('en')} plants, best of ${ROUNDS}\n`);
 console.log(
-  `plant-store import   ${(own / 1000).toFixed(2)} s, ${Math.round(LINES / own).toLocaleString('en')} k/s, ${Math.round(mostKib / 1024)} MiB`,
+  `plant-store import   ${(own / 1000).toFixed(2)} s, ${Math.round(LINES / own).toLocaleString('en')} k/s, ${Math.round(mostMib)} MiB`,
 );
 if (hasSqlite) {
   console.log(
@@ -39,12 +40,12 @@ if (hasSqlite) {
 
 async function measureOurs(round: number): Promise<number> {
   const startMs = performance.now();
-  const child = spawn(process.execPath, [launcher, 'import', join(folder, 'plants.ndjson')], {
+  const child = spawn(process.execPath, [LAUNCHER, 'import', join(folder, 'plants.ndjson')], {
     env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/${round}.db` },
     stdio: 'ignore',
   });
   const timer = setInterval(() => {
-    mostKib = Math.max(mostKib, peakKib(child.pid));
+    mostMib = Math.max(mostMib, peakMibOf(child.pid ?? 0) ?? 0);
   }, 50);
   const [status] = await once(child, 'exit');
   clearInterval(timer);
@@ -59,13 +60,4 @@ function measureTheirs(round: number): number {
   const startMs = performance.now();
   sqlite('.mode csv', `.import --skip 1 ${join(folder, 'plants.csv')} plants`);
   return performance.now() - startMs;
-}
-
-/** 0 where it cannot be told. */
-function peakKib(pid: number | undefined): number {
-  try {
-    return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
-  } catch {
-    return 0;
-  }
 }

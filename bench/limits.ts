@@ -1,24 +1,21 @@
 // What a rate costs: creates by a token that has one against creates by a token that has none, on one server in turns,
 // with 64 connections of wrk; and the limiter alone, on a real reply. Targets: within 3 %, and under 1 µs.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { openStore } from '../src/commands/open.ts';
 import { Reply } from '../src/http/exchange.ts';
 import { createLimits } from '../src/http/limits.ts';
-import { issueToken, type Token } from '../src/token.ts';
-import { isWrkHere, loadCreates } from './wrk.ts';
+import type { Token } from '../src/token.ts';
+import { cpuUsOf, median } from './measure.ts';
+import { addToken, startServer, toCreate } from './server.ts';
+import { isWrkHere, wrk } from './wrk.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
 const CALLS = 500_000;
-const TICK_US = 10_000;
 /** More than it can ever get. */
 const RATE = { count: 1_000_000, periodMs: 1000 };
 
@@ -28,12 +25,9 @@ interface Measured {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-const path = join(folder, 'plants.db');
-const store = await openStore({ kind: 'sqlite', path }, { role: 'command', observe() {}, onFailure() {} });
-const wanted = { name: 'bench', scopes: ['plants:write' as const], expiresMs: null };
-const free = await issueToken(store, wanted, Date.now());
-const limited = await issueToken(store, { ...wanted, rate: RATE }, Date.now());
-await store.close();
+const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
+const free = await addToken(databaseUrl);
+const limited = await addToken(databaseUrl, { rate: RATE });
 
 const costUs = measureLimiter(limited.token);
 console.log(`The limiter with its two headers: ${costUs.toFixed(2)} µs of a request\n`);
@@ -51,17 +45,7 @@ function measureLimiter(token: Token): number {
 }
 
 async function overHttp(): Promise<void> {
-  const launcher = join(import.meta.dirname, '../bin/plant-store.js');
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', launcher, 'serve'], {
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}` },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  let url = '';
-  for await (const line of createInterface(child.stdout)) {
-    url = /"url":"([^"]+)"/.exec(line)?.[1] ?? '';
-    if (url) break;
-  }
-  const pid = child.pid ?? 0;
+  const { url, pid, stop } = await startServer(databaseUrl);
   await load(url, free.secret, pid, 0);
   const pairs: [Measured, Measured][] = [];
   for (let round = 1; round <= ROUNDS; round++) {
@@ -70,8 +54,7 @@ async function overHttp(): Promise<void> {
     const other = await load(url, second.secret, pid, 2 * round + 1);
     pairs.push(first === free ? [one, other] : [other, one]);
   }
-  child.kill();
-  await once(child, 'exit');
+  await stop();
   const without = pairs.map(([pair]) => pair);
   const withRate = pairs.map(([, pair]) => pair);
   console.log(`Creates, 64 connections, ${ROUNDS} rounds of ${ROUND_SECONDS} s each in turns, medians`);
@@ -83,26 +66,14 @@ async function overHttp(): Promise<void> {
 }
 
 async function load(url: string, secret: string, pid: number, round: number): Promise<Measured> {
-  const before = ticksOf(pid);
-  const firstId = round * 10_000_000;
-  const { requests, perSecond } = await loadCreates({ url, secret, firstId, seconds: ROUND_SECONDS, folder });
-  return { perSecond, cpuUs: ((ticksOf(pid) - before) * TICK_US) / requests };
-}
-
-/** Of all its threads, in hundredths of a second; 0 where it cannot be told. */
-function ticksOf(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return Number(fields[11]) + Number(fields[12]);
+  const beforeUs = cpuUsOf(pid) ?? 0;
+  const first = 1 + round * 10_000_000;
+  const { answered, perSecond } = await wrk({ url, request: toCreate(secret), first, seconds: ROUND_SECONDS, folder });
+  return { perSecond, cpuUs: ((cpuUsOf(pid) ?? 0) - beforeUs) / answered };
 }
 
 function show(name: string, all: Measured[]): void {
   const rate = Math.round(median(all.map(({ perSecond }) => perSecond))).toLocaleString('en');
   const cpu = Math.round(median(all.map(({ cpuUs }) => cpuUs)));
   console.log(`${name.padEnd(16)} ${rate.padStart(7)}/s ${String(cpu).padStart(5)} µs`);
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }

@@ -2,21 +2,19 @@
 // either side, and over HTTP with 64 connections where wrk is installed. Target: at least 5 times the rate.
 // Besides: processor time of both sides and bytes of the log for each plant, which docs/scaling.md is reckoned from.
 
-import { type ChildProcess, spawn } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import pg from 'pg';
 import { openPostgresStore } from '../src/postgres/store.ts';
-import { issueToken } from '../src/token.ts';
-import { queryPostgres, startPostgres } from '../test/postgres.ts';
+import { startDatabase } from './database.ts';
+import type { Request } from './load.ts';
+import { cpuUsOf } from './measure.ts';
 import { plantAt } from './plants.ts';
-import { isWrkHere, loadCreates } from './wrk.ts';
+import { addToken, startProcess, startServer, toCreate } from './server.ts';
+import { isWrkHere, wrk } from './wrk.ts';
 
 const CREATES = Number(process.env.BENCH_PLANTS ?? 20_000);
 const ROUNDS = 3;
 const WRK_SECONDS = 5;
-const launcher = join(import.meta.dirname, '../bin/plant-store.js');
 
 interface Measured {
   perSecond: number;
@@ -25,7 +23,7 @@ interface Measured {
   walBytes: number;
 }
 
-const postgres = await startPostgres({ max_wal_size: '4GB' });
+const postgres = await startDatabase({ max_wal_size: '4GB' });
 const store = await openPostgresStore({
   url: postgres.url,
   poolSize: 10,
@@ -70,7 +68,7 @@ await postgres.remove();
 
 async function measure(work: (n: number) => Promise<unknown>, callers: number): Promise<Measured> {
   const [end, startMs] = [nextId + CREATES, performance.now()];
-  const [node, server, wal] = [process.cpuUsage(), postgresTicks(), await walPosition()];
+  const [node, serverUs, wal] = [process.cpuUsage(), postgresUs(), await walPosition()];
   await Promise.all(
     Array.from({ length: callers }, async () => {
       while (nextId < end) await work(nextId++);
@@ -80,44 +78,35 @@ async function measure(work: (n: number) => Promise<unknown>, callers: number): 
   return {
     perSecond: (1000 * CREATES) / (performance.now() - startMs),
     nodeUs: (user + system) / CREATES,
-    postgresUs: ((postgresTicks() - server) * 10_000) / CREATES,
+    postgresUs: (postgresUs() - serverUs) / CREATES,
     walBytes: ((await walPosition()) - wal) / CREATES,
   };
 }
 
 async function overHttp(): Promise<void> {
-  const { secret } = await issueToken(store, { name: 'bench', scopes: ['plants:write'], expiresMs: null }, Date.now());
-  const ours = await start([launcher, 'serve'], /"url":"([^"]+)"/);
-  const theirs = await start([join(import.meta.dirname, 'one-insert-server.ts')], /^(http.+)$/);
+  const request = toCreate((await addToken(postgres.url)).secret);
+  const ours = await startServer(postgres.url);
+  const theirs = await startProcess(process.execPath, [join(import.meta.dirname, 'one-insert-server.ts')], {
+    env: { DATABASE_URL: postgres.url },
+    address: /^(http.+)$/,
+  });
   const rates: Record<string, number[]> = { ours: [], theirs: [] };
   for (let round = 0; round < ROUNDS; round++) {
-    rates.theirs?.push(await load(theirs.url, secret));
-    rates.ours?.push(await load(ours.url, secret));
+    rates.theirs?.push(await load(theirs.url, request));
+    rates.ours?.push(await load(ours.url, request));
   }
   const [own, other] = [Math.max(...(rates.ours ?? [])), Math.max(...(rates.theirs ?? []))];
   console.log('\nOver HTTP, 64 connections: here HTTP itself takes most of the time');
   console.log(`one INSERT each   ${Math.round(other).toLocaleString('en')}/s`);
   console.log(`plant store       ${Math.round(own).toLocaleString('en')}/s, ratio ${(own / other).toFixed(1)}`);
-  for (const { child } of [ours, theirs]) child.kill();
+  await ours.stop();
+  await theirs.stop();
 }
 
-async function start(args: string[], address: RegExp): Promise<{ url: string; child: ChildProcess }> {
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', ...args], {
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: postgres.url },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  for await (const line of createInterface(child.stdout)) {
-    const url = address.exec(line)?.[1];
-    if (url) return { url, child };
-  }
-  throw new Error('It did not start');
-}
-
-async function load(url: string, secret: string): Promise<number> {
-  const firstId = nextId;
+async function load(url: string, request: Request): Promise<number> {
+  const first = nextId + 1;
   nextId += 10_000_000;
-  const { folder } = postgres;
-  return (await loadCreates({ url, secret, firstId, seconds: WRK_SECONDS, folder })).perSecond;
+  return (await wrk({ url, request, first, seconds: WRK_SECONDS, folder: postgres.folder })).perSecond;
 }
 
 function best(all: Measured[]): Measured {
@@ -138,23 +127,11 @@ function show(name: string, { perSecond, nodeUs, postgresUs, walBytes }: Measure
 }
 
 async function walPosition(): Promise<number> {
-  const [row] = await queryPostgres(postgres.url, `SELECT pg_current_wal_lsn() - '0/0' AS bytes`);
+  const [row] = await postgres.query(`SELECT pg_current_wal_lsn() - '0/0' AS bytes`);
   return Number(row?.bytes);
 }
 
-/** Of the server and its processes, in hundredths of a second; 0 where it cannot be told. */
-function postgresTicks(): number {
-  if (process.platform !== 'linux') return 0;
-  const parent = readFileSync(join(postgres.folder, 'data/postmaster.pid'), 'utf8').split('\n')[0];
-  let ticks = 0;
-  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const [, ppid, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (ppid === parent || pid === parent) ticks += Number(rest[9]) + Number(rest[10]);
-    } catch {
-      // it has ended meanwhile
-    }
-  }
-  return ticks;
+/** Of the server and its processes so far; 0 where it cannot be told. */
+function postgresUs(): number {
+  return cpuUsOf(postgres.pid) ?? 0;
 }

@@ -1,0 +1,117 @@
+// Creates (and reads) by this server, by the least that Node can do, by what one would write by hand, and by well-known
+// products: every one in each round, over 64 connections. `--save` writes docs/performance/compare.json.
+// BENCH_ONLY=echo,plant-store takes only these; BENCH_ROUNDS and BENCH_SECONDS say how long it takes.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { CONTESTANTS } from './contestants/all.ts';
+import type { Contestant } from './contestants/contestant.ts';
+import { CONNECTIONS } from './load.ts';
+import { describeMachine } from './machine.ts';
+import { rssMibOf, untilIdle } from './measure.ts';
+import { type Entrant, race, signalAll, takeTurn } from './race.ts';
+import { type Comparison, type NotMeasured, summarize } from './results.ts';
+import { printComparison } from './table.ts';
+import { isWrkHere } from './wrk.ts';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+const READ_UP_TO = 10_000;
+const SETTLE_MS = 10_000;
+const SAVED = join(import.meta.dirname, '../docs/performance/compare.json');
+
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+const entrants: Entrant[] = [];
+const notMeasured: NotMeasured[] = [];
+process.once('exit', () => {
+  for (const { running } of entrants) signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
+  rmSync(folder, { recursive: true, force: true });
+});
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+for (const contestant of chosen()) {
+  process.stderr.write(`Starting ${contestant.name}\n`);
+  try {
+    entrants.push(await enter(contestant));
+  } catch (error) {
+    notMeasured.push({ name: contestant.name, reason: (error as Error).message });
+    process.stderr.write(`${contestant.name} is not measured: ${(error as Error).message}\n`);
+  }
+}
+const comparison = await compare();
+for (const { running } of entrants) {
+  signalAll(running, 'SIGCONT');
+  await running.stop();
+}
+printComparison(comparison);
+if (process.argv.includes('--save')) {
+  mkdirSync(dirname(SAVED), { recursive: true });
+  writeFileSync(SAVED, `${JSON.stringify(comparison, undefined, 2)}\n`);
+}
+process.exit(0);
+
+function chosen(): Contestant[] {
+  const only = process.env.BENCH_ONLY?.split(',');
+  const unknown = only?.find((name) => !CONTESTANTS.some((contestant) => contestant.name === name));
+  if (unknown !== undefined) {
+    console.error(`There is no contestant "${unknown}": take ${CONTESTANTS.map(({ name }) => name).join(', ')}`);
+    process.exit(2);
+  }
+  return CONTESTANTS.filter(({ name }) => only?.includes(name) ?? true);
+}
+
+/** Started, warmed up, and stopped until its turn. */
+async function enter(contestant: Contestant): Promise<Entrant> {
+  const own = join(folder, contestant.name);
+  mkdirSync(own);
+  const running = await contestant.start(own);
+  try {
+    const stored = (await running.countPlants?.()) ?? 0;
+    const entrant = { contestant, running, next: 1, answered: 0, stored };
+    const { pid, databasePid = pid } = running;
+    await untilIdle([pid, databasePid], SETTLE_MS);
+    await takeTurn(entrant, { request: running.create, seconds: SECONDS, folder: own });
+    return entrant;
+  } catch (error) {
+    signalAll(running, 'SIGCONT');
+    await running.stop();
+    throw error;
+  }
+}
+
+async function compare(): Promise<Comparison> {
+  const creates = await race(entrants, ROUNDS, ({ running }) => ({
+    request: running.create,
+    seconds: SECONDS,
+    folder,
+  }));
+  const memory = new Map(
+    entrants.map(({ contestant: { name }, running: { pid, databasePid } }) => [
+      name,
+      { serverMib: rssMibOf(pid), databaseMib: databasePid === undefined ? undefined : rssMibOf(databasePid) },
+    ]),
+  );
+  return {
+    date: new Date().toISOString(),
+    machine: describeMachine(folder),
+    load: { by: isWrkHere ? 'wrk' : 'autocannon', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
+    creates: summarize(creates, memory),
+    reads: await compareReads(),
+    notMeasured,
+  };
+}
+
+/** Ours against the floor, which gets a record to answer with. */
+async function compareReads(): Promise<Comparison['reads']> {
+  const [own, floor] = ['plant-store', 'echo'].map((name) => entrants.find((one) => one.contestant.name === name));
+  if (!own || !floor) return [];
+  for (const { running } of [own, floor]) signalAll(running, 'SIGCONT');
+  const record = await fetch(`${own.running.url}/plants/1`, { headers: own.running.get?.headers ?? {} });
+  await fetch(`${floor.running.url}/plants`, { method: 'POST', body: await record.text() });
+  const readUpTo = Math.min(READ_UP_TO, Math.floor(own.answered / 2));
+  const reads = await race([own, floor], ROUNDS, ({ running }) => {
+    if (!running.get) throw new Error('It cannot be read from');
+    return { request: running.get, seconds: SECONDS, folder, readUpTo };
+  });
+  return summarize(reads, new Map());
+}

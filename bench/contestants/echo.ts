@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { startProcess } from '../server.ts';
+import { type Contestant, CREATE, SERVERS } from './contestant.ts';
+
+export const echo: Contestant = {
+  name: 'echo',
+  version: process.version,
+  setup: 'plain node:http that parses the body and sends it back, without a token: the floor',
+  promise: 'nothing is stored',
+  async start() {
+    const server = await startProcess(process.execPath, [join(SERVERS, 'echo.ts')], { address: /^(http.+)$/ });
+    return {
+      ...server,
+      create: CREATE,
+      get: { method: 'GET', path: '/plants/{n}', headers: {} },
+    };
+  },
+};

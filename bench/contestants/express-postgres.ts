@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import { install } from '../install.ts';
+import { startProcess } from '../server.ts';
+import { type Contestant, CREATE, onPostgres, SERVERS } from './contestant.ts';
+
+const VERSION = '5.3.0';
+
+export const expressPostgres: Contestant = {
+  name: 'express-postgres',
+  version: VERSION,
+  setup:
+    'written by hand: Express with its JSON parser, pg with a pool of 10, one INSERT for each request, without a token',
+  promise: 'survives a power cut: synchronous commit',
+  async start() {
+    const packages = await install('express', { express: VERSION });
+    return onPostgres(async ({ url, countRows }) => {
+      const server = await startProcess(process.execPath, [join(SERVERS, 'express-postgres.ts')], {
+        env: { DATABASE_URL: url, EXPRESS_PACKAGE: join(packages, 'package.json'), NODE_ENV: 'production' },
+        address: /^(http.+)$/,
+      });
+      return {
+        ...server,
+        create: CREATE,
+        countPlants: () => countRows('plants'),
+      };
+    });
+  },
+};

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { countSqlite } from '../database.ts';
+import { addToken, startServer, toCreate } from '../server.ts';
+import { type Contestant, onPostgres, type Running } from './contestant.ts';
+
+const { version } = packageJson;
+
+export const plantStore: Contestant = {
+  name: 'plant-store',
+  version,
+  setup: 'as npm start runs it, on SQLite; a bearer token is checked',
+  promise: 'survives a power cut: fsync before the answer',
+  async start(folder) {
+    const path = join(folder, 'plants.db');
+    return {
+      ...(await startOurs(`sqlite:${path}`)),
+      countPlants: async () => countSqlite(path),
+    };
+  },
+};
+
+export const plantStorePostgres: Contestant = {
+  name: 'plant-store-postgres',
+  version,
+  setup: 'the same with DATABASE_URL=postgres://…; a bearer token is checked',
+  promise: 'survives a power cut: synchronous commit before the answer',
+  start: () =>
+    onPostgres(async ({ url, countRows }) => ({
+      ...(await startOurs(url)),
+      countPlants: () => countRows('plants'),
+    })),
+};
+
+async function startOurs(databaseUrl: string): Promise<Running> {
+  const { secret } = await addToken(databaseUrl);
+  return {
+    ...(await startServer(databaseUrl)),
+    create: toCreate(secret),
+    get: { method: 'GET', path: '/plants/{n}', headers: { Authorization: `Bearer ${secret}` } },
+  };
+}

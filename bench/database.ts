@@ -1,0 +1,44 @@
+// The databases below the servers that are measured: a PostgreSQL for each, with the settings that it comes with, and
+// how many rows there are.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { queryPostgres, startPostgres } from '../test/postgres.ts';
+
+export interface Database {
+  url: string;
+  /** Above all its processes. */
+  pid: number;
+  folder: string;
+  query(text: string): Promise<Record<string, unknown>[]>;
+  countRows(table: string): Promise<number>;
+  remove(): Promise<void>;
+}
+
+/** `settings` as in postgresql.conf. */
+export async function startDatabase(settings: Record<string, string> = {}): Promise<Database> {
+  const { url, folder, remove } = await startPostgres(settings);
+  const query = (text: string) => queryPostgres(url, text);
+  return {
+    url,
+    pid: Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]),
+    folder,
+    query,
+    async countRows(table) {
+      const [row] = await query(`SELECT count(*) AS rows FROM ${table}`);
+      return Number(row?.rows);
+    },
+    remove,
+  };
+}
+
+/** In a file that a server may have open. */
+export function countSqlite(path: string): number {
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  try {
+    return Number(db.prepare('SELECT count(*) AS rows FROM plants').get()?.rows);
+  } finally {
+    db.close();
+  }
+}

@@ -1,0 +1,37 @@
+// What a load is: the same kind of request again and again, over 64 connections that stay open. wrk.ts and
+// autocannon.ts make it.
+
+export const CONNECTIONS = 64;
+
+/** The body of a create. */
+export const PLANT = '{"id":{n},"name":"Monstera deliciosa {n}","tag":"tropical"}';
+
+export interface Request {
+  method: 'GET' | 'POST';
+  /** In the path and the body `{n}` stands for the number of the request, which is the id of its plant. */
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+}
+
+export interface Load {
+  url: string;
+  request: Request;
+  /** The number of its first request. */
+  first: number;
+  /** Numbers begin again after so many. */
+  wrapAfter?: number;
+  seconds: number;
+  /** For files of its own. */
+  folder: string;
+}
+
+export interface Loaded {
+  /** Answered with 2xx. */
+  answered: number;
+  /** More than are answered: those under way at the end are cut off, and nobody knows if they were stored. */
+  sent: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+}

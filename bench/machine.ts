@@ -1,0 +1,78 @@
+// What a measurement was made on: without this its figures mean nothing.
+
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { join } from 'node:path';
+import { median } from './measure.ts';
+
+const FSYNCS = 100;
+
+export interface Machine {
+  cpu: string;
+  cores: number;
+  memoryGib: number;
+  /** Of the file system that the databases are on. */
+  disk: string;
+  /** How long it takes until 4 KiB are on that disk. */
+  fsyncMs: number;
+  os: string;
+  node: string;
+}
+
+export function describeMachine(folder: string): Machine {
+  return {
+    cpu: `${cpuModel()} (${arch()})`,
+    cores: availableParallelism(),
+    memoryGib: Math.round(totalmem() / 2 ** 30),
+    disk: fileSystemOf(folder),
+    fsyncMs: Number(measureFsync(join(folder, 'fsync')).toFixed(2)),
+    os: `${osName()} (${type()} ${release()})`,
+    node: process.version,
+  };
+}
+
+function cpuModel(): string {
+  const [cpu] = cpus();
+  if (cpu && !/^(unknown|)$/.test(cpu.model.trim())) return cpu.model.trim();
+  const info = read('/proc/cpuinfo');
+  const part = /CPU part\s*: (\S+)/.exec(info)?.[1];
+  return part === undefined ? 'unknown' : `CPU part ${part}`;
+}
+
+/** The mount that is nearest to the folder. */
+function fileSystemOf(folder: string): string {
+  const mounts = read('/proc/mounts')
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, on = '-']) => `${folder}/`.startsWith(on === '/' ? '/' : `${on}/`))
+    .sort(([, a = ''], [, b = '']) => b.length - a.length);
+  const [device = 'unknown', , kind = 'unknown'] = mounts[0] ?? [];
+  return `${kind} on ${device}`;
+}
+
+function osName(): string {
+  return /PRETTY_NAME="(.+)"/.exec(read('/etc/os-release'))?.[1] ?? type();
+}
+
+function measureFsync(path: string): number {
+  const file = openSync(path, 'w');
+  const block = Buffer.alloc(4096);
+  const times: number[] = [];
+  for (let n = 0; n < FSYNCS; n++) {
+    const startMs = performance.now();
+    writeSync(file, block);
+    fsyncSync(file);
+    times.push(performance.now() - startMs);
+  }
+  closeSync(file);
+  rmSync(path);
+  return median(times);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

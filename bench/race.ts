@@ -1,0 +1,121 @@
+// Loads several servers in turns and measures each alone: whoever has no turn is stopped (SIGSTOP), so that it takes
+// nothing from the others. After every load the plants that are stored are counted, against those that were promised.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { autocannon } from './autocannon.ts';
+import type { Contestant, Running } from './contestants/contestant.ts';
+import type { Request } from './load.ts';
+import { cpuUsOf, hasProc, treeOf, untilIdle } from './measure.ts';
+import { isWrkHere, wrk } from './wrk.ts';
+
+/** wrk takes 1/3 of the processor time of autocannon for a request; on few cores the servers feel that. */
+const runLoad = isWrkHere ? wrk : autocannon;
+/** Time to wake up in. */
+const AWAKE_MS = 100;
+/** Slow servers still have up to 64 requests to do when a load ends. */
+const FINISH_MS = 10_000;
+
+export interface Entrant {
+  contestant: Contestant;
+  running: Running;
+  /** The id of the next plant. */
+  next: number;
+  answered: number;
+  stored: number;
+}
+
+export interface Round {
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** For each request, where /proc tells. */
+  serverUs: number | undefined;
+  databaseUs: number | undefined;
+}
+
+export interface Turn {
+  request: Request;
+  seconds: number;
+  folder: string;
+  /** Reads only the plants with the lowest ids, up to here. */
+  readUpTo?: number;
+}
+
+/** Rounds of each, in the order given; the first of a round is another one each time. */
+export async function race(
+  entrants: Entrant[],
+  rounds: number,
+  turnOf: (entrant: Entrant) => Turn,
+): Promise<Map<Entrant, Round[]>> {
+  const measured = new Map(entrants.map((entrant): [Entrant, Round[]] => [entrant, []]));
+  for (let round = 0; round < rounds; round++) {
+    const at = round % entrants.length;
+    for (const entrant of [...entrants.slice(at), ...entrants.slice(0, at)]) {
+      const result = await takeTurn(entrant, turnOf(entrant));
+      measured.get(entrant)?.push(result);
+      process.stderr.write(
+        `${round + 1}/${rounds} ${entrant.contestant.name}: ${Math.round(result.perSecond).toLocaleString('en')}/s\n`,
+      );
+    }
+  }
+  return measured;
+}
+
+/** Throws when fewer plants are stored than were promised, or more than were sent. */
+export async function takeTurn(entrant: Entrant, { request, seconds, folder, readUpTo }: Turn): Promise<Round> {
+  const { running } = entrant;
+  const { url, pid, databasePid } = running;
+  signalAll(running, 'SIGCONT');
+  await sleep(AWAKE_MS);
+  const before = cpuOf(running);
+  const load = { url, request, seconds, folder };
+  const loaded = await runLoad(
+    readUpTo === undefined ? { ...load, first: entrant.next } : { ...load, first: 1, wrapAfter: readUpTo },
+  );
+  await untilIdle(databasePid === undefined ? [pid] : [pid, databasePid], FINISH_MS);
+  const after = cpuOf(running);
+  let done = loaded.answered;
+  if (readUpTo === undefined) {
+    entrant.next += loaded.sent;
+    done = await checkStored(entrant, loaded);
+  }
+  signalAll(running, 'SIGSTOP');
+  const each = (end: number | undefined, begin: number | undefined) =>
+    end === undefined || begin === undefined ? undefined : (end - begin) / done;
+  return {
+    perSecond: loaded.perSecond,
+    p50Ms: loaded.p50Ms,
+    p99Ms: loaded.p99Ms,
+    serverUs: each(after.server, before.server),
+    databaseUs: each(after.database, before.database),
+  };
+}
+
+/** How many were stored, which is at most 64 more than were answered: those that were cut off at the end. */
+async function checkStored(entrant: Entrant, { answered, sent }: { answered: number; sent: number }): Promise<number> {
+  entrant.answered += answered;
+  if (!entrant.running.countPlants) return answered;
+  const stored = (await entrant.running.countPlants()) - entrant.stored;
+  if (stored < answered || stored > sent) {
+    throw new Error(`${entrant.contestant.name} answered ${answered} of ${sent} with 2xx and stored ${stored}`);
+  }
+  entrant.stored += stored;
+  return stored;
+}
+
+function cpuOf({ pid, databasePid }: Running): { server: number | undefined; database: number | undefined } {
+  return { server: cpuUsOf(pid), database: databasePid === undefined ? undefined : cpuUsOf(databasePid) };
+}
+
+/** Without /proc nobody knows the whole tree: then all go on. */
+export function signalAll({ pid, databasePid }: Running, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  if (!hasProc) return;
+  const roots = databasePid === undefined ? [pid] : [databasePid, pid];
+  for (const each of roots.flatMap(treeOf)) {
+    try {
+      process.kill(each, signal);
+    } catch {
+      // it has ended meanwhile
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// Our own server as `npm start` runs it, on a free port, and a token to use it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { openStore } from '../src/commands/open.ts';
+import { readDatabase } from '../src/config.ts';
+import type { Store } from '../src/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/token.ts';
+import { PLANT, type Request } from './load.ts';
+
+export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+export interface BenchServer {
+  url: string;
+  pid: number;
+  stop(): Promise<void>;
+}
+
+export function startServer(databaseUrl: string, env: Record<string, string> = {}): Promise<BenchServer> {
+  return startProcess(process.execPath, ['--max-semi-space-size=8', LAUNCHER, 'serve'], {
+    env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
+    address: /"url":"([^"]+)"/,
+  });
+}
+
+export interface ProcessOptions {
+  env?: Record<string, string>;
+  cwd?: string;
+  /** Finds where it listens in a line that it prints. */
+  address: RegExp;
+}
+
+/** Throws with the last that it has printed when it ends before it listens. */
+export async function startProcess(
+  command: string,
+  args: string[],
+  { env = {}, cwd, address }: ProcessOptions,
+): Promise<BenchServer> {
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    ...(cwd !== undefined && { cwd }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const url = await findAddress(child as ChildProcess & { stdout: Readable; stderr: Readable }, address);
+  return {
+    url,
+    pid: child.pid as number,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+function findAddress(child: ChildProcess & { stdout: Readable; stderr: Readable }, address: RegExp): Promise<string> {
+  let printed = '';
+  return new Promise((resolve, reject) => {
+    for (const stream of [child.stdout, child.stderr]) {
+      createInterface(stream).on('line', (line) => {
+        printed = `${printed}\n${line}`.slice(-2000);
+        const found = address.exec(line)?.[1];
+        if (found) resolve(found);
+      });
+    }
+    child.once('error', reject);
+    child.once('exit', (status) => reject(new Error(`It ended with ${status}: ${printed.trim()}`)));
+  });
+}
+
+/** As a command does it, also beside a server that runs. */
+export async function withStore<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const options = { role: 'command' as const, observe: () => {}, onFailure: () => {} };
+  const store = await openStore(readDatabase(databaseUrl, {}), options);
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** One that may read and write, where nothing else is wanted. */
+export function addToken(
+  databaseUrl: string,
+  wanted: Partial<NewToken> = {},
+): Promise<{ token: Token; secret: string }> {
+  const token: NewToken = { name: 'bench', scopes: ['plants:read', 'plants:write'], expiresMs: null, ...wanted };
+  return withStore(databaseUrl, (store) => issueToken(store, token, Date.now()));
+}
+
+/** What stores a plant. */
+export function toCreate(secret: string): Request {
+  return {
+    method: 'POST',
+    path: '/plants',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` },
+    body: PLANT,
+  };
+}

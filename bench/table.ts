@@ -1,0 +1,62 @@
+// A comparison for a terminal of 120 columns.
+
+import type { Comparison, Result } from './results.ts';
+
+const COLUMNS: [head: string, width: number, cell: (result: Result) => string][] = [
+  ['', -21, ({ name }) => name],
+  [
+    'requests/s (min–max)',
+    24,
+    ({ perSecond: { median, min, max } }) => `${count(median)} (${count(min)}–${count(max)})`,
+  ],
+  ['p50 ms', 8, ({ p50Ms }) => decimals(p50Ms)],
+  ['p99 ms', 8, ({ p99Ms }) => decimals(p99Ms)],
+  ['CPU µs each', 13, ({ serverUs, databaseUs }) => sum(serverUs, databaseUs)],
+  ['MiB', 11, ({ serverMib, databaseMib }) => sum(serverMib, databaseMib)],
+  ['rate÷echo', 11, ({ rateOfFloor }) => decimals(rateOfFloor)],
+  ['CPU÷echo', 10, ({ cpuOfFloor }) => decimals(cpuOfFloor)],
+  ['CPU÷ours', 10, ({ cpuOfOurs }) => decimals(cpuOfOurs)],
+];
+
+export function printComparison({ date, machine, load, creates, reads, notMeasured }: Comparison): void {
+  const { cpu, cores, memoryGib, disk, fsyncMs, os, node } = machine;
+  console.log(`${cpu}, ${cores} cores, ${memoryGib} GiB, ${disk}, fsync ${fsyncMs} ms, ${os}, Node ${node}, ${date}`);
+  console.log(
+    `${load.by}, ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
+      ' CPU and MiB: server + database server.\nCPU÷ours is against plant-store on the same kind of database.\n',
+  );
+  printRows('Creates', creates);
+  if (reads.length > 0) printRows('Reads by id', reads);
+  console.log('What a 2xx of a create promises, and how it is set up');
+  for (const { name, version, promise, setup } of creates) {
+    console.log(`  ${`${name} ${version}`.padEnd(28)} ${promise}\n  ${''.padEnd(28)} ${setup}`);
+  }
+  for (const { name, reason } of notMeasured) console.log(`  ${name.padEnd(28)} not measured: ${reason}`);
+  const total = (key: 'answered' | 'stored') => count(creates.reduce((all, row) => all + (row.stored && row[key]), 0));
+  console.log(
+    `\nCounted: ${total('answered')} plants answered with 2xx, ${total('stored')} stored, with those cut off at the end.`,
+  );
+}
+
+function printRows(title: string, rows: Result[]): void {
+  console.log(COLUMNS.map(([head, width]) => pad(head || title, width)).join(''));
+  for (const row of rows) console.log(COLUMNS.map(([, width, cell]) => pad(cell(row), width)).join(''));
+  console.log('');
+}
+
+function pad(text: string, width: number): string {
+  return width < 0 ? text.padEnd(-width) : text.padStart(width);
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}
+
+function decimals(value: number | undefined): string {
+  return value === undefined ? '–' : value.toFixed(2);
+}
+
+function sum(own: number | undefined, database: number | undefined): string {
+  if (own === undefined) return '–';
+  return database === undefined ? own.toFixed(0) : `${own.toFixed(0)} + ${database.toFixed(0)}`;
+}
