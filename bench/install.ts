@@ -14,15 +14,22 @@ const CACHE =
 /** `npm run` tells those below it which folder is theirs; it is not the one of this install. */
 const withoutNpm = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 
-/** Gives the folder with the `node_modules`. Exact versions, so that two runs measure the same. */
-export async function install(name: string, packages: Record<string, string>): Promise<string> {
+/**
+ * Gives the folder with the `node_modules`. Exact versions, so that two runs measure the same. No install scripts run:
+ * what they would compile would ask for a compiler.
+ */
+export async function install(
+  name: string,
+  packages: Record<string, string>,
+  overrides: Record<string, string> = {},
+): Promise<string> {
   const folder = join(CACHE, [name, ...Object.values(packages)].join('-').replaceAll(/[^\w.-]/g, ''));
   if (existsSync(folder)) return folder;
   process.stderr.write(`Installing ${name} from npm …\n`);
   const partial = `${folder}.partial`;
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true });
-  writeFileSync(join(partial, 'package.json'), JSON.stringify({ private: true, dependencies: packages }));
+  writeFileSync(join(partial, 'package.json'), JSON.stringify({ private: true, dependencies: packages, overrides }));
   try {
     await promisify(execFile)('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
       cwd: partial,

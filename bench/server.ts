@@ -1,6 +1,6 @@
 // Our own server as `npm start` runs it, on a free port, and a token to use it.
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -11,7 +11,15 @@ import type { Store } from '../src/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 import { PLANT, type Request } from './load.ts';
 
+const START_MS = 120_000;
+const POLL_MS = 200;
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+/** Whoever ends without `stop` leaves nothing behind. */
+const started = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of started) child.kill('SIGKILL');
+});
 
 export interface BenchServer {
   url: string;
@@ -29,11 +37,11 @@ export function startServer(databaseUrl: string, env: Record<string, string> = {
 export interface ProcessOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** Finds where it listens in a line that it prints. */
-  address: RegExp;
+  /** Finds where it listens in a line that it prints; or where it will listen, if it prints nothing. */
+  address: RegExp | string;
 }
 
-/** Throws with the last that it has printed when it ends before it listens. */
+/** Throws with the last that it has printed when it ends before it listens, or does not listen in time. */
 export async function startProcess(
   command: string,
   args: string[],
@@ -44,32 +52,43 @@ export async function startProcess(
     ...(cwd !== undefined && { cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  process.once('exit', () => child.kill('SIGKILL'));
-  const url = await findAddress(child as ChildProcess & { stdout: Readable; stderr: Readable }, address);
-  return {
-    url,
-    pid: child.pid as number,
-    async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, 'exit');
-      child.kill();
-      await exited;
-    },
+  started.add(child);
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, 'exit');
+    child.kill();
+    await exited;
   };
+  try {
+    return { url: await untilListening(child, address), pid: child.pid as number, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
-function findAddress(child: ChildProcess & { stdout: Readable; stderr: Readable }, address: RegExp): Promise<string> {
+function untilListening(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  address: RegExp | string,
+): Promise<string> {
   let printed = '';
-  return new Promise((resolve, reject) => {
-    for (const stream of [child.stdout, child.stderr]) {
-      createInterface(stream).on('line', (line) => {
-        printed = `${printed}\n${line}`.slice(-2000);
-        const found = address.exec(line)?.[1];
-        if (found) resolve(found);
-      });
-    }
-    child.once('error', reject);
-    child.once('exit', (status) => reject(new Error(`It ended with ${status}: ${printed.trim()}`)));
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  for (const stream of [child.stdout, child.stderr]) {
+    createInterface(stream).on('line', (line) => {
+      printed = `${printed}\n${line}`.slice(-2000);
+      const found = typeof address === 'string' ? undefined : address.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+  }
+  child.once('error', reject);
+  child.once('exit', (status) => reject(new Error(`It ended with ${status}: ${printed.trim()}`)));
+  const timer = setTimeout(() => reject(new Error(`It did not start: ${printed.trim()}`)), START_MS);
+  const poll = setInterval(() => {
+    if (typeof address === 'string') fetch(address).then(() => resolve(address), Boolean);
+  }, POLL_MS);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    clearInterval(poll);
   });
 }
 

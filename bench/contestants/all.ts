@@ -1,9 +1,25 @@
 // Everyone who takes part, in the order of the table.
 
 import type { Contestant } from './contestant.ts';
+import { directus } from './directus.ts';
 import { echo } from './echo.ts';
 import { expressPostgres } from './express-postgres.ts';
 import { fastifySqlite } from './fastify-sqlite.ts';
+import { jsonServer } from './json-server.ts';
 import { plantStore, plantStorePostgres } from './plant-store.ts';
+import { pocketbase } from './pocketbase.ts';
+import { postgraphile } from './postgraphile.ts';
+import { strapi } from './strapi.ts';
 
-export const CONTESTANTS: Contestant[] = [echo, plantStore, fastifySqlite, plantStorePostgres, expressPostgres];
+export const CONTESTANTS: Contestant[] = [
+  echo,
+  plantStore,
+  fastifySqlite,
+  pocketbase,
+  jsonServer,
+  plantStorePostgres,
+  expressPostgres,
+  postgraphile,
+  strapi,
+  directus,
+];

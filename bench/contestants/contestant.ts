@@ -29,15 +29,32 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export const JSON_HEADERS = { 'Content-Type': 'application/json' };
 /** To a server that has no tokens. */
 export const CREATE: Request = {
   method: 'POST',
   path: '/plants',
-  headers: { 'Content-Type': 'application/json' },
+  headers: JSON_HEADERS,
   body: PLANT,
 };
 /** Those that are written by hand. */
 export const SERVERS = join(import.meta.dirname, 'servers');
+
+/** Sets something up over HTTP; gives the answer. Throws when it is not 2xx. */
+export async function send(
+  url: string,
+  headers: Record<string, string>,
+  body: unknown,
+): Promise<Record<string, unknown>> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 500)}`);
+  return JSON.parse(text);
+}
 
 /** On a PostgreSQL that begins and ends with it. */
 export async function onPostgres(start: (database: Database) => Promise<Running>): Promise<Running> {

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { freePort } from '../../test/postgres.ts';
+import { install } from '../install.ts';
+import { startProcess } from '../server.ts';
+import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';
+
+const VERSION = '5.1.5';
+/** Its names: `id` is GraphQL's own, so the column is `rowId`; 64-bit integers are strings. */
+const MUTATION =
+  'mutation ($id: BigInt!, $name: String!, $tag: String) {' +
+  ' createPlant(input: { plant: { rowId: $id, name: $name, tag: $tag } }) { plant { name tag } } }';
+const VARIABLES = '{"id":"{n}","name":"Monstera deliciosa {n}","tag":"tropical"}';
+
+export const postgraphile: Contestant = {
+  name: 'postgraphile',
+  version: VERSION,
+  setup: 'its preset Amber on a table of PostgreSQL, mutation createPlant, without a token',
+  promise: 'survives a power cut: synchronous commit',
+  async start() {
+    const packages = await install('postgraphile', { postgraphile: VERSION });
+    return onPostgres(async ({ url, query, countRows }) => {
+      await query('CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)');
+      const cli = join(packages, 'node_modules/postgraphile/dist/cli-run.js');
+      const flags = ['-P', 'postgraphile/presets/amber', '-c', url, '-s', 'public', '-n', '127.0.0.1'];
+      const server = await startProcess(process.execPath, [cli, ...flags, '-p', String(await freePort())], {
+        cwd: packages,
+        env: { NODE_ENV: 'production', GRAPHILE_ENV: 'production' },
+        address: /(http:\S+)\/graphql/,
+      });
+      return {
+        ...server,
+        create: {
+          method: 'POST',
+          path: '/graphql',
+          headers: JSON_HEADERS,
+          body: `{"query":"${MUTATION}","variables":${VARIABLES}}`,
+        },
+        countPlants: () => countRows('plants'),
+      };
+    });
+  },
+};
