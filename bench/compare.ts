@@ -10,8 +10,8 @@ import type { Contestant } from './contestants/contestant.ts';
 import { CONNECTIONS } from './load.ts';
 import { describeMachine } from './machine.ts';
 import { rssMibOf, untilIdle } from './measure.ts';
-import { type Entrant, race, signalAll, takeTurn } from './race.ts';
-import { type Comparison, type NotMeasured, summarize } from './results.ts';
+import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
+import { type Comparison, summarize } from './results.ts';
 import { printComparison } from './table.ts';
 import { isWrkHere } from './wrk.ts';
 
@@ -23,7 +23,7 @@ const SAVED = join(import.meta.dirname, '../docs/performance/compare.json');
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 const entrants: Entrant[] = [];
-const notMeasured: NotMeasured[] = [];
+const notMeasured: Comparison['notMeasured'] = [];
 process.once('exit', () => {
   for (const { running } of entrants) signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
   rmSync(folder, { recursive: true, force: true });
@@ -34,8 +34,10 @@ for (const contestant of chosen()) {
   try {
     entrants.push(await enter(contestant));
   } catch (error) {
-    notMeasured.push({ name: contestant.name, reason: (error as Error).message });
-    process.stderr.write(`${contestant.name} is not measured: ${(error as Error).message}\n`);
+    if (error instanceof WrongCount) throw error;
+    const { message } = error as Error;
+    notMeasured.push({ name: contestant.name, reason: message.split('\n')[0] ?? '' });
+    process.stderr.write(`${contestant.name} is not measured: ${message}\n`);
   }
 }
 const comparison = await compare();
@@ -85,17 +87,16 @@ async function compare(): Promise<Comparison> {
     seconds: SECONDS,
     folder,
   }));
-  const memory = new Map(
-    entrants.map(({ contestant: { name }, running: { pid, databasePid } }) => [
-      name,
-      { serverMib: rssMibOf(pid), databaseMib: databasePid === undefined ? undefined : rssMibOf(databasePid) },
-    ]),
-  );
   return {
     date: new Date().toISOString(),
     machine: describeMachine(folder),
     load: { by: isWrkHere ? 'wrk' : 'autocannon', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
-    creates: summarize(creates, memory),
+    creates: summarize(creates, ({ running: { pid, databasePid }, answered, stored }) => ({
+      serverMib: rssMibOf(pid),
+      databaseMib: databasePid === undefined ? undefined : rssMibOf(databasePid),
+      answered,
+      stored,
+    })),
     reads: await compareReads(),
     notMeasured,
   };
@@ -109,9 +110,12 @@ async function compareReads(): Promise<Comparison['reads']> {
   const record = await fetch(`${own.running.url}/plants/1`, { headers: own.running.get?.headers ?? {} });
   await fetch(`${floor.running.url}/plants`, { method: 'POST', body: await record.text() });
   const readUpTo = Math.min(READ_UP_TO, Math.floor(own.answered / 2));
-  const reads = await race([own, floor], ROUNDS, ({ running }) => {
-    if (!running.get) throw new Error('It cannot be read from');
-    return { request: running.get, seconds: SECONDS, folder, readUpTo };
+  const turnOf = ({ running }: Entrant) => ({
+    request: running.get ?? running.create,
+    seconds: SECONDS,
+    folder,
+    readUpTo,
   });
-  return summarize(reads, new Map());
+  for (const entrant of [floor, own]) await takeTurn(entrant, turnOf(entrant)); // to warm up
+  return summarize(await race([floor, own], ROUNDS, turnOf), () => ({}));
 }

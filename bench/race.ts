@@ -15,6 +15,9 @@ const AWAKE_MS = 100;
 /** Slow servers still have up to 64 requests to do when a load ends. */
 const FINISH_MS = 10_000;
 
+/** Fewer plants are stored than were promised, or more than were sent: nothing else that was measured counts then. */
+export class WrongCount extends Error {}
+
 export interface Entrant {
   contestant: Contestant;
   running: Running;
@@ -61,7 +64,7 @@ export async function race(
   return measured;
 }
 
-/** Throws when fewer plants are stored than were promised, or more than were sent. */
+/** Throws WrongCount. */
 export async function takeTurn(entrant: Entrant, { request, seconds, folder, readUpTo }: Turn): Promise<Round> {
   const { running } = entrant;
   const { url, pid, databasePid } = running;
@@ -81,11 +84,11 @@ export async function takeTurn(entrant: Entrant, { request, seconds, folder, rea
   }
   signalAll(running, 'SIGSTOP');
   const each = (end: number | undefined, begin: number | undefined) =>
-    end === undefined || begin === undefined ? undefined : (end - begin) / done;
+    end === undefined || begin === undefined ? undefined : round((end - begin) / done, 1);
   return {
-    perSecond: loaded.perSecond,
-    p50Ms: loaded.p50Ms,
-    p99Ms: loaded.p99Ms,
+    perSecond: round(loaded.perSecond, 1),
+    p50Ms: round(loaded.p50Ms, 2),
+    p99Ms: round(loaded.p99Ms, 2),
     serverUs: each(after.server, before.server),
     databaseUs: each(after.database, before.database),
   };
@@ -97,10 +100,14 @@ async function checkStored(entrant: Entrant, { answered, sent }: { answered: num
   if (!entrant.running.countPlants) return answered;
   const stored = (await entrant.running.countPlants()) - entrant.stored;
   if (stored < answered || stored > sent) {
-    throw new Error(`${entrant.contestant.name} answered ${answered} of ${sent} with 2xx and stored ${stored}`);
+    throw new WrongCount(`${entrant.contestant.name} answered ${answered} of ${sent} with 2xx and stored ${stored}`);
   }
   entrant.stored += stored;
   return stored;
+}
+
+function round(value: number, digits: number): number {
+  return Number(value.toFixed(digits));
 }
 
 function cpuOf({ pid, databasePid }: Running): { server: number | undefined; database: number | undefined } {

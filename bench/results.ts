@@ -1,5 +1,5 @@
 // What comes out of a comparison: medians of rounds, and ratios. A ratio is made within each round first, since what
-// slows the machine down for a while slows down both.
+// slows the machine down for a while slows down both. What is not known is `undefined`, and not in the JSON.
 
 import type { Machine } from './machine.ts';
 import { median } from './measure.ts';
@@ -12,10 +12,10 @@ export interface Comparison {
   creates: Result[];
   /** By id. */
   reads: Result[];
-  notMeasured: NotMeasured[];
+  notMeasured: { name: string; reason: string }[];
 }
 
-export interface Result {
+export interface Result extends Partial<End> {
   name: string;
   version: string;
   setup: string;
@@ -25,94 +25,67 @@ export interface Result {
   p50Ms: number;
   p99Ms: number;
   /** Processor time for each request. */
-  serverUs?: number;
-  databaseUs?: number;
-  serverMib?: number;
-  databaseMib?: number;
+  serverUs: number | undefined;
+  databaseUs: number | undefined;
   /** Against plain node:http. */
-  rateOfFloor?: number;
-  cpuOfFloor?: number;
+  rateOfFloor: number | undefined;
+  cpuOfFloor: number | undefined;
   /** Against this server on the same kind of database. */
-  cpuOfOurs?: number;
+  cpuOfOurs: number | undefined;
+  rounds: Round[];
+}
+
+/** How it is with a contestant when its creates are over. */
+export interface End {
+  serverMib: number | undefined;
+  databaseMib: number | undefined;
   /** With 2xx, warm-up included. */
   answered: number;
-  /** A few more than answered: those that were cut off at the end of a load. */
+  /** Those that were cut off at the end of a load are among them. */
   stored: number;
 }
 
-export interface NotMeasured {
-  name: string;
-  reason: string;
-}
-
-export interface Memory {
-  serverMib: number | undefined;
-  databaseMib: number | undefined;
-}
-
-export function summarize(measured: Map<Entrant, Round[]>, memory: Map<string, Memory>): Result[] {
+export function summarize(measured: Map<Entrant, Round[]>, endOf: (entrant: Entrant) => Partial<End>): Result[] {
   const roundsOf = (wanted: string) => [...measured].find(([{ contestant }]) => contestant.name === wanted)?.[1];
-  return [...measured].map(([{ contestant, running, answered, stored }, rounds]) => {
-    const { name, version, setup, promise } = contestant;
-    const floor = roundsOf('echo');
-    const ours = roundsOf(running.databasePid === undefined ? 'plant-store' : 'plant-store-postgres');
-    const all = <T>(key: (round: Round) => T): T[] => rounds.map(key);
-    const rates = all(({ perSecond }) => perSecond);
-    const { serverMib, databaseMib } = memory.get(name) ?? {};
+  const floor = roundsOf('echo');
+  return [...measured].map(([entrant, rounds]) => {
+    const { name, version, setup, promise } = entrant.contestant;
+    const ours = roundsOf(entrant.running.databasePid === undefined ? 'plant-store' : 'plant-store-postgres');
+    const rates = rounds.map(toRate);
     return {
       name,
       version,
       setup,
       promise,
-      perSecond: {
-        median: Math.round(median(rates)),
-        min: Math.round(Math.min(...rates)),
-        max: Math.round(Math.max(...rates)),
-      },
-      p50Ms: round(median(all(({ p50Ms }) => p50Ms)), 2),
-      p99Ms: round(median(all(({ p99Ms }) => p99Ms)), 2),
-      ...known('serverUs', middle(all(({ serverUs }) => serverUs)), 1),
-      ...known('databaseUs', middle(all(({ databaseUs }) => databaseUs)), 1),
-      ...known('serverMib', serverMib, 0),
-      ...known('databaseMib', databaseMib, 0),
-      ...known(
-        'rateOfFloor',
-        ratio(rounds, floor, ({ perSecond }) => perSecond),
-        3,
-      ),
-      ...known('cpuOfFloor', ratio(rounds, floor, cpuUs), 3),
-      ...known('cpuOfOurs', ratio(rounds, ours, cpuUs), 3),
-      answered,
-      stored,
+      perSecond: { median: median(rates), min: Math.min(...rates), max: Math.max(...rates) },
+      p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),
+      p99Ms: median(rounds.map(({ p99Ms }) => p99Ms)),
+      serverUs: medianOfKnown(rounds.map(({ serverUs }) => serverUs)),
+      databaseUs: medianOfKnown(rounds.map(({ databaseUs }) => databaseUs)),
+      rateOfFloor: ratio(rounds, floor, toRate),
+      cpuOfFloor: ratio(rounds, floor, toCpuUs),
+      cpuOfOurs: ratio(rounds, ours, toCpuUs),
+      ...endOf(entrant),
+      rounds,
     };
   });
 }
 
-function cpuUs({ serverUs, databaseUs = 0 }: Round): number | undefined {
-  return serverUs === undefined ? undefined : serverUs + databaseUs;
+function toRate({ perSecond }: Round): number {
+  return perSecond;
 }
 
-function ratio(
-  rounds: Round[],
-  others: Round[] | undefined,
-  key: (round: Round) => number | undefined,
-): number | undefined {
-  return others && middle(rounds.map((one, at) => divided(key(one), others[at] && key(others[at]))));
+function toCpuUs({ serverUs, databaseUs = 0 }: Round): number {
+  return serverUs === undefined ? Number.NaN : serverUs + databaseUs;
 }
 
-function divided(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? undefined : one / other;
+function ratio(rounds: Round[], others: Round[] | undefined, key: (round: Round) => number): number | undefined {
+  if (!others) return undefined;
+  const ratios = rounds.map((one, at) => key(one) / key(others[at] as Round));
+  return medianOfKnown(ratios.map((value) => (Number.isNaN(value) ? undefined : Number(value.toFixed(3)))));
 }
 
-function middle(values: (number | undefined)[]): number | undefined {
+function medianOfKnown(values: (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? undefined : median(known);
-}
-
-function known<Key extends string>(key: Key, value: number | undefined, digits: number): { [K in Key]?: number } {
-  return value === undefined ? {} : ({ [key]: round(value, digits) } as { [K in Key]: number });
-}
-
-function round(value: number, digits: number): number {
-  return Number(value.toFixed(digits));
 }

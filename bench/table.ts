@@ -20,19 +20,28 @@ const COLUMNS: [head: string, width: number, cell: (result: Result) => string][]
 
 export function printComparison({ date, machine, load, creates, reads, notMeasured }: Comparison): void {
   const { cpu, cores, memoryGib, disk, fsyncMs, os, node } = machine;
-  console.log(`${cpu}, ${cores} cores, ${memoryGib} GiB, ${disk}, fsync ${fsyncMs} ms, ${os}, Node ${node}, ${date}`);
+  console.log(`${cpu}, ${cores} cores, ${memoryGib} GiB, ${disk}, fsync ${fsyncMs} ms`);
+  console.log(`${os}, Node ${node}, ${date}`);
   console.log(
     `${load.by}, ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
       ' CPU and MiB: server + database server.\nCPU÷ours is against plant-store on the same kind of database.\n',
   );
   printRows('Creates', creates);
-  if (reads.length > 0) printRows('Reads by id', reads);
+  if (reads.length > 0) {
+    printRows('Reads by id', reads);
+    const [own, read] = [creates, reads].map((rows) => rows.find(({ name }) => name === 'plant-store'));
+    console.log(
+      `plant-store against echo: creates ${decimals(own?.rateOfFloor)} of the rate (target: at least 0.80) for` +
+        ` ${decimals(own?.cpuOfFloor)} times the CPU (at most 1.50),\nreads ${decimals(read?.rateOfFloor)} of the rate (at least 0.85).\n`,
+    );
+  }
   console.log('What a 2xx of a create promises, and how it is set up');
   for (const { name, version, promise, setup } of creates) {
     console.log(`  ${`${name} ${version}`.padEnd(28)} ${promise}\n  ${''.padEnd(28)} ${setup}`);
   }
   for (const { name, reason } of notMeasured) console.log(`  ${name.padEnd(28)} not measured: ${reason}`);
-  const total = (key: 'answered' | 'stored') => count(creates.reduce((all, row) => all + (row.stored && row[key]), 0));
+  const kept = creates.filter(({ stored }) => stored);
+  const total = (key: 'answered' | 'stored') => count(kept.reduce((sum, result) => sum + (result[key] ?? 0), 0));
   console.log(
     `\nCounted: ${total('answered')} plants answered with 2xx, ${total('stored')} stored, with those cut off at the end.`,
   );
@@ -49,7 +58,7 @@ function pad(text: string, width: number): string {
 }
 
 function count(value: number): string {
-  return value.toLocaleString('en');
+  return Math.round(value).toLocaleString('en');
 }
 
 function decimals(value: number | undefined): string {

@@ -26,7 +26,7 @@ const PLANTS = {
 export const directus: Contestant = {
   name: 'directus',
   version: VERSION,
-  setup: 'its defaults on PostgreSQL without the limiter, collection plants, static token of the administrator',
+  setup: 'its defaults on PostgreSQL, no limiter; collection plants, static token of the admin',
   promise: 'survives a power cut: synchronous commit, with activity and revision',
   async start(folder) {
     const packages = await install('directus', { directus: VERSION }, OVERRIDES);

@@ -5,7 +5,7 @@ import { type Contestant, CREATE, SERVERS } from './contestant.ts';
 export const echo: Contestant = {
   name: 'echo',
   version: process.version,
-  setup: 'plain node:http that parses the body and sends it back, without a token: the floor',
+  setup: 'plain node:http that parses the body and sends it back, no token: the floor',
   promise: 'nothing is stored',
   async start() {
     const server = await startProcess(process.execPath, [join(SERVERS, 'echo.ts')], { address: /^(http.+)$/ });

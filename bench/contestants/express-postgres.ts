@@ -8,8 +8,7 @@ const VERSION = '5.3.0';
 export const expressPostgres: Contestant = {
   name: 'express-postgres',
   version: VERSION,
-  setup:
-    'written by hand: Express with its JSON parser, pg with a pool of 10, one INSERT for each request, without a token',
+  setup: 'written by hand: Express, pg with a pool of 10, one INSERT for each request, no token',
   promise: 'survives a power cut: synchronous commit',
   async start() {
     const packages = await install('express', { express: VERSION });

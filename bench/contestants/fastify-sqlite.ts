@@ -7,7 +7,7 @@ import { type Contestant, CREATE, SERVERS } from './contestant.ts';
 export const fastifySqlite: Contestant = {
   name: 'fastify-sqlite',
   version: packageJson.dependencies.fastify,
-  setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, without a token',
+  setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, no token',
   promise: 'survives a power cut: WAL, synchronous=FULL',
   async start(folder) {
     const path = join(folder, 'plants.db');

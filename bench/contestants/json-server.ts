@@ -10,7 +10,7 @@ const VERSION = '0.17.4';
 export const jsonServer: Contestant = {
   name: 'json-server',
   version: VERSION,
-  setup: 'its command line with --quiet on a file {"plants":[]}, without a token',
+  setup: 'its command line with --quiet on a file {"plants":[]}, no token',
   promise: 'in memory: the whole file is written again after the answer, without fsync',
   async start(folder) {
     const packages = await install('json-server', { 'json-server': VERSION });

@@ -14,7 +14,7 @@ const VARIABLES = '{"id":"{n}","name":"Monstera deliciosa {n}","tag":"tropical"}
 export const postgraphile: Contestant = {
   name: 'postgraphile',
   version: VERSION,
-  setup: 'its preset Amber on a table of PostgreSQL, mutation createPlant, without a token',
+  setup: 'its preset Amber on a table of PostgreSQL, mutation createPlant, no token',
   promise: 'survives a power cut: synchronous commit',
   async start() {
     const packages = await install('postgraphile', { postgraphile: VERSION });

@@ -44,7 +44,7 @@ const PROJECT: Record<string, string> = {
 export const strapi: Contestant = {
   name: 'strapi',
   version: VERSION,
-  setup: 'its defaults on PostgreSQL without the admin panel, content type plant, API token with full access',
+  setup: 'its defaults on PostgreSQL, no admin panel; content type plant, API token of full access',
   promise: 'survives a power cut: synchronous commit',
   async start(folder) {
     const packages = await install('strapi', { '@strapi/strapi': VERSION, pg: PG_VERSION });
