@@ -68,8 +68,7 @@ async function enter(contestant: Contestant): Promise<Entrant> {
   mkdirSync(own);
   const running = await contestant.start(own);
   try {
-    const stored = (await running.countPlants?.()) ?? 0;
-    const entrant = { contestant, running, next: 1, answered: 0, stored };
+    const entrant = { contestant, running, next: 1, answered: 0, stored: 0 };
     const { pid, databasePid = pid } = running;
     await untilIdle([pid, databasePid], SETTLE_MS);
     await takeTurn(entrant, { request: running.create, seconds: SECONDS, folder: own });

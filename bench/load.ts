@@ -29,8 +29,9 @@ export interface Load {
 export interface Loaded {
   /** Answered with 2xx. */
   answered: number;
-  /** More than are answered: those under way at the end are cut off, and nobody knows if they were stored. */
+  /** More than are answered where those under way at the end are cut off: nobody knows if they were stored. */
   sent: number;
+  /** From the first request to the last answer. */
   perSecond: number;
   p50Ms: number;
   p99Ms: number;

@@ -41,7 +41,7 @@ export interface End {
   databaseMib: number | undefined;
   /** With 2xx, warm-up included. */
   answered: number;
-  /** Those that were cut off at the end of a load are among them. */
+  /** The same, but for those that autocannon has cut off. */
   stored: number;
 }
 

@@ -42,9 +42,7 @@ export function printComparison({ date, machine, load, creates, reads, notMeasur
   for (const { name, reason } of notMeasured) console.log(`  ${name.padEnd(28)} not measured: ${reason}`);
   const kept = creates.filter(({ stored }) => stored);
   const total = (key: 'answered' | 'stored') => count(kept.reduce((sum, result) => sum + (result[key] ?? 0), 0));
-  console.log(
-    `\nCounted: ${total('answered')} plants answered with 2xx, ${total('stored')} stored, with those cut off at the end.`,
-  );
+  console.log(`\nCounted: ${total('answered')} plants answered with 2xx, ${total('stored')} stored.`);
 }
 
 function printRows(title: string, rows: Result[]): void {

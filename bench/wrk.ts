@@ -1,5 +1,6 @@
-// Loads from wrk, which takes little of the machine that it shares with the servers. Its script puts each request
-// together by hand: half of what wrk.format costs.
+// Loads from wrk, which takes little of the machine that it shares with the servers. wrk itself would cut off what is
+// under way at its end; so when the time is over the script sends nothing more (an empty request is none), says so when
+// the last answer is there, and wrk is ended.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,62 +9,84 @@ import { join } from 'node:path';
 import { CONNECTIONS, type Load, type Loaded } from './load.ts';
 
 export const isWrkHere = spawnSync('wrk', ['--version']).error === undefined;
+/** Then it has failed: answers do not take so long. */
+const LAST_ANSWER_SECONDS = 30;
 
 export async function wrk(load: Load): Promise<Loaded> {
   const script = join(load.folder, 'load.lua');
   writeFileSync(script, toLua(load));
-  const child = spawn(
-    'wrk',
-    ['-t1', `-c${CONNECTIONS}`, `-d${load.seconds}`, '--timeout=30s', '-s', script, load.url],
-    {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
+  const limits = [`-d${load.seconds + LAST_ANSWER_SECONDS}`, `--timeout=${LAST_ANSWER_SECONDS}`];
+  const child = spawn('wrk', ['-t1', `-c${CONNECTIONS}`, ...limits, '-s', script, load.url], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {
       printed += chunk;
+      if (/^all answered$/m.test(printed)) child.kill('SIGINT');
     });
   }
   await once(child, 'close');
   const line = /^\{"sent".*\}$/m.exec(printed)?.[0];
   if (line === undefined) throw new Error(`wrk failed: ${printed}`);
-  const { sent, requests, seconds, bad, p50Us, p99Us } = JSON.parse(line) as Record<string, number>;
-  if (requests === undefined || seconds === undefined || bad !== 0) throw new Error(`Not all are 2xx: ${printed}`);
-  return {
-    answered: requests,
-    sent: sent ?? 0,
-    perSecond: requests / seconds,
-    p50Ms: (p50Us ?? 0) / 1000,
-    p99Ms: (p99Us ?? 0) / 1000,
+  const { sent, answered, bad, seconds, p50Ms, p99Ms } = JSON.parse(line) as Omit<Loaded, 'perSecond'> & {
+    bad: number;
+    seconds: number;
   };
+  if (bad > 0 || answered !== sent) throw new Error(`Not all were answered with 2xx: ${printed}`);
+  return { sent, answered, perSecond: answered / seconds, p50Ms, p99Ms };
 }
 
-/** wrk asks for one request that it does not send, to look at its form. */
-function toLua({ url, request: { method, path, headers, body }, first, wrapAfter }: Load): string {
+/** Puts each request together by hand: half of what wrk.format costs. wrk asks for one more, to look at its form. */
+function toLua({ url, request: { method, path, headers, body }, first, wrapAfter, seconds }: Load): string {
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
-  const head = `${lines.join('\r\n')}\r\n`;
+  const head = toConcatenation(`${lines.join('\r\n')}\r\n`);
   return `
-    local n = ${first} - 2
-    local calls = -1
-    function request()
-      n = n + 1
-      calls = calls + 1
-      ${wrapAfter === undefined ? '' : `if n >= ${first + wrapAfter} then n = ${first} end`}
-      sent = calls
-      ${body === undefined ? '' : `local body = ${toConcatenation(body)}`}
-      return ${toConcatenation(head)} .. ${body === undefined ? '"\\r\\n"' : '"Content-Length: " .. #body .. "\\r\\n\\r\\n" .. body'}
+    local ffi = require("ffi")
+    ffi.cdef("typedef struct { long seconds; long ns; } clock_time; int clock_gettime(int, clock_time *);")
+    local time = ffi.new("clock_time")
+    local function now()
+      ffi.C.clock_gettime(0, time)
+      return tonumber(time.seconds) + tonumber(time.ns) / 1e9
     end
+
+    sent = -1
+    seconds = 0
+    local finished = 0
+    local begun
+    function request()
+      if sent == 0 then begun = now() end
+      if sent > 0 then
+        seconds = now() - begun
+        if seconds >= ${seconds} then
+          finished = finished + 1
+          if finished == ${CONNECTIONS} then
+            print("all answered")
+            io.stdout:flush()
+          end
+          return ""
+        end
+      end
+      local n = ${wrapAfter === undefined ? `${first} + sent` : `${first} + sent % ${wrapAfter}`}
+      sent = sent + 1
+      ${
+        body === undefined
+          ? `return ${head} .. "\\r\\n"`
+          : `local body = ${toConcatenation(body)}
+      return ${head} .. "Content-Length: " .. #body .. "\\r\\n\\r\\n" .. body`
+      }
+    end
+
     local threads = {}
     function setup(thread) table.insert(threads, thread) end
     function done(summary, latency)
       local errors = summary.errors
       print(string.format(
-        '{"sent":%d,"requests":%d,"seconds":%f,"bad":%d,"p50Us":%f,"p99Us":%f}',
-        threads[1]:get("sent"), summary.requests, summary.duration / 1e6,
+        '{"sent":%d,"answered":%d,"seconds":%f,"bad":%d,"p50Ms":%f,"p99Ms":%f}',
+        threads[1]:get("sent"), summary.requests, threads[1]:get("seconds"),
         errors.status + errors.connect + errors.read + errors.write + errors.timeout,
-        latency:percentile(50), latency:percentile(99)))
+        latency:percentile(50) / 1000, latency:percentile(99) / 1000))
     end`;
 }
 
