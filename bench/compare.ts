@@ -24,33 +24,20 @@ const SAVED = join(import.meta.dirname, '../docs/performance/compare.json');
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 const entrants: Entrant[] = [];
 const notMeasured: Comparison['notMeasured'] = [];
-process.once('exit', () => {
-  for (const { running } of entrants) signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
-  rmSync(folder, { recursive: true, force: true });
-});
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-for (const contestant of chosen()) {
-  process.stderr.write(`Starting ${contestant.name}\n`);
-  try {
-    entrants.push(await enter(contestant));
-  } catch (error) {
-    if (error instanceof WrongCount) throw error;
-    const { message } = error as Error;
-    notMeasured.push({ name: contestant.name, reason: message.split('\n')[0] ?? '' });
-    process.stderr.write(`${contestant.name} is not measured: ${message}\n`);
-  }
-}
-const comparison = await compare();
-for (const { running } of entrants) {
-  signalAll(running, 'SIGCONT');
-  await running.stop();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopAll().then(() => process.exit(1)));
+
+let comparison: Comparison;
+try {
+  for (const contestant of chosen()) await tryToEnter(contestant);
+  comparison = await compare();
+} finally {
+  await stopAll();
 }
 printComparison(comparison);
 if (process.argv.includes('--save')) {
   mkdirSync(dirname(SAVED), { recursive: true });
   writeFileSync(SAVED, `${JSON.stringify(comparison, undefined, 2)}\n`);
 }
-process.exit(0);
 
 function chosen(): Contestant[] {
   const only = process.env.BENCH_ONLY?.split(',');
@@ -60,6 +47,19 @@ function chosen(): Contestant[] {
     process.exit(2);
   }
   return CONTESTANTS.filter(({ name }) => only?.includes(name) ?? true);
+}
+
+/** Who cannot be installed, started or loaded here does not hinder the others. */
+async function tryToEnter(contestant: Contestant): Promise<void> {
+  process.stderr.write(`Starting ${contestant.name}\n`);
+  try {
+    entrants.push(await enter(contestant));
+  } catch (error) {
+    if (error instanceof WrongCount) throw error;
+    const { message } = error as Error;
+    notMeasured.push({ name: contestant.name, reason: message.split('\n')[0] ?? '' });
+    process.stderr.write(`${contestant.name} is not measured: ${message}\n`);
+  }
 }
 
 /** Started, warmed up, and stopped until its turn. */
@@ -117,4 +117,12 @@ async function compareReads(): Promise<Comparison['reads']> {
   });
   for (const entrant of [floor, own]) await takeTurn(entrant, turnOf(entrant)); // to warm up
   return summarize(await race([floor, own], ROUNDS, turnOf), () => ({}));
+}
+
+async function stopAll(): Promise<void> {
+  for (const { running } of entrants.splice(0)) {
+    signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
+    await running.stop();
+  }
+  rmSync(folder, { recursive: true, force: true });
 }
