@@ -1,3 +1,5 @@
+// Directus, a data platform, on PostgreSQL.
+
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

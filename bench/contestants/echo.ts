@@ -1,3 +1,5 @@
+// The floor: what HTTP and JSON alone cost on Node.
+
 import { join } from 'node:path';
 import { startProcess } from '../server.ts';
 import { type Contestant, CREATE, SERVERS } from './contestant.ts';

@@ -1,3 +1,5 @@
+// What one would write by hand on PostgreSQL.
+
 import { join } from 'node:path';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';

@@ -1,3 +1,5 @@
+// What one would write by hand on SQLite.
+
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countSqlite } from '../database.ts';

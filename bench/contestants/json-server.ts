@@ -1,3 +1,5 @@
+// json-server: a JSON file behind HTTP, made for prototypes.
+
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../test/postgres.ts';

@@ -1,3 +1,5 @@
+// This server, on both of its databases.
+
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countSqlite } from '../database.ts';

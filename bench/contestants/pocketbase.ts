@@ -1,3 +1,5 @@
+// PocketBase: one binary with SQLite in it.
+
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';

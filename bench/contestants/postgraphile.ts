@@ -1,3 +1,5 @@
+// PostGraphile: GraphQL straight from the tables of PostgreSQL.
+
 import { join } from 'node:path';
 import { freePort } from '../../test/postgres.ts';
 import { install } from '../install.ts';

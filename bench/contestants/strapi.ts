@@ -1,3 +1,5 @@
+// Strapi, a content management system, on PostgreSQL.
+
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../test/postgres.ts';

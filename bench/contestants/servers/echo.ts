@@ -15,7 +15,8 @@ listen(
     const chunks: Buffer[] = [];
     request.on('data', (chunk) => chunks.push(chunk));
     request.on('end', () => {
-      last = Buffer.from(JSON.stringify(JSON.parse(Buffer.concat(chunks).toString())));
+      last = Buffer.concat(chunks);
+      JSON.parse(last.toString());
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': last.length });
       response.end(last);
     });
