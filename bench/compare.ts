@@ -17,6 +17,8 @@ import { isWrkHere } from './wrk.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
+/** So long a JavaScript engine goes on compiling what is called most. */
+const WARM_UP_SECONDS = Math.min(10, 4 * SECONDS);
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
 const SAVED = join(import.meta.dirname, '../docs/performance/compare.json');
@@ -71,7 +73,7 @@ async function enter(contestant: Contestant): Promise<Entrant> {
     const entrant = { contestant, running, next: 1, answered: 0, stored: 0 };
     const { pid, databasePid = pid } = running;
     await untilIdle([pid, databasePid], SETTLE_MS);
-    await takeTurn(entrant, { request: running.create, seconds: SECONDS, folder: own });
+    await takeTurn(entrant, { request: running.create, seconds: WARM_UP_SECONDS, folder: own });
     return entrant;
   } catch (error) {
     signalAll(running, 'SIGCONT');
@@ -115,7 +117,7 @@ async function compareReads(): Promise<Comparison['reads']> {
     folder,
     readUpTo,
   });
-  for (const entrant of [floor, own]) await takeTurn(entrant, turnOf(entrant)); // to warm up
+  for (const entrant of [floor, own]) await takeTurn(entrant, { ...turnOf(entrant), seconds: WARM_UP_SECONDS });
   return summarize(await race([floor, own], ROUNDS, turnOf), () => ({}));
 }
 

@@ -29,7 +29,7 @@ export async function startServer(path: string): Promise<Server> {
   const store = await openStore({ kind: 'sqlite', path }, { role: 'command', observe() {}, onFailure() {} });
   const { secret } = await issueToken(store, { name: 'bench', scopes: [...SCOPES], expiresMs: null }, Date.now());
   await store.close();
-  const child = startCommand(path, ['serve'], { flags: ['--max-semi-space-size=8'] });
+  const child = startCommand(path, ['serve'], { flags: ['--max-semi-space-size=16'] });
   process.once('exit', () => child.kill('SIGKILL'));
   const url = await new Promise<string>((resolve, reject) => {
     child.once('exit', () => reject(new Error('The server did not start')));

@@ -28,7 +28,7 @@ export interface BenchServer {
 }
 
 export function startServer(databaseUrl: string, env: Record<string, string> = {}): Promise<BenchServer> {
-  return startProcess(process.execPath, ['--max-semi-space-size=8', LAUNCHER, 'serve'], {
+  return startProcess(process.execPath, ['--max-semi-space-size=16', LAUNCHER, 'serve'], {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
     address: /"url":"([^"]+)"/,
   });

@@ -8,7 +8,7 @@ import { type Contestant, CREATE, SERVERS } from './contestant.ts';
 
 export const fastifySqlite: Contestant = {
   name: 'fastify-sqlite',
-  version: packageJson.dependencies.fastify,
+  version: packageJson.devDependencies.fastify,
   setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, no token',
   promise: 'survives a power cut: WAL, synchronous=FULL',
   async start(folder) {

@@ -153,7 +153,8 @@ export function readParameters(
   const values: Record<string, unknown> = {};
   const queryAt = url.indexOf('?');
   const query = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
-  for (const [key, parameter] of Object.entries(wanted)) {
+  for (const key in wanted) {
+    const parameter = wanted[key] as Parameter<unknown>;
     const text = find(parameter);
     if (text !== undefined) values[key] = parameter.read(text);
   }

@@ -31,6 +31,8 @@ export function createPaths(routes: Route[], basePath: string): Paths {
     const path = basePath + route.path;
     return { route, segments: segmentsOf(path), isExact: !path.includes(':') };
   });
+  const byDepth: Known[][] = [];
+  for (const route of known) (byDepth[route.segments.length] ??= []).push(route);
   const rootDepth = segmentsOf(basePath).length;
   const withToken = known.filter(({ route }) => route.access !== 'open');
   /** As nearly everybody writes them. */
@@ -68,17 +70,14 @@ export function createPaths(routes: Route[], basePath: string): Paths {
   };
 
   function allAt(segments: string[]): Known[] {
-    const matching = known.filter((route) => isMatch(route.segments, segments));
+    const matching = (byDepth[segments.length] ?? []).filter((route) => isMatch(route.segments, segments));
     const exact = matching.filter(({ isExact }) => isExact);
     return exact.length > 0 ? exact : matching;
   }
 }
 
 function isMatch(pattern: string[], segments: string[]): boolean {
-  return (
-    pattern.length === segments.length &&
-    pattern.every((part, at) => part === segments[at] || (part.startsWith(':') && segments[at] !== ''))
-  );
+  return pattern.every((part, at) => part === segments[at] || (part.startsWith(':') && segments[at]));
 }
 
 function paramsOf(pattern: string[], segments: string[]): Record<string, string> {
@@ -89,11 +88,14 @@ function paramsOf(pattern: string[], segments: string[]): Record<string, string>
 
 /** Of a path, a path with a query, or a whole URL as a proxy sends it. */
 export function pathOf(url: string): string {
-  return url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/[?#].*$/s, '');
+  const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
+  const end = path.search(/[?#]/);
+  return end === -1 ? path : path.slice(0, end);
 }
 
 function segmentsOf(url: string): string[] {
-  return pathOf(url).split('/').slice(1).map(decode);
+  const [, ...segments] = pathOf(url).split('/');
+  return url.includes('%') ? segments.map(decode) : segments;
 }
 
 function isReadable(segment: string): boolean {

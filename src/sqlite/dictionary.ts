@@ -7,17 +7,32 @@ import { wordsIn } from './search.ts';
 /** So many words are remembered to be there. */
 const MAX_KNOWN = 20_000;
 
-/** Gives a function that adds the words of a name. The caller holds the transaction; one that fails takes it anew. */
-export function prepareLearn(db: DatabaseSync): (name: string) => void {
-  const insertWord = db.prepare('INSERT INTO dictionary (word) VALUES (?) ON CONFLICT DO NOTHING');
-  const known = new Set<string>();
+export interface Dictionary {
+  /** Notes the words of a name, to be written with those of others. */
+  learn(name: string): void;
+  /** The caller holds the transaction; if that fails, what was learned is wrong, and the dictionary has to be taken anew. */
+  write(): void;
+}
 
-  return (name) => {
-    for (const word of wordsIn(name)) {
-      if (known.has(word)) continue;
-      insertWord.run(word);
-      if (known.size >= MAX_KNOWN) known.clear();
-      known.add(word);
-    }
+export function prepareDictionary(db: DatabaseSync): Dictionary {
+  const insertWords = db.prepare(
+    'INSERT INTO dictionary (word) SELECT value FROM json_each(?) WHERE true ORDER BY value ON CONFLICT DO NOTHING',
+  );
+  const known = new Set<string>();
+  let learned: string[] = [];
+
+  return {
+    learn(name) {
+      for (const word of wordsIn(name)) {
+        if (known.has(word)) continue;
+        if (known.size >= MAX_KNOWN) known.clear();
+        known.add(word);
+        learned.push(word);
+      }
+    },
+    write() {
+      if (learned.length > 0) insertWords.run(JSON.stringify(learned));
+      learned = [];
+    },
   };
 }

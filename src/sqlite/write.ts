@@ -6,7 +6,7 @@ import { type Authorship, decide, nextRow, type PlantWrite, type Refused, type R
 import type { Plant } from '../plant.ts';
 import type { PlantRow } from '../rows.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
-import { prepareLearn } from './dictionary.ts';
+import { prepareDictionary } from './dictionary.ts';
 import { prepareLastSeq } from './numbering.ts';
 import { indexText } from './search.ts';
 import { prepareTokenWrites, type TokenResults, type TokenWrite } from './write-tokens.ts';
@@ -62,7 +62,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   const setPrunedTo = db.prepare('UPDATE numbering SET pruned_to = max(pruned_to, ?)');
   const insertWords = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
   const deleteWords = db.prepare(`INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)`);
-  const learn = prepareLearn(db);
+  const dictionary = prepareDictionary(db);
   const writeToken = prepareTokenWrites(db);
   const writeWebhook = prepareWebhookWrites(db);
   const version = (db.prepare('PRAGMA user_version').get() as { user_version: bigint }).user_version;
@@ -76,6 +76,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     reindexed.clear();
     const results = batch.map(apply);
     writeIndex();
+    dictionary.write();
     return results;
   };
 
@@ -146,7 +147,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
   }
 
   function reindex(id: bigint, before: IndexedPlant | undefined, after: IndexedPlant | undefined): void {
-    if (after) learn(after.name);
+    if (after) dictionary.learn(after.name);
     const known = reindexed.get(id);
     reindexed.set(id, {
       before: known ? known.before : before && indexText(before.name, before.tag),

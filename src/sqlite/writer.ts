@@ -16,6 +16,9 @@ const MAX_BATCH_WRITES = 1000;
 const MAX_WAITING_WRITES = 10_000;
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 
+/** What the thread makes lives for one batch: more room for it would only be filled. */
+const YOUNG_MIB = 6;
+
 const ADVICE: Partial<Record<Failure, string>> = {
   full: 'The disk is full: try again later',
   busy: 'The database is busy: try again later',
@@ -48,7 +51,10 @@ export interface WriterOptions {
 }
 
 export async function startWriter({ path, observe, onCommit, onFailure }: WriterOptions): Promise<Writer> {
-  const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), { workerData: { path } });
+  const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+    workerData: { path },
+    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+  });
   await once(thread, 'message'); // it has opened the database; throws if it could not
 
   let waiting: Waiting[] = [];
