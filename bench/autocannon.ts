@@ -14,7 +14,14 @@ interface Result {
   latency: { p50: number; p99: number };
 }
 
-export async function autocannon({ url, request, first, wrapAfter, seconds }: Load): Promise<Loaded> {
+export async function autocannon({
+  url,
+  request,
+  first,
+  wrapAfter,
+  seconds,
+  connections = CONNECTIONS,
+}: Load): Promise<Loaded> {
   const folder = await install('autocannon', { autocannon: '8.0.0' });
   const cannon = createRequire(join(folder, 'package.json'))('autocannon');
   let calls = 0;
@@ -30,7 +37,7 @@ export async function autocannon({ url, request, first, wrapAfter, seconds }: Lo
   };
   const result: Result = await cannon({
     url,
-    connections: CONNECTIONS,
+    connections,
     duration: seconds,
     timeout: 30,
     requests: [{ method, headers, setupRequest }],

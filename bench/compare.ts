@@ -1,15 +1,17 @@
 // Creates (and reads) by this server, by the least that Node can do, by what one would write by hand, and by well-known
-// products: every one in each round, over 64 connections. `--save` writes docs/performance/compare.json.
+// products: every one in each round, over 64 connections. `--save` keeps it in docs/performance/, and draws it.
 // BENCH_ONLY=echo,plant-store takes only these; BENCH_ROUNDS and BENCH_SECONDS say how long it takes.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { CONTESTANTS } from './contestants/all.ts';
 import type { Contestant } from './contestants/contestant.ts';
 import { CONNECTIONS } from './load.ts';
-import { describeMachine } from './machine.ts';
+import { readMachine } from './machine.ts';
 import { rssMibOf, untilIdle } from './measure.ts';
+import { PERFORMANCE, savePicture } from './picture.ts';
+import { compareSvg } from './plot-compare.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
 import { type Comparison, summarize } from './results.ts';
 import { printComparison } from './table.ts';
@@ -21,7 +23,6 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 const WARM_UP_SECONDS = Math.min(10, 4 * SECONDS);
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
-const SAVED = join(import.meta.dirname, '../docs/performance/compare.json');
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 const entrants: Entrant[] = [];
@@ -37,8 +38,8 @@ try {
 }
 printComparison(comparison);
 if (process.argv.includes('--save')) {
-  mkdirSync(dirname(SAVED), { recursive: true });
-  writeFileSync(SAVED, `${JSON.stringify(comparison, undefined, 2)}\n`);
+  await savePicture('compare', compareSvg(comparison));
+  writeFileSync(join(PERFORMANCE, 'compare.json'), `${JSON.stringify(comparison, undefined, 2)}\n`);
 }
 
 function chosen(): Contestant[] {
@@ -89,8 +90,8 @@ async function compare(): Promise<Comparison> {
     folder,
   }));
   return {
-    date: new Date().toISOString(),
-    machine: describeMachine(folder),
+    date: new Date().toISOString().slice(0, 10),
+    machine: readMachine(folder),
     load: { by: isWrkHere ? 'wrk' : 'autocannon', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
     creates: summarize(creates, ({ running: { pid, databasePid }, answered, stored }) => ({
       serverMib: rssMibOf(pid),

@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { cpuUsOf, median, type Server } from './growth-server.ts';
+import { cpuUsOf, median } from './measure.ts';
+import type { TokenedServer } from './server.ts';
 
 const ROUND_SECONDS = 4;
 const IDS_OF_A_ROUND = 10_000_000;
@@ -17,7 +18,7 @@ export interface Creates {
 }
 
 export interface CreateStore {
-  server: Server;
+  server: TokenedServer;
   /** Ids of what is there are evenly below it. */
   idsBelow: number;
 }
@@ -58,7 +59,7 @@ async function load({ server, idsBelow }: CreateStore, order: Order, round: numb
   const script = join(folder, 'load.lua');
   const firstId = idsBelow + round * IDS_OF_A_ROUND;
   writeFileSync(script, toLua(new URL(url).host, secret, order === 'random' ? idsBelow : undefined, firstId));
-  const beforeUs = cpuUsOf(pid);
+  const beforeUs = cpuUsOf(pid) ?? Number.NaN;
   const wrk = spawn('wrk', ['-t1', '-c64', `-d${ROUND_SECONDS}`, '-s', script, url]);
   const printed = await text(wrk.stdout);
   const requests = Number(/(\d+) requests in/.exec(printed)?.[1]);
@@ -66,7 +67,7 @@ async function load({ server, idsBelow }: CreateStore, order: Order, round: numb
   return {
     requests,
     perSecond: Number(/Requests\/sec:\s+([\d.]+)/.exec(printed)?.[1]),
-    cpuUs: (cpuUsOf(pid) - beforeUs) / requests,
+    cpuUs: ((cpuUsOf(pid) ?? Number.NaN) - beforeUs) / requests,
   };
 }
 

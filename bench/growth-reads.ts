@@ -3,15 +3,16 @@
 
 import { Agent, get } from 'node:http';
 import { toCursor } from '../src/cursor.ts';
-import { percentile, type Server } from './growth-server.ts';
+import { percentile } from './measure.ts';
 import { plantAt } from './plants.ts';
+import type { TokenedServer } from './server.ts';
 
 const WARM_UP_REQUESTS = 200;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const random = seeded(1);
 
 export interface ReadStore {
-  server: Server;
+  server: TokenedServer;
   anyId(random: () => number): number;
 }
 
@@ -54,7 +55,7 @@ export async function measureReads(stores: ReadStore[], requests: number): Promi
   return measured;
 }
 
-function read({ url, secret }: Server, path: string): Promise<void> {
+function read({ url, secret }: TokenedServer, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     get(url + path, { headers: { authorization: `Bearer ${secret}` }, agent }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`${path}: ${response.statusCode}`));

@@ -3,8 +3,8 @@
 
 import type { Creates, Order } from './growth-creates.ts';
 import type { Latency } from './growth-reads.ts';
-import { describeMachine, type Machine } from './growth-server.ts';
 import type { Transfer } from './growth-transfer.ts';
+import { describeMachine, type Machine } from './machine.ts';
 
 export interface StoreGrowth {
   /** Before the creates. */
@@ -22,6 +22,7 @@ export interface StoreGrowth {
 }
 
 export interface Growth {
+  date: string;
   machine: Machine;
   stores: StoreGrowth[];
 }
@@ -42,7 +43,7 @@ const AT_LEAST: Target = { text: '≥ 0.90', isReached: (first, last) => last >=
 const AT_MOST: Target = { text: '≤ 2.00', isReached: (first, last) => last <= 2 * first };
 const FLAT: Target = { text: '< 256 MiB', isReached: (_first, last) => last < 256 };
 
-export function toTable({ machine, stores }: Growth): string {
+export function toTable({ date, machine, stores }: Growth): string {
   const heads = stores.map(({ records }) => records.toLocaleString('en').padStart(14));
   const lines = rowsOf(stores).map(({ name, unit, values, target }) => {
     const [first = Number.NaN, last = Number.NaN] = [values[0], values.at(-1)];
@@ -51,7 +52,7 @@ export function toTable({ machine, stores }: Growth): string {
     return `${name.padEnd(34)}${shown}${(last / first).toFixed(2).padStart(8)}${verdict}`;
   });
   return [
-    `Growth on SQLite: ${describeMachine(machine)}\n`,
+    `Growth on SQLite: ${describeMachine(machine)}, ${date}\n`,
     `${'records'.padEnd(34)}${heads.join('')}${'ratio'.padStart(8)}   target`,
     ...lines,
   ].join('\n');

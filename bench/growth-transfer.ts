@@ -1,12 +1,13 @@
 // Whole stores in and out: by `plant-store import`, and through the running server.
 
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { memoryMibOf, type Server, startCommand } from './growth-server.ts';
+import { peakMibOf } from './measure.ts';
+import { LAUNCHER, type TokenedServer } from './server.ts';
 
 const PEAK_EVERY_MS = 20;
 const NEW_LINE = 10;
@@ -25,18 +26,21 @@ export interface File {
 /** The start of the process is part of it. */
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
   const begunMs = performance.now();
-  const child = startCommand(database, ['import', file.path], { stderr: 'pipe' });
+  const child = spawn(process.execPath, [LAUNCHER, 'import', file.path], {
+    env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${database}` },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let peakMib = 0;
   const timer = setInterval(() => {
-    peakMib = Math.max(peakMib, memoryMibOf(child.pid as number, 'VmHWM'));
+    peakMib = Math.max(peakMib, peakMibOf(child.pid as number) ?? 0);
   }, PEAK_EVERY_MS);
-  const [[status], said] = await Promise.all([once(child, 'exit'), text(child.stderr as Readable)]);
+  const [[status], said] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
   clearInterval(timer);
   if (status !== 0) throw new Error(said);
   return { perSecond: rate(file.records, begunMs), peakMib };
 }
 
-export async function importOverHttp(server: Server, file: File): Promise<Transfer> {
+export async function importOverHttp(server: TokenedServer, file: File): Promise<Transfer> {
   const begunMs = performance.now();
   const asked = ask(server, 'POST', '/plants/import', { 'content-type': 'application/x-ndjson' });
   const answered = once(asked, 'response');
@@ -44,10 +48,10 @@ export async function importOverHttp(server: Server, file: File): Promise<Transf
   const [answer] = (await answered) as [IncomingMessage];
   const { created } = JSON.parse(await text(answer));
   if (created !== file.records) throw new Error(`${created} of ${file.records} were imported`);
-  return { perSecond: rate(created, begunMs), peakMib: memoryMibOf(server.pid, 'VmHWM') };
+  return { perSecond: rate(created, begunMs), peakMib: peakMibOf(server.pid) ?? 0 };
 }
 
-export async function exportOverHttp(server: Server, records: number): Promise<Transfer> {
+export async function exportOverHttp(server: TokenedServer, records: number): Promise<Transfer> {
   const begunMs = performance.now();
   const asked = ask(server, 'GET', '/plants/export', {}).end();
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -56,10 +60,10 @@ export async function exportOverHttp(server: Server, records: number): Promise<T
     for (let at = chunk.indexOf(NEW_LINE); at !== -1; at = chunk.indexOf(NEW_LINE, at + 1)) lines++;
   }
   if (lines !== records) throw new Error(`${lines} of ${records} were exported`);
-  return { perSecond: rate(lines, begunMs), peakMib: memoryMibOf(server.pid, 'VmHWM') };
+  return { perSecond: rate(lines, begunMs), peakMib: peakMibOf(server.pid) ?? 0 };
 }
 
-function ask({ url, secret }: Server, method: string, path: string, headers: Record<string, string>) {
+function ask({ url, secret }: TokenedServer, method: string, path: string, headers: Record<string, string>) {
   return request(url + path, { method, agent: false, headers: { authorization: `Bearer ${secret}`, ...headers } });
 }
 

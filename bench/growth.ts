@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { measureCreates } from './growth-creates.ts';
 import { type Latency, measureReads } from './growth-reads.ts';
-import { machine, memoryMibOf, type Server, startServer } from './growth-server.ts';
 import { type Growth, type StoreGrowth, toTable } from './growth-table.ts';
 import { exportOverHttp, importByCommand, importOverHttp } from './growth-transfer.ts';
+import { readMachine } from './machine.ts';
+import { rssMibOf } from './measure.ts';
 import { PERFORMANCE, savePicture } from './picture.ts';
 import { toNdjson, writePlants } from './plants.ts';
 import { growthSvg } from './plot-growth.ts';
+import { addToken, startServer, type TokenedServer } from './server.ts';
 import { isWrkHere } from './wrk.ts';
 
 const SIZES = (process.env.BENCH_SIZES ?? '10000,1000000,10000000').split(',').map(Number);
@@ -22,7 +24,7 @@ const ID_RANGE = 2 ** 52;
 
 interface Store extends Pick<StoreGrowth, 'records' | 'import' | 'httpImport' | 'httpExport'> {
   path: string;
-  server: Server;
+  server: TokenedServer;
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
@@ -47,7 +49,7 @@ const created = await measureCreates(
   isWrkHere ? ROUNDS : -1,
   folder,
 );
-const growth: Growth = { machine: machine(), stores: [] };
+const growth: Growth = { date: new Date().toISOString().slice(0, 10), machine: readMachine(folder), stores: [] };
 for (const [at, store] of stores.entries()) growth.stores.push(await finish(store, at));
 console.log(toTable(growth));
 if (process.argv.includes('--save')) {
@@ -62,7 +64,9 @@ async function fill(records: number): Promise<Store> {
   const imported = await importByCommand(thrownAway, file);
   rmSync(thrownAway);
   const path = join(folder, `${records}.db`);
-  const server = await startServer(path);
+  const databaseUrl = `sqlite:${path}`;
+  const { secret } = await addToken(databaseUrl);
+  const server = { ...(await startServer(databaseUrl)), secret };
   const httpImport = await importOverHttp(server, file);
   const httpExport = await exportOverHttp(server, records);
   rmSync(file.path);
@@ -71,7 +75,7 @@ async function fill(records: number): Promise<Store> {
 
 async function finish({ path, server, ...store }: Store, at: number): Promise<StoreGrowth> {
   const { creates, count = 0 } = created[at] ?? {};
-  const rssMib = memoryMibOf(server.pid, 'VmRSS');
+  const rssMib = rssMibOf(server.pid) ?? 0;
   await server.stop(); // only then everything is in the file
   return {
     ...store,

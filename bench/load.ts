@@ -1,6 +1,7 @@
-// What a load is: the same kind of request again and again, over 64 connections that stay open. wrk.ts and
+// What a load is: the same kind of request again and again, over connections that stay open. wrk.ts and
 // autocannon.ts make it.
 
+/** Where nothing else is said. */
 export const CONNECTIONS = 64;
 
 /** The body of a create. */
@@ -22,6 +23,7 @@ export interface Load {
   /** Numbers begin again after so many. */
   wrapAfter?: number;
   seconds: number;
+  connections?: number;
   /** For files of its own. */
   folder: string;
 }

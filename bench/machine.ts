@@ -19,7 +19,8 @@ export interface Machine {
   node: string;
 }
 
-export function describeMachine(folder: string): Machine {
+/** `folder` is where the databases are. */
+export function readMachine(folder: string): Machine {
   return {
     cpu: `${cpuModel()} (${arch()})`,
     cores: availableParallelism(),
@@ -29,6 +30,10 @@ export function describeMachine(folder: string): Machine {
     os: `${osName()} (${type()} ${release()})`,
     node: process.version,
   };
+}
+
+export function describeMachine({ cpu, cores, memoryGib, disk, fsyncMs, os, node }: Machine): string {
+  return `${cpu}, ${cores} cores, ${memoryGib} GiB, ${disk} (fsync ${fsyncMs} ms), ${os}, Node ${node}`;
 }
 
 function cpuModel(): string {

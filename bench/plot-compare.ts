@@ -1,6 +1,8 @@
 // What `compare` has measured, as bars: creates per second and processor time of a create, a row for each contestant.
 
-import { describeMachine, type Machine } from './growth-server.ts';
+import type { Group } from './contestants/contestant.ts';
+import { describeMachine } from './machine.ts';
+import type { Comparison, Result } from './results.ts';
 import { ACCENT, bar, exact, FAINT, INK, line, logarithmic, picture, powersUpTo, short, text } from './svg.ts';
 
 const WIDTH = 1080;
@@ -11,30 +13,6 @@ const [FIRST, SECOND] = [
   { left: 745, right: 975 },
 ];
 
-export type Group = 'ours' | 'floor' | 'hand-written' | 'peer';
-
-export interface Contestant {
-  name: string;
-  group: Group;
-  durability: string;
-  perSecond: number;
-  perSecondMin: number;
-  perSecondMax: number;
-  p50Ms: number;
-  p99Ms: number;
-  /** Of the server, for each request. */
-  cpuUs: number;
-  /** Of the database's processes; 0 where it is in the server. */
-  databaseCpuUs: number;
-  rssMib: number;
-}
-
-export interface Comparison {
-  machine: Machine;
-  creates: Contestant[];
-  gets: Contestant[];
-}
-
 const GROUPS: Record<Group, { colour: string; label: string }> = {
   ours: { colour: ACCENT, label: 'Plant Store' },
   floor: { colour: '#c9b458', label: 'stores nothing' },
@@ -42,42 +20,41 @@ const GROUPS: Record<Group, { colour: string; label: string }> = {
   peer: { colour: '#b7bec7', label: 'other services' },
 };
 
-export function compareSvg({ machine, creates }: Comparison): string {
-  const rows = creates.toSorted((a, b) => b.perSecond - a.perSecond);
+export function compareSvg({ date, machine, creates }: Comparison): string {
+  const rows = creates.toSorted((a, b) => b.perSecond.median - a.perSecond.median);
   const bottom = ROWS_TOP + rows.length * ROW_HEIGHT;
   return picture(WIDTH, bottom + 24, 'Creates per second, and processor time of a create', [
     text(LEFT, 38, 'One create, 64 connections', { size: 20, weight: 600 }),
-    text(
-      LEFT,
-      60,
-      `${describeMachine(machine)}; logarithmic axes; the dark line: from the slowest to the fastest round`,
-      { fill: FAINT },
-    ),
+    text(LEFT + 300, 38, 'logarithmic axes; the dark line: from the slowest to the fastest round', {
+      size: 11,
+      fill: FAINT,
+    }),
+    text(LEFT, 60, `${describeMachine(machine)}, ${date}`, { fill: FAINT }),
     ...legend(rows),
     ...rows.flatMap(drawName),
     ...drawBars(rows, FIRST, bottom, {
       title: 'creates per second',
-      valueIn: ({ perSecond }) => perSecond,
-      label: ({ perSecond }) => `${exact(perSecond)}/s`,
-      spread: ({ perSecondMin, perSecondMax }) => [perSecondMin, perSecondMax],
+      valueIn: ({ perSecond }) => perSecond.median,
+      label: ({ perSecond }) => `${exact(perSecond.median)}/s`,
+      spread: ({ perSecond }) => [perSecond.min, perSecond.max],
     }),
     ...drawBars(rows, SECOND, bottom, {
       title: 'processor time of a create, µs',
       valueIn: allCpuUs,
       label: (row) => `${exact(allCpuUs(row))} µs`,
-      note: ({ databaseCpuUs }) => (databaseCpuUs > 0 ? `${exact(databaseCpuUs)} of them in the database` : ''),
+      note: ({ databaseUs = 0 }) => (databaseUs > 0 ? `${exact(databaseUs)} of them in the database` : ''),
     }),
   ]);
 }
 
 interface Bars {
   title: string;
-  valueIn(row: Contestant): number;
-  label(row: Contestant): string;
+  valueIn(row: Result): number;
+  label(row: Result): string;
   /** The least and the most of all rounds. */
-  spread?(row: Contestant): [number, number];
+  spread?(row: Result): [number, number];
   /** In small below the bar. */
-  note?(row: Contestant): string;
+  note?(row: Result): string;
 }
 
 interface Place {
@@ -85,7 +62,7 @@ interface Place {
   right: number;
 }
 
-function drawBars(rows: Contestant[], place: Place, bottom: number, bars: Bars): string[] {
+function drawBars(rows: Result[], place: Place, bottom: number, bars: Bars): string[] {
   const all = rows.flatMap((row) => [bars.valueIn(row), ...(bars.spread?.(row) ?? [])]);
   const most = Math.max(...all);
   const ticks = powersUpTo(most, Math.min(...all) / 1.5); // the shortest bar is still one
@@ -111,15 +88,15 @@ function drawBars(rows: Contestant[], place: Place, bottom: number, bars: Bars):
   ];
 }
 
-function drawName({ name, group, durability }: Contestant, at: number): string[] {
+function drawName({ name, group, promise }: Result, at: number): string[] {
   const top = ROWS_TOP + at * ROW_HEIGHT;
   return [
     text(LEFT, top + 17, name, { size: 13, weight: group === 'ours' ? 700 : 400 }),
-    text(LEFT, top + 32, durability, { size: 10.5, fill: FAINT }),
+    text(LEFT, top + 32, promise, { size: 10.5, fill: FAINT }),
   ];
 }
 
-function legend(rows: Contestant[]): string[] {
+function legend(rows: Result[]): string[] {
   let x = LEFT;
   const groups = (Object.keys(GROUPS) as Group[]).filter((group) => rows.some((row) => row.group === group));
   return groups.flatMap((group) => {
@@ -130,6 +107,6 @@ function legend(rows: Contestant[]): string[] {
   });
 }
 
-function allCpuUs({ cpuUs, databaseCpuUs }: Contestant): number {
-  return cpuUs + databaseCpuUs;
+function allCpuUs({ serverUs = 0, databaseUs = 0 }: Result): number {
+  return serverUs + databaseUs;
 }

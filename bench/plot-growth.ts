@@ -1,7 +1,7 @@
 // What `growth` has measured, as small plots against the number of records.
 
-import { describeMachine } from './growth-server.ts';
 import type { Growth, StoreGrowth } from './growth-table.ts';
+import { describeMachine } from './machine.ts';
 import {
   ACCENT,
   dot,
@@ -81,12 +81,12 @@ const PANELS: Panel[] = [
   },
 ];
 
-export function growthSvg({ machine, stores }: Growth): string {
+export function growthSvg({ date, machine, stores }: Growth): string {
   const sizes = stores.map(({ records }) => short(records));
   const title = `Plant Store on SQLite, from ${sizes[0]} to ${sizes.at(-1)} records`;
   return picture(WIDTH, HEIGHT, title, [
     text(LEFT, 38, title, { size: 20, weight: 600 }),
-    text(LEFT, 60, describeMachine(machine), { fill: FAINT }),
+    text(LEFT, 60, `${describeMachine(machine)}, ${date}`, { fill: FAINT }),
     ...PANELS.flatMap((panel, n) => drawPanel(panel, stores, n)),
     text(
       LEFT,

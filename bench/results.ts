@@ -1,6 +1,7 @@
 // What comes out of a comparison: medians of rounds, and ratios. A ratio is made within each round first, since what
 // slows the machine down for a while slows down both. What is not known is `undefined`, and not in the JSON.
 
+import type { Group } from './contestants/contestant.ts';
 import type { Machine } from './machine.ts';
 import { median } from './measure.ts';
 import type { Entrant, Round } from './race.ts';
@@ -17,6 +18,7 @@ export interface Comparison {
 
 export interface Result extends Partial<End> {
   name: string;
+  group: Group;
   version: string;
   setup: string;
   promise: string;
@@ -30,7 +32,7 @@ export interface Result extends Partial<End> {
   /** Against plain node:http. */
   rateOfFloor: number | undefined;
   cpuOfFloor: number | undefined;
-  /** Against this server on the same kind of database. */
+  /** Against this server with its default settings. */
   cpuOfOurs: number | undefined;
   rounds: Round[];
 }
@@ -47,13 +49,13 @@ export interface End {
 
 export function summarize(measured: Map<Entrant, Round[]>, endOf: (entrant: Entrant) => Partial<End>): Result[] {
   const roundsOf = (wanted: string) => [...measured].find(([{ contestant }]) => contestant.name === wanted)?.[1];
-  const floor = roundsOf('echo');
+  const [floor, ours] = ['echo', 'plant-store'].map(roundsOf);
   return [...measured].map(([entrant, rounds]) => {
-    const { name, version, setup, promise } = entrant.contestant;
-    const ours = roundsOf(entrant.running.databasePid === undefined ? 'plant-store' : 'plant-store-postgres');
+    const { name, group, version, setup, promise } = entrant.contestant;
     const rates = rounds.map(toRate);
     return {
       name,
+      group,
       version,
       setup,
       promise,

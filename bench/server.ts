@@ -27,8 +27,17 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-export function startServer(databaseUrl: string, env: Record<string, string> = {}): Promise<BenchServer> {
-  return startProcess(process.execPath, ['--max-semi-space-size=16', LAUNCHER, 'serve'], {
+/** With the secret of a token for it. */
+export type TokenedServer = BenchServer & { secret: string };
+
+/** `within` is a command that starts it, such as strace. */
+export function startServer(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+  within: string[] = [],
+): Promise<BenchServer> {
+  const [command = '', ...args] = [...within, process.execPath, '--max-semi-space-size=16', LAUNCHER, 'serve'];
+  return startProcess(command, args, {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
     address: /"url":"([^"]+)"/,
   });

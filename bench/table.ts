@@ -1,5 +1,6 @@
 // A comparison for a terminal of 120 columns.
 
+import { describeMachine } from './machine.ts';
 import type { Comparison, Result } from './results.ts';
 
 const COLUMNS: [head: string, width: number, cell: (result: Result) => string][] = [
@@ -19,12 +20,10 @@ const COLUMNS: [head: string, width: number, cell: (result: Result) => string][]
 ];
 
 export function printComparison({ date, machine, load, creates, reads, notMeasured }: Comparison): void {
-  const { cpu, cores, memoryGib, disk, fsyncMs, os, node } = machine;
-  console.log(`${cpu}, ${cores} cores, ${memoryGib} GiB, ${disk}, fsync ${fsyncMs} ms`);
-  console.log(`${os}, Node ${node}, ${date}`);
+  console.log(`${describeMachine(machine)}, ${date}`);
   console.log(
     `${load.by}, ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
-      ' CPU and MiB: server + database server.\nCPU÷ours is against plant-store on the same kind of database.\n',
+      ' CPU and MiB: server + database server.\n',
   );
   printRows('Creates', creates);
   if (reads.length > 0) {

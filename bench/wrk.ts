@@ -12,11 +12,11 @@ export const isWrkHere = spawnSync('wrk', ['--version']).error === undefined;
 /** Then it has failed: answers do not take so long. */
 const LAST_ANSWER_SECONDS = 30;
 
-export async function wrk(load: Load): Promise<Loaded> {
+export async function wrk(load: Load): Promise<Loaded & { p999Ms: number }> {
   const script = join(load.folder, 'load.lua');
   writeFileSync(script, toLua(load));
   const limits = [`-d${load.seconds + LAST_ANSWER_SECONDS}`, `--timeout=${LAST_ANSWER_SECONDS}`];
-  const child = spawn('wrk', ['-t1', `-c${CONNECTIONS}`, ...limits, '-s', script, load.url], {
+  const child = spawn('wrk', ['-t1', `-c${load.connections ?? CONNECTIONS}`, ...limits, '-s', script, load.url], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let printed = '';
@@ -29,16 +29,16 @@ export async function wrk(load: Load): Promise<Loaded> {
   await once(child, 'close');
   const line = /^\{"sent".*\}$/m.exec(printed)?.[0];
   if (line === undefined) throw new Error(`wrk failed: ${printed}`);
-  const { sent, answered, bad, seconds, p50Ms, p99Ms } = JSON.parse(line) as Omit<Loaded, 'perSecond'> & {
-    bad: number;
-    seconds: number;
-  };
+  const { bad, seconds, ...counted } = JSON.parse(line);
+  const { sent, answered } = counted;
   if (bad > 0 || answered !== sent) throw new Error(`Not all were answered with 2xx: ${printed}`);
-  return { sent, answered, perSecond: answered / seconds, p50Ms, p99Ms };
+  return { ...counted, perSecond: answered / seconds };
 }
 
 /** Puts each request together by hand: half of what wrk.format costs. wrk asks for one more, to look at its form. */
-function toLua({ url, request: { method, path, headers, body }, first, wrapAfter, seconds }: Load): string {
+function toLua(load: Load): string {
+  const { url, request, first, wrapAfter, seconds, connections = CONNECTIONS } = load;
+  const { method, path, headers, body } = request;
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   const head = toConcatenation(`${lines.join('\r\n')}\r\n`);
@@ -61,7 +61,7 @@ function toLua({ url, request: { method, path, headers, body }, first, wrapAfter
         seconds = now() - begun
         if seconds >= ${seconds} then
           finished = finished + 1
-          if finished == ${CONNECTIONS} then
+          if finished == ${connections} then
             print("all answered")
             io.stdout:flush()
           end
@@ -83,10 +83,10 @@ function toLua({ url, request: { method, path, headers, body }, first, wrapAfter
     function done(summary, latency)
       local errors = summary.errors
       print(string.format(
-        '{"sent":%d,"answered":%d,"seconds":%f,"bad":%d,"p50Ms":%f,"p99Ms":%f}',
+        '{"sent":%d,"answered":%d,"seconds":%f,"bad":%d,"p50Ms":%f,"p99Ms":%f,"p999Ms":%f}',
         threads[1]:get("sent"), summary.requests, threads[1]:get("seconds"),
         errors.status + errors.connect + errors.read + errors.write + errors.timeout,
-        latency:percentile(50) / 1000, latency:percentile(99) / 1000))
+        latency:percentile(50) / 1000, latency:percentile(99) / 1000, latency:percentile(99.9) / 1000))
     end`;
 }
 

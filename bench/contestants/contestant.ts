@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import { type Database, startDatabase } from '../database.ts';
 import { PLANT, type Request } from '../load.ts';
 
+export type Group = 'ours' | 'floor' | 'hand-written' | 'peer';
+
 export interface Contestant {
   name: string;
+  group: Group;
   version: string;
   /** In one line. */
   setup: string;

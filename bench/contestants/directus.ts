@@ -27,6 +27,7 @@ const PLANTS = {
 
 export const directus: Contestant = {
   name: 'directus',
+  group: 'peer',
   version: VERSION,
   setup: 'its defaults on PostgreSQL, no limiter; collection plants, static token of the admin',
   promise: 'survives a power cut: synchronous commit, with activity and revision',

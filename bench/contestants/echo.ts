@@ -6,6 +6,7 @@ import { type Contestant, CREATE, SERVERS } from './contestant.ts';
 
 export const echo: Contestant = {
   name: 'echo',
+  group: 'floor',
   version: process.version,
   setup: 'plain node:http that parses the body and sends it back, no token: the floor',
   promise: 'nothing is stored',

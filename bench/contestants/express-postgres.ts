@@ -9,6 +9,7 @@ const VERSION = '5.3.0';
 
 export const expressPostgres: Contestant = {
   name: 'express-postgres',
+  group: 'hand-written',
   version: VERSION,
   setup: 'written by hand: Express, pg with a pool of 10, one INSERT for each request, no token',
   promise: 'survives a power cut: synchronous commit',

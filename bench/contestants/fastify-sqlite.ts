@@ -8,6 +8,7 @@ import { type Contestant, CREATE, SERVERS } from './contestant.ts';
 
 export const fastifySqlite: Contestant = {
   name: 'fastify-sqlite',
+  group: 'hand-written',
   version: packageJson.devDependencies.fastify,
   setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, no token',
   promise: 'survives a power cut: WAL, synchronous=FULL',

@@ -11,6 +11,7 @@ const VERSION = '0.17.4';
 
 export const jsonServer: Contestant = {
   name: 'json-server',
+  group: 'peer',
   version: VERSION,
   setup: 'its command line with --quiet on a file {"plants":[]}, no token',
   promise: 'in memory: the whole file is written again after the answer, without fsync',

@@ -10,6 +10,7 @@ const { version } = packageJson;
 
 export const plantStore: Contestant = {
   name: 'plant-store',
+  group: 'ours',
   version,
   setup: 'as npm start runs it, on SQLite; a bearer token is checked',
   promise: 'survives a power cut: fsync before the answer',
@@ -24,6 +25,7 @@ export const plantStore: Contestant = {
 
 export const plantStorePostgres: Contestant = {
   name: 'plant-store-postgres',
+  group: 'ours',
   version,
   setup: 'the same with DATABASE_URL=postgres://…; a bearer token is checked',
   promise: 'survives a power cut: synchronous commit before the answer',

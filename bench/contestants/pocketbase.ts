@@ -25,6 +25,7 @@ const PLANTS = {
 
 export const pocketbase: Contestant = {
   name: 'pocketbase',
+  group: 'peer',
   version: '0.28.4',
   setup: 'its defaults on its own SQLite, collection plants, token of a superuser',
   promise: 'survives a crash of the process, not a power cut: WAL, synchronous=NORMAL',

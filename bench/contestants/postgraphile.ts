@@ -15,6 +15,7 @@ const VARIABLES = '{"id":"{n}","name":"Monstera deliciosa {n}","tag":"tropical"}
 
 export const postgraphile: Contestant = {
   name: 'postgraphile',
+  group: 'peer',
   version: VERSION,
   setup: 'its preset Amber on a table of PostgreSQL, mutation createPlant, no token',
   promise: 'survives a power cut: synchronous commit',

@@ -45,6 +45,7 @@ const PROJECT: Record<string, string> = {
 
 export const strapi: Contestant = {
   name: 'strapi',
+  group: 'peer',
   version: VERSION,
   setup: 'its defaults on PostgreSQL, no admin panel; content type plant, API token of full access',
   promise: 'survives a power cut: synchronous commit',

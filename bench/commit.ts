@@ -1,0 +1,76 @@
+// Group commit: creates by 1, 64 and 512 clients, on the disk as it is and on one whose every fsync takes 5 ms (strace
+// delays it). A lone create should cost one fsync and wait for nothing else; nobody should feel a checkpoint: p99.9.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeMachine, readMachine } from './machine.ts';
+import { treeOf } from './measure.ts';
+import { addToken, startServer, type TokenedServer, toCreate } from './server.ts';
+import { isWrkHere, wrk } from './wrk.ts';
+
+const CLIENTS = [1, 64, 512];
+const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
+const WARM_UP_SECONDS = Math.min(10, SECONDS);
+const DELAY_US = 5000;
+
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+if (!isWrkHere || spawnSync('strace', ['--version']).status !== 0) {
+  console.error('wrk and strace have to be installed for this one');
+  process.exit(2);
+}
+
+const machine = readMachine(folder);
+console.log(`${describeMachine(machine)}\n`);
+console.log(
+  '                              creates/s    p50 ms    p99 ms  p99.9 ms  creates in a commit  fsyncs for each',
+);
+for (const [disk, delayUs] of [
+  ['as it is', 0],
+  ['5 ms an fsync', DELAY_US],
+] as const) {
+  const syncs = join(folder, 'syncs');
+  const databaseUrl = `sqlite:${join(folder, `${delayUs}.db`)}`;
+  const { secret } = await addToken(databaseUrl, { scopes: ['plants:write', 'admin'] });
+  const server = { ...(await startServer(databaseUrl, {}, tracing(syncs, delayUs))), secret };
+  let first = await load(server, 64, 1, WARM_UP_SECONDS).then(({ sent }) => 1 + sent);
+  for (const clients of CLIENTS) {
+    const [commitsBefore, syncsBefore] = [await commitsOf(server), countLines(syncs)];
+    const { sent, perSecond, p50Ms, p99Ms, p999Ms } = await load(server, clients, first, SECONDS);
+    first += sent;
+    const each = sent / ((await commitsOf(server)) - commitsBefore);
+    const cells = [
+      Math.round(perSecond).toLocaleString('en').padStart(11),
+      ...[p50Ms, p99Ms, p999Ms].map((ms) => ms.toFixed(2).padStart(10)),
+      each.toFixed(1).padStart(21),
+      ((countLines(syncs) - syncsBefore) / sent).toFixed(3).padStart(17),
+    ];
+    console.log(`${`${disk}, ${clients} clients`.padEnd(28)}${cells.join('')}`);
+  }
+  process.kill(treeOf(server.pid)[1] as number); // strace keeps signals to itself
+  await server.stop();
+}
+
+/** Stops only those calls, so that all others cost what they cost. */
+function tracing(syncs: string, delayUs: number): string[] {
+  const calls = 'fsync,fdatasync';
+  const delay = delayUs > 0 ? ['-e', `inject=${calls}:delay_exit=${delayUs}`] : [];
+  return ['strace', '-f', '-qq', '--seccomp-bpf', '-e', `trace=${calls}`, ...delay, '-o', syncs];
+}
+
+function load({ url, secret }: TokenedServer, connections: number, first: number, seconds: number) {
+  return wrk({ url, request: toCreate(secret), first, seconds, connections, folder });
+}
+
+async function commitsOf({ url, secret }: TokenedServer): Promise<number> {
+  const answer = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${secret}` } });
+  return Number(/^plant_store_batch_writes_count (\d+)$/m.exec(await answer.text())?.[1]);
+}
+
+function countLines(path: string): number {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('sync(')).length;
+}
