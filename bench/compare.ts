@@ -20,7 +20,7 @@ import { isWrkHere } from './wrk.ts';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 /** So long a JavaScript engine goes on compiling what is called most. */
-const WARM_UP_SECONDS = Math.min(10, 4 * SECONDS);
+const WARM_UP_SECONDS = ROUNDS > 1 ? 10 : SECONDS;
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
 

@@ -36,7 +36,7 @@ export function startServer(
   env: Record<string, string> = {},
   within: string[] = [],
 ): Promise<BenchServer> {
-  const [command = '', ...args] = [...within, process.execPath, '--max-semi-space-size=16', LAUNCHER, 'serve'];
+  const [command = '', ...args] = [...within, process.execPath, '--max-semi-space-size=12', LAUNCHER, 'serve'];
   return startProcess(command, args, {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
     address: /"url":"([^"]+)"/,

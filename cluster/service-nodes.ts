@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { eventually, freePorts, type Machine } from './machine.ts';
 
 /** Those of `npm start`. */
-const FLAGS = ['--max-semi-space-size=16'];
+const FLAGS = ['--max-semi-space-size=12'];
 const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;

@@ -14,7 +14,7 @@ import type { Store } from '../src/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/token.ts';
 
 /** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
-const FLAGS = ['--max-semi-space-size=16'];
+const FLAGS = ['--max-semi-space-size=12'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
 /** For tests that cannot do without a command of the machine. */
