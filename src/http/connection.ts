@@ -198,6 +198,7 @@ export async function stopListening(server: Server): Promise<void> {
 export function closeAfterAnswer(request: IncomingMessage): void {
   const { socket } = request;
   request.pause(); // what else is sent stays with the sender
+  request.resume = () => request; // as Node would do after the answer, to throw the rest away
   stateOf(socket).isClosing = true;
   socket.destroySoon = () => linger(socket);
 }

@@ -31,8 +31,7 @@ export function createPaths(routes: Route[], basePath: string): Paths {
     const path = basePath + route.path;
     return { route, segments: segmentsOf(path), isExact: !path.includes(':') };
   });
-  const byDepth: Known[][] = [];
-  for (const route of known) (byDepth[route.segments.length] ??= []).push(route);
+  const byDepth = Map.groupBy(known, ({ segments }) => segments.length);
   const rootDepth = segmentsOf(basePath).length;
   const withToken = known.filter(({ route }) => route.access !== 'open');
   /** As nearly everybody writes them. */
@@ -70,7 +69,7 @@ export function createPaths(routes: Route[], basePath: string): Paths {
   };
 
   function allAt(segments: string[]): Known[] {
-    const matching = (byDepth[segments.length] ?? []).filter((route) => isMatch(route.segments, segments));
+    const matching = (byDepth.get(segments.length) ?? []).filter((route) => isMatch(route.segments, segments));
     const exact = matching.filter(({ isExact }) => isExact);
     return exact.length > 0 ? exact : matching;
   }
