@@ -148,6 +148,20 @@ for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
   });
 }
 
+test('good requests that come in one piece with one whose answer closes the connection are answered first', async () => {
+  for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
+    const good = [950 + at * 2, 951 + at * 2].map(
+      (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
+    );
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, good.join('') + bytes)));
+    assert.deepEqual(
+      answers.map(({ status }) => (status < 400 ? status : 'refused')),
+      [200, 200, 'refused'],
+      name,
+    );
+  }
+});
+
 test('a fault in the rest of a request that has its answer brings no second answer', async () => {
   for (const [head, rest] of [
     [`POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: 100\r\n\r\nabc`, ''],

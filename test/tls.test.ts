@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
@@ -136,6 +137,22 @@ suite('TLS', needsOpenssl, () => {
     assert.match(server.output(), /The certificate was renewed: it is valid until \d{4}-/);
     assert.equal((await get('/healthz', agent)).status, 200, 'an old connection goes on');
     agent.destroy();
+  });
+
+  test('who says "no more from me" still gets the answer', async () => {
+    const socket = connect({ port: server.port, rejectUnauthorized: false, allowHalfOpen: true });
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const body = '{"id":77,"name":"half open"}';
+    socket.end(
+      `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'end');
+    assert.match(received, /^HTTP\/1.1 200 /);
+    socket.destroy();
   });
 
   test('a client that connects and says nothing is cut off', async () => {

@@ -63,7 +63,7 @@ export function createApp(options: AppOptions): Server {
       if (body) requireWanted(request.headers, body);
       if (body && expectsContinue(raw)) response.writeContinue();
       const bytes = body?.schema && (await raw.wholeBody());
-      if (connection.isClosing(raw.socket)) return;
+      if (connection.isTooLate(raw)) return;
       if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
       if (route.answer.status) reply.code(route.answer.status);
       const given = await handle({

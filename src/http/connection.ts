@@ -8,6 +8,7 @@ import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { PlantStoreError, unavailable } from '../error.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
+import type { Incoming } from './incoming.ts';
 import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -34,8 +35,10 @@ interface State {
   newest?: IncomingMessage;
   /** When it began, if it has a body that may not be here yet. */
   bodySinceMs?: number | undefined;
-  /** It was told `Connection: close`: nothing that still arrives on it may have an effect. */
-  isClosing?: true;
+  /** How many requests came on it. */
+  requests?: number;
+  /** It was told `Connection: close` in answer to this one: nothing that came behind it may have an effect. */
+  lastRequest?: number;
   /** It waits for earlier answers to be refused; the parser reports its fault again with every chunk. */
   isFaulty?: true;
   refusedWith?: number;
@@ -113,11 +116,13 @@ export function refusedWith(socket: Socket): number | undefined {
   return stateOf(socket).refusedWith;
 }
 
-export function noteRequest(request: IncomingMessage, nowMs: number): void {
+export function noteRequest(request: Incoming, nowMs: number): void {
   const { socket, headers } = request;
   const state = stateOf(socket);
   const hasBody = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
   state.newest = request;
+  state.requests = (state.requests ?? 0) + 1;
+  request.order = state.requests;
   state.bodySinceMs = hasBody ? nowMs : undefined;
 }
 
@@ -173,8 +178,9 @@ export function isNewest(request: IncomingMessage): boolean {
   return stateOf(request.socket).newest === request;
 }
 
-export function isClosing(socket: Socket): boolean {
-  return stateOf(socket).isClosing === true;
+/** It came behind one whose answer closes the connection. */
+export function isTooLate({ socket, order }: Incoming): boolean {
+  return order > (stateOf(socket).lastRequest ?? Number.POSITIVE_INFINITY);
 }
 
 /**
@@ -195,11 +201,11 @@ export async function stopListening(server: Server): Promise<void> {
 }
 
 /** For an answer that says `Connection: close` before the whole request was read. */
-export function closeAfterAnswer(request: IncomingMessage): void {
+export function closeAfterAnswer(request: Incoming): void {
   const { socket } = request;
   request.pause(); // what else is sent stays with the sender
   request.resume = () => request; // as Node would do after the answer, to throw the rest away
-  stateOf(socket).isClosing = true;
+  stateOf(socket).lastRequest ??= request.order;
   socket.destroySoon = () => linger(socket);
 }
 
@@ -254,7 +260,7 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
 
 function refuse(socket: Socket, error: PlantStoreError): void {
   const state = stateOf(socket);
-  state.isClosing = true;
+  state.lastRequest = 0;
   const { status, headers, body } = toResponse(error);
   state.refusedWith = status;
   const text = JSON.stringify(body);

@@ -16,6 +16,8 @@ interface Kept {
 }
 
 export class Incoming extends IncomingMessage {
+  /** Its place among the requests of its connection. */
+  order = 0;
   #kept: Kept | undefined;
 
   /** As soon as the headers are there: what came before would be lost. */

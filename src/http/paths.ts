@@ -63,8 +63,9 @@ export function createPaths(routes: Route[], basePath: string): Paths {
       if (!pathOf(url).split('/').every(isReadable)) {
         return new PlantStoreError('bad_parameter', 'The path is not well-formed: look at its percent signs');
       }
-      const hint = segments.at(-1) === '' && segments.length > 1 ? 'leave the slash at the end out' : undefined;
-      return new PlantStoreError('no_such_path', `No such path: ${hint ?? `see ${basePath}/openapi.json`}`);
+      const isSlashTooMany = segments.at(-1) === '' && allAt(segments.slice(0, -1)).length > 0;
+      const advice = isSlashTooMany ? 'leave the slash at the end out' : `see ${basePath}/openapi.json`;
+      return new PlantStoreError('no_such_path', `No such path: ${advice}`);
     },
   };
 

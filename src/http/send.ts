@@ -33,8 +33,10 @@ async function sendStream({ raw, status, headers }: Reply, stream: Readable): Pr
     raw.writeHead(status, headers).end();
     return;
   }
-  raw.once('close', () => stream.destroy()); // its client may go before anything came
+  const stop = () => stream.destroy();
+  raw.once('close', stop); // its client may go before anything came
   await once(stream, 'readable'); // until now it can still become an error
+  raw.off('close', stop); // as pipeline does the same
   raw.writeHead(status, headers);
   pipeline(stream, raw, () => {}); // who reads a stream that breaks off sees the connection cut
 }

@@ -18,7 +18,12 @@ export function createServer(certificate: Certificate | undefined): http.Server<
     optimizeEmptyRequests: true,
   };
   const server = certificate
-    ? (https.createServer({ ...options, ...certificate, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }) as object)
+    ? (https.createServer({
+        ...options,
+        ...certificate,
+        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+        allowHalfOpen: true,
+      }) as object)
     : http.createServer(options);
   connection.guardConnections(server as http.Server);
   return server as http.Server<typeof Incoming>;

@@ -62,7 +62,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return writer.write({ kind: 'create', id, plant: { name, tag }, tokenId, nowMs: clock() });
     },
     get(id) {
-      return together(() => read(() => reads.get(id)));
+      return readAsync(() => together(() => reads.get(id)));
     },
     list(query = {}) {
       return readAsync(() => reads.list(query));

@@ -5,29 +5,39 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export type Together = <T>(read: () => T) => Promise<T>;
 
+interface Waiting {
+  read(): void;
+  reject(error: unknown): void;
+}
+
 export function createTogether(db: DatabaseSync): Together {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
-  let waiting: (() => void)[] = [];
+  let waiting: Waiting[] = [];
 
-  return (read) =>
-    new Promise((resolve, reject) => {
+  return <T>(read: () => T) =>
+    new Promise<T>((resolve, reject) => {
       if (waiting.length === 0) setImmediate(readAll);
-      waiting.push(() => {
-        try {
-          resolve(read());
-        } catch (error) {
-          reject(error);
-        }
-      });
+      waiting.push({ read: () => resolve(read()), reject });
     });
 
   function readAll(): void {
-    const reads = waiting;
+    const all = waiting;
     waiting = [];
-    if (!db.isOpen) return; // nobody waits for an answer any more
-    begin.run();
-    for (const read of reads) read();
-    commit.run();
+    try {
+      begin.run();
+      for (const { read, reject } of all) attempt(read, reject);
+      if (db.isTransaction) commit.run(); // a read that failed badly has ended it
+    } catch (error) {
+      for (const { reject } of all) reject(error); // those that have their answer keep it
+    }
+  }
+}
+
+function attempt(read: () => void, reject: (error: unknown) => void): void {
+  try {
+    read();
+  } catch (error) {
+    reject(error);
   }
 }
