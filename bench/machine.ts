@@ -27,7 +27,7 @@ export function readMachine(folder: string): Machine {
     memoryGib: Math.round(totalmem() / 2 ** 30),
     disk: fileSystemOf(folder),
     fsyncMs: Number(measureFsync(join(folder, 'fsync')).toFixed(2)),
-    os: `${osName()} (${type()} ${release()})`,
+    os: `${osName()} (${type()} ${release().split('-')[0]})`,
     node: process.version,
   };
 }
@@ -51,8 +51,7 @@ function fileSystemOf(folder: string): string {
     .map((line) => line.split(' '))
     .filter(([, on = '-']) => `${folder}/`.startsWith(on === '/' ? '/' : `${on}/`))
     .sort(([, a = ''], [, b = '']) => b.length - a.length);
-  const [device = 'unknown', , kind = 'unknown'] = mounts[0] ?? [];
-  return `${kind} on ${device}`;
+  return mounts[0]?.[2] ?? 'unknown';
 }
 
 function osName(): string {

@@ -7,10 +7,10 @@ import { ACCENT, bar, exact, FAINT, INK, line, logarithmic, picture, powersUpTo,
 
 const WIDTH = 1080;
 const [LEFT, ROWS_TOP, ROW_HEIGHT, BAR_HEIGHT] = [28, 150, 38, 18];
-const NAMES_WIDTH = 310;
+const NAMES_WIDTH = 400;
 const [FIRST, SECOND] = [
-  { left: LEFT + NAMES_WIDTH, right: 640 },
-  { left: 745, right: 975 },
+  { left: LEFT + NAMES_WIDTH, right: 670 },
+  { left: 775, right: 985 },
 ];
 
 const GROUPS: Record<Group, { colour: string; label: string }> = {
@@ -25,7 +25,7 @@ export function compareSvg({ date, machine, creates }: Comparison): string {
   const bottom = ROWS_TOP + rows.length * ROW_HEIGHT;
   return picture(WIDTH, bottom + 24, 'Creates per second, and processor time of a create', [
     text(LEFT, 38, 'One create, 64 connections', { size: 20, weight: 600 }),
-    text(LEFT + 300, 38, 'logarithmic axes; the dark line: from the slowest to the fastest round', {
+    text(LEFT + 340, 38, 'logarithmic axes; the dark line: from the slowest to the fastest round', {
       size: 11,
       fill: FAINT,
     }),

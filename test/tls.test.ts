@@ -140,7 +140,8 @@ suite('TLS', needsOpenssl, () => {
   });
 
   test('who says "no more from me" still gets the answer', async () => {
-    const socket = connect({ port: server.port, rejectUnauthorized: false, allowHalfOpen: true });
+    const options = { port: server.port, rejectUnauthorized: false, allowHalfOpen: true };
+    const socket = connect(options);
     let received = '';
     socket.on('data', (chunk) => {
       received += chunk;
