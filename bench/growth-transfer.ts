@@ -7,7 +7,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { peakMibOf } from './measure.ts';
-import { LAUNCHER, type TokenedServer } from './server.ts';
+import { FLAGS, LAUNCHER, type TokenedServer } from './server.ts';
 
 const PEAK_EVERY_MS = 20;
 const NEW_LINE = 10;
@@ -26,7 +26,7 @@ export interface File {
 /** The start of the process is part of it. */
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
   const begunMs = performance.now();
-  const child = spawn(process.execPath, [LAUNCHER, 'import', file.path], {
+  const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', file.path], {
     env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${database}` },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

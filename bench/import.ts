@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { peakMibOf } from './measure.ts';
 import { toCsv, toNdjson, writePlants } from './plants.ts';
-import { LAUNCHER } from './server.ts';
+import { FLAGS, LAUNCHER } from './server.ts';
 
 const LINES = Number(process.env.BENCH_PLANTS ?? 1_000_000);
 const ROUNDS = 3;
@@ -40,7 +40,7 @@ if (hasSqlite) {
 
 async function measureOurs(round: number): Promise<number> {
   const startMs = performance.now();
-  const child = spawn(process.execPath, [LAUNCHER, 'import', join(folder, 'plants.ndjson')], {
+  const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', join(folder, 'plants.ndjson')], {
     env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/${round}.db` },
     stdio: 'ignore',
   });

@@ -13,6 +13,8 @@ import { PLANT, type Request } from './load.ts';
 
 const START_MS = 120_000;
 const POLL_MS = 200;
+/** As the scripts of package.json have them. */
+export const FLAGS = ['--max-semi-space-size=12'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
 /** Whoever ends without `stop` leaves nothing behind. */
@@ -36,7 +38,7 @@ export function startServer(
   env: Record<string, string> = {},
   within: string[] = [],
 ): Promise<BenchServer> {
-  const [command = '', ...args] = [...within, process.execPath, '--max-semi-space-size=12', LAUNCHER, 'serve'];
+  const [command = '', ...args] = [...within, process.execPath, ...FLAGS, LAUNCHER, 'serve'];
   return startProcess(command, args, {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
     address: /"url":"([^"]+)"/,

@@ -3,7 +3,8 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../plant.ts';
-import { indexText, isPlain, PLAIN_INDEX_TEXT, wordsIn } from './search.ts';
+import { indexText, isPlainTag, PLAIN_INDEX_TEXT } from './search.ts';
+import { createVocabulary } from './vocabulary.ts';
 
 const ROWS_AT_ONCE = 100;
 const COLUMNS = 4;
@@ -39,7 +40,7 @@ export function createPacker(): Packer {
   let ascending = true;
   let lastId: bigint | undefined;
   let chars = 0;
-  const words = new Set<string>();
+  const vocabulary = createVocabulary();
 
   return {
     add(plants) {
@@ -57,7 +58,7 @@ export function createPacker(): Packer {
     chars: () => chars,
     pack() {
       const insertWord = db.prepare('INSERT INTO dictionary (word) VALUES (?)');
-      for (const word of words) insertWord.run(word);
+      for (const word of vocabulary.take()) insertWord.run(word);
       db.exec('COMMIT');
       const bytes = db.serialize() as Uint8Array<ArrayBuffer>;
       db.close();
@@ -71,8 +72,8 @@ export function createPacker(): Packer {
     into[COLUMNS * at] = plant.id;
     into[COLUMNS * at + 1] = plant.name;
     into[COLUMNS * at + 2] = plant.tag ?? null;
-    for (const word of wordsIn(plant.name)) words.add(word);
-    const text = isPlain(plant) ? null : indexText(plant.name, plant.tag);
+    const isPlain = vocabulary.note(plant.name) && isPlainTag(plant.tag);
+    const text = isPlain ? null : indexText(plant.name, plant.tag);
     into[COLUMNS * at + 3] = text;
     chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
   }

@@ -2,10 +2,7 @@
 // entries of one word to get to the next.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { wordsIn } from './search.ts';
-
-/** So many words are remembered to be there. */
-const MAX_KNOWN = 20_000;
+import { createVocabulary } from './vocabulary.ts';
 
 export interface Dictionary {
   /** Notes the words of a name, to be written with those of others. */
@@ -18,21 +15,15 @@ export function prepareDictionary(db: DatabaseSync): Dictionary {
   const insertWords = db.prepare(
     'INSERT INTO dictionary (word) SELECT value FROM json_each(?) WHERE true ORDER BY value ON CONFLICT DO NOTHING',
   );
-  const known = new Set<string>();
-  let learned: string[] = [];
+  const vocabulary = createVocabulary();
 
   return {
     learn(name) {
-      for (const word of wordsIn(name)) {
-        if (known.has(word)) continue;
-        if (known.size >= MAX_KNOWN) known.clear();
-        known.add(word);
-        learned.push(word);
-      }
+      vocabulary.note(name);
     },
     write() {
-      if (learned.length > 0) insertWords.run(JSON.stringify(learned));
-      learned = [];
+      const words = vocabulary.take();
+      if (words.length > 0) insertWords.run(JSON.stringify(words));
     },
   };
 }

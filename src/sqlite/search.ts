@@ -12,7 +12,7 @@ const TAG = '\ue000';
 const MAX_WORDS_ASKED = 16;
 const MAX_WORD_CHARS = 8 * 1024;
 /** Of an ASCII name the index itself cuts them. */
-const MAX_INDEXED_CHARS = 32 * 1024;
+export const MAX_INDEXED_CHARS = 32 * 1024;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
@@ -22,12 +22,12 @@ export function indexText(name: string, tag: string | null | undefined): string 
   return tag == null ? text : `${text} ${tagWord(tag)}`;
 }
 
-/** As indexText gives it for a plant of which `isPlain` holds. */
+/** As indexText gives it for a plant with an ASCII name and a tag of which `isPlainTag` holds. */
 export const PLAIN_INDEX_TEXT = `name || iif(tag IS NULL, '', ' ' || char(${TAG.charCodeAt(0)}) || tag)`;
 
 /** Such a plant needs nothing of us to be indexed, which is quicker. */
-export function isPlain({ name, tag = '' }: Plant): boolean {
-  return isAscii(name) && /^[0-9a-z]*$/.test(tag);
+export function isPlainTag(tag = ''): boolean {
+  return /^[0-9a-z]*$/.test(tag);
 }
 
 /** The words of the index in it, as `dictionary` has them. */
