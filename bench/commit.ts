@@ -47,7 +47,7 @@ for (const [disk, delayUs] of [
       each.toFixed(1).padStart(21),
       ((countLines(syncs) - syncsBefore) / sent).toFixed(3).padStart(17),
     ];
-    console.log(`${`${disk}, ${clients} clients`.padEnd(28)}${cells.join('')}`);
+    console.log(`${`${disk}, ${clients} client${clients === 1 ? '' : 's'}`.padEnd(28)}${cells.join('')}`);
   }
   process.kill(treeOf(server.pid)[1] as number); // strace keeps signals to itself
   await server.stop();
