@@ -1,5 +1,5 @@
-// The way of a request, in order: headers → credentials → route → body → handler → answer. What `admit` does not let in
-// comes to no handler, and a route that does not say who may call it is not mounted.
+// The way of a request, in order: route → headers → credentials → body → handler → answer. What door.ts does not let in
+// comes to no handler, and a route that does not say who may call it stops the start.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Observe } from '../observe.ts';
@@ -105,8 +105,11 @@ export function createApp(options: AppOptions): Server {
     const { status, headers, body } = toResponse(own);
     if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);
     else closeWhereDue(request, reply);
-    if (reply.raw.headersSent) reply.raw.destroy();
-    else void send(reply.restart(status, headers), body);
+    try {
+      void send(reply.restart(status, headers), body);
+    } catch {
+      reply.raw.destroy(); // its beginning is on its way already, or cannot be sent: no reason to end the process
+    }
   }
 
   function answer(request: Request, reply: Reply, given: unknown): void | Promise<void> {
