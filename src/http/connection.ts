@@ -203,7 +203,7 @@ export async function stopListening(server: Server): Promise<void> {
 /** For an answer that says `Connection: close` before the whole request was read. */
 export function closeAfterAnswer(request: Incoming): void {
   const { socket } = request;
-  request.pause(); // what else is sent stays with the sender
+  socket.pause(); // what else is sent stays with the sender
   request.resume = () => request; // as Node would do after the answer, to throw the rest away
   stateOf(socket).lastRequest ??= request.order;
   socket.destroySoon = () => linger(socket);
