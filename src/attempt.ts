@@ -5,6 +5,7 @@ import * as http from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Message } from './message.ts';
 import { ForbiddenTarget, literalOf, type Targets } from './target.ts';
+import type { TestResult } from './webhook.ts';
 
 /** Until the status of the answer is here. */
 const STATUS_WITHIN_MS = 15_000;
@@ -29,6 +30,10 @@ export interface Outcome {
   error?: string;
   retryAfterMs?: number;
   durationMs: number;
+}
+
+export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcome): TestResult {
+  return { ...outcome, milliseconds: Math.round(durationMs) };
 }
 
 type Answered = Omit<Outcome, 'durationMs'>;

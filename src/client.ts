@@ -7,19 +7,29 @@ import {
   PassingError,
   seqOf,
   toChange,
-  toError,
   toImportResult,
   toVersioned,
   understood,
   withExactId,
 } from './answer.ts';
 import type { Change, ChangeLog } from './change.ts';
-import type { Condition, Versions } from './condition.ts';
+import { type Body, openBody } from './client-body.ts';
+import {
+  type CallOptions,
+  type ClientOptions,
+  createCaller,
+  DEFAULT_TIMEOUT_MS,
+  json,
+  toHeaders,
+  toQuery,
+} from './client-call.ts';
+import { createTokensClient, type TokensClient } from './client-tokens.ts';
+import { createWebhooksClient, type WebhooksClient } from './client-webhooks.ts';
+import type { Condition } from './condition.ts';
 import { type ErrorCode, PlantStoreError } from './error.ts';
 import { createEventReader } from './event-stream.ts';
 import { parseJson, printJson } from './json.ts';
 import type {
-  Author,
   Created,
   ImportResult,
   ListQuery,
@@ -33,44 +43,29 @@ import type {
   Versioned,
 } from './plant.ts';
 
-export type { Change, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant, PlantPatch, PlantRecord };
-export { PlantStoreError, type Snapshot, type Versioned };
+export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from './token.ts';
+export type {
+  Delivery,
+  DeliveryQuery,
+  DeliveryStatus,
+  NewWebhook,
+  Replay,
+  TestResult,
+  Webhook,
+  WebhookWithSecret,
+} from './webhook.ts';
+export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
+export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Versioned };
 
-const RETRY_BASE_MS = 100;
-const RETRY_CAP_MS = 10_000;
 /** The answer names no more errors than that. */
 const IMPORT_PLANTS_AT_ONCE = 1000;
 /** So that a slow line gets it through in time. */
 const IMPORT_CHARACTERS_AT_ONCE = 1024 * 1024;
 const WALK_LIMIT = 1000;
-/** A longer timer fires at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** A create that is sent again is a replay. */
+const REPLAYED = { isRepeatable: true } as const;
 
-export interface ClientOptions {
-  /** With the base path, if it has one: `https://example.org/store`. */
-  url: string | URL;
-  token: string;
-  /** For each try, and for each piece of an export. */
-  timeoutMs?: number;
-  /** How often a read or a create is sent again after a passing failure. */
-  retries?: number;
-  /** A followed connection that is silent for so long is given up for a new one: every 15 s there is a comment. */
-  silenceMs?: number;
-  fetch?: typeof globalThis.fetch;
-  /** Rejects with the signal's reason when that aborts. */
-  sleep?(timeMs: number, signal?: AbortSignal): Promise<void>;
-  random?(): number;
-  clock?(): number;
-}
-
-/** The token says who it is, so `tokenId` has no effect: it is there to make the client a PlantStore. */
-export interface CallOptions extends Partial<Author> {
-  /** Ends the call, also a retry or a stream, with its reason. */
-  signal?: AbortSignal | undefined;
-  timeoutMs?: number | undefined;
-}
-
-/** What is sent once only (put, patch, delete) and throws `unavailable` may have been done. */
+/** What is sent once only (all but reads, create and import) and throws `unavailable` may have been done. */
 export interface PlantStoreClient extends PlantStore, ChangeLog {
   /** `replayed` may be due to an earlier try of the same call. */
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
@@ -87,18 +82,12 @@ export interface PlantStoreClient extends PlantStore, ChangeLog {
   changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;
   /** Connects again for as long as it takes. Throws only what that cannot mend. */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
-}
-
-interface Call extends CallOptions {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  path: string;
-  headers?: Record<string, string>;
-  body?: string;
+  readonly tokens: TokensClient;
+  readonly webhooks: WebhooksClient;
 }
 
 export function createClient(options: ClientOptions): PlantStoreClient {
-  const { token, timeoutMs = 30_000, retries = 5, silenceMs = 45_000 } = options;
-  const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
+  const { token, timeoutMs = DEFAULT_TIMEOUT_MS, silenceMs = 45_000 } = options;
   if (typeof JSON.rawJSON !== 'function') {
     throw new Error(
       'plant-store/client needs JSON.rawJSON, which Node has since 22: without it ids beyond 2^53 would be rounded',
@@ -107,10 +96,13 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" is empty, or has a character that no token has');
   const { origin, pathname } = new URL(options.url);
   const base = origin + pathname.replace(/\/+$/, '');
+  const caller = createCaller(base, options);
+  const { ask, request, tryOnce, pause } = caller;
 
   const client: PlantStoreClient = {
     create(plant, options) {
-      return ask({ ...options, method: 'POST', path: '/plants', ...json(plant) }, (_plant, headers) => ({
+      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPLAYED } as const;
+      return ask(call, (_plant, headers) => ({
         seq: seqOf(headers),
         replayed: headers.get('idempotent-replayed') === 'true',
       }));
@@ -152,8 +144,10 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       for (let done = 0; done < plants.length; ) {
         const lines = printLines(plants, done);
         const headers = { 'content-type': 'application/x-ndjson' };
-        const call = { ...options, method: 'POST', path: '/plants/import', headers, body: lines.join('\n') } as const;
-        const part = await ask(call, (report) => toImportResult(report, done));
+        const sent = { headers, body: lines.join('\n'), ...REPLAYED };
+        const part = await ask({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
+          toImportResult(report, done),
+        );
         result.created += part.created;
         result.replayed += part.replayed;
         result.failed += part.failed;
@@ -196,50 +190,10 @@ export function createClient(options: ClientOptions): PlantStoreClient {
         await pause(tries, retryAfterMs, signal).catch(() => {}); // aborted, as the loop sees
       }
     },
+    tokens: createTokensClient(caller),
+    webhooks: createWebhooksClient(caller),
   };
   return client;
-
-  function ask<T>(call: Call, toValue: (json: unknown, headers: Headers) => T): Promise<T> {
-    return request(call, async (response) => {
-      const text = await response.text();
-      return understood(() => toValue(parseJson(text), response.headers));
-    });
-  }
-
-  async function request<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    const isRepeatable = call.method === 'GET' || call.method === 'POST'; // a create sent again is a replay
-    for (let tries = 1; ; tries++) {
-      try {
-        return await tryOnce(call, read);
-      } catch (error) {
-        const mayRepeat = isRepeatable || (error as PlantStoreError).code === 'over_rate'; // which has done nothing
-        if (!(error instanceof PassingError) || !mayRepeat || tries > retries) throw error;
-        await pause(tries, error.retryAfterMs, call.signal);
-      }
-    }
-  }
-
-  function tryOnce<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    return within(call.timeoutMs ?? timeoutMs, call.signal, async (signal) => {
-      const response = await fetch(base + call.path, {
-        method: call.method,
-        headers: { accept: 'application/json', authorization: `Bearer ${token}`, ...call.headers },
-        ...(call.body !== undefined && { body: call.body }),
-        signal,
-        redirect: 'error',
-        credentials: 'omit',
-        cache: 'no-store',
-      });
-      if (!response.ok) throw await toError(response, clock());
-      return read(response);
-    });
-  }
-
-  /** Full jitter; those that were sent away together must not come back together. */
-  function pause(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void> {
-    const ceilingMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (tries - 1));
-    return sleep(retryAfterMs + random() * ceilingMs, signal);
-  }
 
   async function* connect(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<Change> {
     const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) };
@@ -257,29 +211,6 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       body.close();
     }
   }
-}
-
-interface Body {
-  /** The next piece, or undefined at the end. */
-  read(): Promise<Uint8Array | undefined>;
-  isClosed(): boolean;
-  close(): void;
-}
-
-function openBody({ body }: Response, timeoutMs: number, signal: AbortSignal | undefined): Body {
-  const reader = body?.getReader();
-  let closed = false;
-  return {
-    async read() {
-      const piece = await within(timeoutMs, signal, async () => reader?.read());
-      return piece?.value;
-    },
-    isClosed: () => closed,
-    close() {
-      closed = true;
-      reader?.cancel().catch(() => {}); // it has failed before
-    },
-  };
 }
 
 async function* readPlants(
@@ -305,73 +236,6 @@ async function* readPlants(
   }
 }
 
-/** Throws the signal's reason when it aborts, and a PassingError when the time is up or the network fails. */
-async function within<T>(
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  signal?.throwIfAborted();
-  const ending = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  const timer = setTimeout(onTimeout, Math.min(timeoutMs, MAX_TIMER_MS));
-  signal?.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([work(ending.signal), ended.promise]);
-  } catch (error) {
-    ending.abort(error); // what is left of the answer will not be read
-    signal?.throwIfAborted();
-    if (error instanceof PlantStoreError) throw error;
-    throw new PassingError('unavailable', `No answer from the plant store: ${reasonOf(error)}`, { cause: error });
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
-
-  function onTimeout(): void {
-    ended.reject(new DOMException(`nothing came within ${timeoutMs} ms`, 'TimeoutError'));
-  }
-
-  function onAbort(): void {
-    ended.reject(signal?.reason);
-  }
-}
-
-/** Behind Node's "fetch failed" is what really happened. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error;
-  return (cause instanceof Error && cause.message) || message;
-}
-
-function toQuery(parameters: Record<string, string | number | undefined>): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, String(value));
-  }
-  return query.toString() && `?${query}`;
-}
-
-function json(
-  value: unknown,
-  condition?: Condition,
-  type = 'application/json',
-): Pick<Required<Call>, 'headers' | 'body'> {
-  return { headers: { 'content-type': type, ...toHeaders(condition) }, body: printJson(value) };
-}
-
-function toHeaders({ ifMatch, ifNoneMatch }: Condition = {}): Record<string, string> {
-  return {
-    ...(ifMatch && { 'if-match': toEtags(ifMatch) }),
-    ...(ifNoneMatch && { 'if-none-match': toEtags(ifNoneMatch) }),
-  };
-}
-
-/** A list cannot be empty in HTTP; no version is 0. */
-function toEtags(versions: Versions): string {
-  if (versions === '*') return '*';
-  return versions.length === 0 ? '"0"' : versions.map((seq) => `"${seq}"`).join(', ');
-}
-
 function printLines(plants: NewPlant[], start: number): string[] {
   const lines: string[] = [];
   let characters = 0;
@@ -382,18 +246,4 @@ function printLines(plants: NewPlant[], start: number): string[] {
     if (characters >= IMPORT_CHARACTERS_AT_ONCE) break;
   }
   return lines;
-}
-
-function sleepFor(timeMs: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(wake, Math.min(timeMs, MAX_TIMER_MS));
-    signal?.addEventListener('abort', wake);
-
-    function wake(): void {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', wake);
-      if (signal?.aborted) reject(signal.reason);
-      else resolve();
-    }
-  });
 }

@@ -98,6 +98,7 @@ export const WantedToken = z
     { error: strictly },
   )
   .meta({ id: 'NewToken' });
+export type WantedToken = z.input<typeof WantedToken>;
 
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
@@ -131,6 +132,7 @@ export type DescribedToken = z.output<typeof DescribedToken>;
 export const TokenWithSecret = z
   .object({ ...DESCRIBED, secret: z.string().meta({ description: 'What a client sends. Shown only now' }) })
   .meta({ id: 'TokenWithSecret' });
+export type TokenWithSecret = z.output<typeof TokenWithSecret>;
 
 export function describeToken(token: Token, nowMs: number): DescribedToken {
   const { id, name, scopes, createdMs, expiresMs, revokedMs, rate, lastUsedMs, oldSecretUntilMs } = token;

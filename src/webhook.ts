@@ -1,7 +1,6 @@
 // Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
 
 import { z } from 'zod';
-import type { Outcome } from './attempt.ts';
 import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
 import { strictly } from './check.ts';
 import { PlantStoreError } from './error.ts';
@@ -60,6 +59,7 @@ export type Webhook = z.output<typeof Webhook>;
 export const WebhookWithSecret = z
   .object({ ...WEBHOOK, secret: z.string().meta({ description: 'Signs what is sent. Shown only now' }) })
   .meta({ id: 'WebhookWithSecret' });
+export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
@@ -93,10 +93,6 @@ export const TestResult = z
   })
   .meta({ id: 'TestResult' });
 export type TestResult = z.output<typeof TestResult>;
-
-export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcome): TestResult {
-  return { ...outcome, milliseconds: Math.round(durationMs) };
-}
 
 const GivenSeq = z
   .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {

@@ -10,7 +10,17 @@ import { makeFolder, startServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** In the order in which they import each other. */
-const MODULES = ['error', 'json', 'event-stream', 'answer', 'client'];
+const MODULES = [
+  'error',
+  'json',
+  'event-stream',
+  'answer',
+  'client-call',
+  'client-body',
+  'client-tokens',
+  'client-webhooks',
+  'client',
+];
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const folder = makeFolder();
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');

@@ -209,6 +209,30 @@ test('put(), patch() and delete() are sent once only', async () => {
   }
 });
 
+test('What makes or changes a token or a webhook is sent once only, but again after it was over the rate', async () => {
+  const calls: ((quick: PlantStoreClient) => Promise<unknown>)[] = [
+    ({ tokens }) => tokens.create({ name: 'x' }),
+    ({ tokens }) => tokens.rotate('tok_1', { grace: '0' }),
+    ({ tokens }) => tokens.revoke('tok_1'),
+    ({ webhooks }) => webhooks.create({ url: 'https://example.com' }),
+    ({ webhooks }) => webhooks.delete('whk_1'),
+    ({ webhooks }) => webhooks.rotate('whk_1'),
+    ({ webhooks }) => webhooks.enable('whk_1'),
+    ({ webhooks }) => webhooks.test('whk_1'),
+    ({ webhooks }) => webhooks.retry('whk_1', 5),
+    ({ webhooks }) => webhooks.replay('whk_1', { from: 5 }),
+  ];
+  for (const fault of [drop, answer(503)]) {
+    const { url, requests } = await serveInTurn([fault]);
+    for (const call of calls) await rejects(call(quickClient(url)), { code: 'unavailable' });
+    assert.equal(requests.length, calls.length);
+  }
+  const over = answer(429, '{"error":42900,"message":"Later"}');
+  const { url, requests } = await serveInTurn(calls.flatMap(() => [over, answer(200, '{"plant":1}')]));
+  for (const call of calls) await call(quickClient(url));
+  assert.equal(requests.length, 2 * calls.length);
+});
+
 test('An answer that does not come, or does not end, is given up after the time-out of each try', async () => {
   const { url, requests } = await serveInTurn([hang, begin(RECORD.slice(0, 20))]);
   const error = await rejects(quickClient(url, { timeoutMs: 50, retries: 1 }).get(5n), { code: 'unavailable' });
@@ -441,7 +465,17 @@ test('The client needs neither Node nor a package', () => {
       files.add(name.replace('./', ''));
     }
   }
-  assert.deepEqual([...files].sort(), ['answer.ts', 'client.ts', 'error.ts', 'event-stream.ts', 'json.ts']);
+  assert.deepEqual([...files].sort(), [
+    'answer.ts',
+    'client-body.ts',
+    'client-call.ts',
+    'client-tokens.ts',
+    'client-webhooks.ts',
+    'client.ts',
+    'error.ts',
+    'event-stream.ts',
+    'json.ts',
+  ]);
 });
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;

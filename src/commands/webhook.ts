@@ -1,6 +1,6 @@
 // plant-store webhook …, straight on the database; a running server goes by it within a second.
 
-import { createAttempts } from '../attempt.ts';
+import { createAttempts, toTestResult } from '../attempt.ts';
 import { CHANGE_TYPES, type ChangeType } from '../change.ts';
 import type { Config } from '../config.ts';
 import { printJson } from '../json.ts';
@@ -17,7 +17,6 @@ import {
   mintWebhookId,
   OLD_SECRET_MS,
   type StoredWebhook,
-  toTestResult,
   type Webhook,
 } from '../webhook.ts';
 import { requireDatabase, withStore } from './open.ts';

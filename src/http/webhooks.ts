@@ -1,7 +1,7 @@
 // Everything under /webhooks: receivers that are told of changes, and what became of each delivery.
 
 import { z } from 'zod';
-import type { Attempts } from '../attempt.ts';
+import { type Attempts, toTestResult } from '../attempt.ts';
 import { mintWebhookSecret, toTestMessage } from '../message.ts';
 import { DEFAULT_LIMIT } from '../page.ts';
 import type { Targets } from '../target.ts';
@@ -16,7 +16,6 @@ import {
   OLD_SECRET_MS,
   Replay,
   TestResult,
-  toTestResult,
   Webhook,
   type WebhookStore,
   WebhookWithSecret,

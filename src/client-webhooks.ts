@@ -1,0 +1,77 @@
+// Webhooks over HTTP, for the client. All that changes or sends something is asked for once only.
+
+import { type Caller, type CallOptions, json, toQuery } from './client-call.ts';
+import type { Delivery, DeliveryQuery, NewWebhook, Replay, TestResult, Webhook, WebhookWithSecret } from './webhook.ts';
+
+/** All of them need the scope `admin`. */
+export interface WebhooksClient {
+  /** Its secret is in this answer, and in no other. */
+  create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
+  /** Oldest first. */
+  list(options?: CallOptions): Promise<Webhook[]>;
+  get(id: string, options?: CallOptions): Promise<Webhook>;
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /** For 24 hours the old secret signs, too. */
+  rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
+  /** Goes on with one that was disabled. */
+  enable(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Sends a message now; may take 15 s. */
+  test(id: string, options?: CallOptions): Promise<TestResult>;
+  /** Newest first. The next page is `before` the last of this one. */
+  deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<Delivery[]>;
+  /** Sends a change again, whatever became of it. */
+  retry(id: string, seq: number, options?: CallOptions): Promise<Delivery>;
+  /** The same with a range of them. */
+  replay(id: string, range: Replay, options?: CallOptions): Promise<Webhook>;
+}
+
+export function createWebhooksClient({ ask, request }: Caller): WebhooksClient {
+  return {
+    create(webhook, options) {
+      const call = { ...options, method: 'POST', path: '/webhooks', ...json(webhook) } as const;
+      return ask(call, (made) => made as WebhookWithSecret);
+    },
+    list(options) {
+      return ask({ ...options, method: 'GET', path: '/webhooks' }, (webhooks) => webhooks as Webhook[]);
+    },
+    get(id, options) {
+      return ask({ ...options, method: 'GET', path: pathOf(id) }, toWebhook);
+    },
+    async delete(id, options) {
+      await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
+    },
+    rotate(id, options) {
+      const call = { ...options, method: 'POST', path: `${pathOf(id)}/rotate` } as const;
+      return ask(call, (webhook) => webhook as WebhookWithSecret);
+    },
+    enable(id, options) {
+      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }, toWebhook);
+    },
+    test(id, options) {
+      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/test` }, (result) => result as TestResult);
+    },
+    deliveries(id, { limit, before, status } = {}, options) {
+      const path = `${pathOf(id)}/deliveries${toQuery({ limit, before, status })}`;
+      return ask({ ...options, method: 'GET', path }, (page) => (page as Delivery[]).map(toDelivery));
+    },
+    retry(id, seq, options) {
+      const call = { ...options, method: 'POST', path: `${pathOf(id)}/deliveries/${seq}/retry` } as const;
+      return ask(call, (delivery) => toDelivery(delivery as Delivery));
+    },
+    replay(id, range, options) {
+      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/replay`, ...json(range) }, toWebhook);
+    },
+  };
+}
+
+function pathOf(id: string): string {
+  return `/webhooks/${encodeURIComponent(id)}`;
+}
+
+function toWebhook(webhook: unknown): Webhook {
+  return webhook as Webhook;
+}
+
+function toDelivery(delivery: Delivery): Delivery {
+  return { ...delivery, plant: BigInt(delivery.plant) };
+}
