@@ -12,6 +12,8 @@ export interface TokensClient {
   get(id: string, options?: CallOptions): Promise<DescribedToken>;
   /** The old secret is taken, too, until `grace` is over: `24h` by default, `0` ends it now. */
   rotate(id: string, how?: { grace?: string | undefined }, options?: CallOptions): Promise<TokenWithSecret>;
+  /** The one that this client has, or its JWT, whatever its scopes. */
+  self(options?: CallOptions): Promise<DescribedToken>;
   /** Throws `last_admin` for the last one with that scope. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
@@ -26,6 +28,9 @@ export function createTokensClient({ ask, request }: Caller): TokensClient {
     },
     get(id, options) {
       return ask({ ...options, method: 'GET', path: pathOf(id) }, (token) => token as DescribedToken);
+    },
+    self(options) {
+      return ask({ ...options, method: 'GET', path: '/tokens/self' }, (token) => token as DescribedToken);
     },
     rotate(id, { grace } = {}, options) {
       const path = `${pathOf(id)}/rotate${toQuery({ grace })}`;

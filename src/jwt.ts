@@ -12,7 +12,7 @@ import {
 import type { JwtConfig } from './config.ts';
 import type { KeyServer } from './key-server.ts';
 import type { Rate } from './rate.ts';
-import { BadCredential, isOneLine, SCOPES, type Token } from './token.ts';
+import { BadCredential, isOneLine, LAST_TIME_MS, SCOPES, type Token } from './token.ts';
 
 /** Those that no secret is shared for. */
 const ALGORITHMS = [
@@ -111,13 +111,18 @@ function toToken({ sub, iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null
     id: `jwt:${sub}`,
     name: sub,
     scopes: SCOPES.filter((known) => granted.includes(known)),
-    createdMs: iat * 1000,
-    expiresMs: (exp + LEEWAY_S) * 1000,
+    createdMs: toTimeMs(iat),
+    expiresMs: toTimeMs(exp + LEEWAY_S),
     revokedMs: null,
     rate,
     lastUsedMs: null,
     oldSecretUntilMs: null,
   };
+}
+
+/** One that can be shown, whatever the number. */
+function toTimeMs(seconds: number): number {
+  return Math.min(Math.max(seconds * 1000, 0), LAST_TIME_MS);
 }
 
 function toBadCredential(error: unknown): BadCredential {

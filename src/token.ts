@@ -101,14 +101,14 @@ export const WantedToken = z
 export type WantedToken = z.input<typeof WantedToken>;
 
 const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-const LAST_TIME = Date.parse('9999-12-31T23:59:59.999Z');
+export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** By RFC 3339, on a day that there is. */
 function isTime(text: string): boolean {
   const [, day = ''] = TIME.exec(text) ?? [];
   const midnight = new Date(`${day}T00:00:00Z`);
   const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
-  return isDay && Date.parse(text) <= LAST_TIME;
+  return isDay && Date.parse(text) <= LAST_TIME_MS;
 }
 
 export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const;

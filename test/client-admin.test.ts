@@ -32,6 +32,7 @@ test('tokens are made, listed, read, renewed and revoked', async () => {
   const renewed = await tokens.rotate(id, { grace: '0' });
   await rejects(createClient({ url: server.url, token: secret }).list(), 'bad_token');
   await createClient({ url: server.url, token: renewed.secret }).list();
+  assert.equal((await createClient({ url: server.url, token: renewed.secret }).tokens.self()).id, id);
   assert.ok((await tokens.rotate(id)).rotating);
   await tokens.revoke(id);
   assert.equal((await tokens.get(id)).status, 'revoked');

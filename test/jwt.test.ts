@@ -68,6 +68,11 @@ suite('a JWT', () => {
     const [change] = JSON.parse((await call(started, jwt, 'GET', '/events')).body);
     assert.equal(change.token, 'jwt:alice@example.com');
     assert.equal((await call(started, jwt, 'GET', '/tokens')).status, 403);
+    const self = JSON.parse((await call(started, jwt, 'GET', '/tokens/self')).body);
+    assert.deepEqual([self.id, self.name, self.rate], [change.token, 'alice@example.com', '1000/s']);
+    const endless = await sign(issuer, key, { exp: 1e300, iat: -1e300, scope: '' });
+    const { expires, scopes } = JSON.parse((await call(started, endless, 'GET', '/tokens/self')).body);
+    assert.deepEqual([expires, scopes], ['9999-12-31T23:59:59.999Z', []]);
     assert.equal((await call(started, await sign(issuer, key, { scope: 'admin' }), 'GET', '/tokens')).status, 200);
     assert.equal(await statusOf(started, await sign(issuer, key, { scope: ['plants:read'] })), 200, 'an array, too');
     assert.equal(await statusOf(started, await sign(issuer, key, { aud: ['other', AUDIENCE] })), 200);

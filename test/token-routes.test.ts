@@ -82,6 +82,26 @@ for (const [title, databaseOf, needs] of [
       }
     });
 
+    test('GET /tokens/self describes the credential that asks, whatever its scopes, and counts against its rate', async () => {
+      for (const scopes of [['plants:read'], ['plants:write'], ['admin']] as const) {
+        const { token, secret } = await addToken(server.databaseUrl, {
+          name: 'me',
+          scopes: [...scopes],
+          expiresMs: Date.UTC(2099, 0),
+          rate: { count: 1, periodMs: 3_600_000 },
+        });
+        const own = callerOf(server, secret);
+        const answer = await own('GET', '/tokens/self');
+        check('GET', '/tokens/self', answer);
+        assert.deepEqual([answer.status, answer.headers['cache-control']], [200, 'no-store'], answer.body);
+        const { created, lastUsed, ...rest } = JSON.parse(answer.body);
+        const expires = '2099-01-01T00:00:00.000Z';
+        assert.deepEqual(rest, { id: token.id, name: 'me', scopes, expires, rate: '1/h', status: 'active' });
+        assert.equal((await own('GET', '/tokens/self')).status, 429);
+      }
+      assert.equal((await call('DELETE', '/tokens/self')).status, 405);
+    });
+
     /** Its own use of the list is noted to the minute, which may change between two calls. */
     async function tokensButForTheirUse(): Promise<object[]> {
       const tokens: Record<string, unknown>[] = JSON.parse((await call('GET', '/tokens')).body);

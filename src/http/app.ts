@@ -58,7 +58,7 @@ export function createApp(options: AppOptions): Server {
       if (receive(request, reply)) return await answer(request, reply.code(204), undefined);
       if (!route) return await refuseUnknown(request, reply);
       const { access, parameters, body, isLong, handle } = route;
-      const lookingUp = access === 'open' ? undefined : letIn(request, reply, access);
+      const lookingUp = access === 'open' ? undefined : letIn(request, reply, access === 'any' ? undefined : access);
       if (lookingUp) await lookingUp;
       if (body) requireWanted(request.headers, body);
       if (body && expectsContinue(raw)) response.writeContinue();

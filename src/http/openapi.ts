@@ -23,7 +23,7 @@ const ALWAYS: ErrorCode[] = [
   'bug',
   'unavailable',
 ];
-const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'scope_missing', 'over_rate'];
+const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
 const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
@@ -94,6 +94,7 @@ function describeOperation(entry: Route): unknown {
   const codes = [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
+    ...(access === 'open' || access === 'any' ? [] : (['scope_missing'] as const)),
     ...(body?.schema ? WITH_JSON : []),
     ...(body ? (['media_type'] as const) : []),
     ...errors,

@@ -65,6 +65,20 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
     }),
     route({
       method: 'GET',
+      path: '/tokens/self',
+      access: 'any',
+      operationId: 'getOwnToken',
+      summary: 'Tell what the credential of this request may do',
+      description:
+        'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
+      answer: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
+      handle({ token, reply }) {
+        reply.header('cache-control', 'no-store');
+        return describeToken(token, clock());
+      },
+    }),
+    route({
+      method: 'GET',
       path: '/tokens/:id',
       access: 'admin',
       operationId: 'getToken',
