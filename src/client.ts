@@ -42,6 +42,7 @@ import type {
   Snapshot,
   Versioned,
 } from './plant.ts';
+import type { Summary } from './summary.ts';
 
 export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from './token.ts';
 export type {
@@ -55,7 +56,7 @@ export type {
   WebhookWithSecret,
 } from './webhook.ts';
 export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
-export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Versioned };
+export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
 
 /** The answer names no more errors than that. */
 const IMPORT_PLANTS_AT_ONCE = 1000;
@@ -79,6 +80,8 @@ export interface PlantStoreClient extends PlantStore, ChangeLog {
   import(plants: NewPlant[], options?: CallOptions): Promise<ImportResult>;
   /** The service cuts off who does not read on for 10 s. */
   export(options?: CallOptions): Promise<Snapshot>;
+  /** May be some seconds old. */
+  summary(options?: CallOptions): Promise<Summary>;
   changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;
   /** Connects again for as long as it takes. Throws only what that cannot mend. */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
@@ -164,6 +167,9 @@ export function createClient(options: ClientOptions): PlantStoreClient {
         const body = openBody(response, pieceMs, signal);
         return { seq, plants: readPlants(await body.read(), body, signal), close: body.close };
       });
+    },
+    summary(options) {
+      return ask({ ...options, method: 'GET', path: '/plants/summary' }, (summary) => summary as Summary);
     },
     changes({ after, limit } = {}, options) {
       return ask({ ...options, method: 'GET', path: `/events${toQuery({ after, limit })}` }, (changes) =>

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { Condition } from './condition.ts';
 import type { Filter } from './cursor.ts';
 import type { PlantStoreError } from './error.ts';
+import type { Summary } from './summary.ts';
 
 export const MIN_ID = -(2n ** 63n);
 export const MAX_ID = 2n ** 63n - 1n;
@@ -167,4 +168,6 @@ export interface PlantStore {
   /** Creates each as `create` would; the n-th plant is line n. One that is refused does not stop the others. */
   import(plants: NewPlant[], by: Author): Promise<ImportResult>;
   export(): Promise<Snapshot>;
+  /** Of one moment. It takes a while where there is much to count. */
+  summary(): Promise<Summary>;
 }

@@ -313,6 +313,7 @@ const METHODS: Scenario[] = [
   ['PUT', '/plants/import', 'POST'],
   ['HEAD', '/plants/import', 'POST'],
   ['POST', '/plants/export', 'GET, HEAD'],
+  ['DELETE', '/plants/summary', 'GET, HEAD'],
   ['DELETE', '/plants/export', 'GET, HEAD'],
 ].map(([method, path, allow]) => ({
   name: `${method} ${path} is not about a record`,

@@ -137,6 +137,41 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.equal((await store.list({ limit: 11, tag: 't' })).next, undefined);
   },
 
+  async 'summary() counts plants by their tags, and changes by their hours'({ store, by }) {
+    const tags = ['', 'a', 'B', 'é', '\uffff', '🌵', ' a', 'a\n"'];
+    const plants = Array.from({ length: 300 }, (_, n): NewPlant => {
+      const tag = n < 150 ? tags[n % tags.length] : n < 270 ? `t${n}` : undefined;
+      return { id: BigInt(n) * 1_000_000_007n - MAX / 2n, name: 'x', ...(tag !== undefined && { tag }) };
+    });
+    await store.import(plants, by);
+    await store.patch(plants[299]?.id as bigint, { tag: '🌵' }, by);
+
+    const { plants: count, untagged, tags: counted, lastChange, changes } = await store.summary();
+    const expected = new Map<string, number>();
+    for (const { tag } of await walk(store, {})) if (tag !== undefined) expected.set(tag, (expected.get(tag) ?? 0) + 1);
+    const byTag = [...expected].sort(([a, n], [b, m]) => m - n || Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    assert.deepEqual([count, untagged], [300, 29]);
+    assert.equal(byTag.length, 128);
+    assert.deepEqual(
+      counted.map(({ tag, plants: having }) => [tag, having]),
+      byTag.slice(0, 100),
+    );
+    const hours = new Map<string, number>();
+    let last = 0;
+    for (let page = await store.changes(); page.length > 0; page = await changesAfter(store, last)) {
+      for (const { time, seq } of page) {
+        const hour = `${time.slice(0, 13)}:00:00.000Z`;
+        hours.set(hour, (hours.get(hour) ?? 0) + 1);
+        last = seq;
+      }
+    }
+    assert.equal(lastChange, last);
+    assert.deepEqual(
+      changes.map((each) => [each.hour, each.changes]),
+      [...hours],
+    );
+  },
+
   async 'list() takes a cursor under its own filter only'({ store, by }) {
     await store.import(
       [1n, 2n, 3n].map((id) => ({ id, name: 'Mon Del', tag: 't' })),

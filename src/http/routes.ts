@@ -8,6 +8,7 @@ import { openapiRoute } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
 import { plantRoutes } from './plants.ts';
 import type { Access, Route } from './route.ts';
+import { summaryRoute } from './summary.ts';
 import { tokenRoutes } from './tokens.ts';
 import { transferRoutes } from './transfer.ts';
 import { type WebhookTools, webhookRoutes } from './webhooks.ts';
@@ -25,6 +26,7 @@ export interface RouteOptions {
 export function createRoutes({ store, basePath, metrics, webhooks, stopping, clock }: RouteOptions): Route[] {
   const routes = [
     ...plantRoutes(store, basePath),
+    summaryRoute(store),
     ...transferRoutes(store, stopping),
     ...eventRoutes(store, stopping),
     ...tokenRoutes(store, basePath, clock),

@@ -14,6 +14,7 @@ import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
 import { type ListedRow, listPlants, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
+import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
 import { createTransactions, type Row, type Statement } from './transaction.ts';
 import { startWake } from './wake.ts';
@@ -111,6 +112,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         snapshots++;
         return openSnapshot(url, () => snapshots--);
       });
+    },
+    summary() {
+      return read(() => inTurn(() => readSummary(transactions, clock())));
     },
     changes(query = {}) {
       return read(() => readChanges(transactions, query));

@@ -1,7 +1,7 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
 import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } from '../decide.ts';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError, unavailable } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
 import type { Author } from '../plant.ts';
@@ -16,6 +16,7 @@ import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
+import { readSummary } from './summary.ts';
 import { createTogether } from './together.ts';
 import { startWriter } from './writer.ts';
 
@@ -56,6 +57,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
   let snapshots = 0;
+  const summaries = new Set<Promise<unknown>>();
+  const closing = new AbortController();
 
   return {
     create({ id, name, tag }, { tokenId }) {
@@ -89,6 +92,11 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       const snapshot = openSnapshot(database.path, read, () => snapshots--);
       snapshots++;
       return snapshot;
+    },
+    summary() {
+      const summary = readAsync(() => readSummary(database.path, clock(), closing.signal));
+      summaries.add(summary);
+      return summary.finally(() => summaries.delete(summary));
     },
     async changes(query = {}) {
       return read(() => reads.changes(query));
@@ -174,6 +182,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       await writer.write({ kind: 'probe' });
     },
     async close() {
+      closing.abort(unavailable('The service is stopping'));
+      await Promise.allSettled(summaries);
       if (failed) return; // to close a file is to write to it
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop

@@ -1,0 +1,28 @@
+// Work that takes a while, done once for all who ask for it within some time.
+
+/** What took long is kept for so many times as long. */
+const TIMES_AS_LONG = 20;
+
+/** Gives what is under way, or was done less than `keepMs` ago. What failed is not kept. */
+export function createRecent<T>(keepMs: number, work: () => Promise<T>): () => Promise<T> {
+  let latest: Promise<T> | undefined;
+  let untilMs = Number.POSITIVE_INFINITY;
+
+  return () => {
+    if (latest && performance.now() < untilMs) return latest;
+    const begunMs = performance.now();
+    untilMs = Number.POSITIVE_INFINITY;
+    latest = work();
+    latest.then(keep, forget);
+    return latest;
+
+    function keep(): void {
+      const endedMs = performance.now();
+      untilMs = endedMs + Math.max(keepMs, TIMES_AS_LONG * (endedMs - begunMs));
+    }
+  };
+
+  function forget(): void {
+    latest = undefined;
+  }
+}
