@@ -4,7 +4,7 @@ import { within } from './client-call.ts';
 
 export interface Body {
   /** The next piece, or undefined at the end. */
-  read(): Promise<Uint8Array | undefined>;
+  read(): Promise<Uint8Array<ArrayBuffer> | undefined>;
   isClosed(): boolean;
   close(): void;
 }

@@ -46,6 +46,9 @@ export interface Call extends CallOptions {
   isRepeatable?: true;
 }
 
+/** A create that is sent again is a replay. */
+export const REPLAYED = { isRepeatable: true } as const;
+
 export interface Caller {
   /** The JSON of the answer. */
   ask<T>(call: Call, toValue: (json: unknown, headers: Headers) => T): Promise<T>;

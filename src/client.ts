@@ -7,28 +7,30 @@ import {
   PassingError,
   seqOf,
   toChange,
-  toImportResult,
   toVersioned,
   understood,
   withExactId,
 } from './answer.ts';
 import type { Change, ChangeLog } from './change.ts';
-import { type Body, openBody } from './client-body.ts';
+import { openBody } from './client-body.ts';
 import {
   type CallOptions,
   type ClientOptions,
   createCaller,
   DEFAULT_TIMEOUT_MS,
   json,
+  REPLAYED,
   toHeaders,
   toQuery,
 } from './client-call.ts';
+import { createExports, type Exports } from './client-export.ts';
+import { createImports, type Imports } from './client-import.ts';
 import { createTokensClient, type TokensClient } from './client-tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './client-webhooks.ts';
 import type { Condition } from './condition.ts';
 import { type ErrorCode, PlantStoreError } from './error.ts';
 import { createEventReader } from './event-stream.ts';
-import { parseJson, printJson } from './json.ts';
+import { parseJson } from './json.ts';
 import type {
   Created,
   ImportResult,
@@ -44,6 +46,8 @@ import type {
 } from './plant.ts';
 import type { Summary } from './summary.ts';
 
+export type { ExportFileOptions } from './client-export.ts';
+export type { FileType, ImportFileOptions, ImportProgress } from './client-import.ts';
 export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from './token.ts';
 export type {
   Delivery,
@@ -58,16 +62,10 @@ export type {
 export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
 export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
 
-/** The answer names no more errors than that. */
-const IMPORT_PLANTS_AT_ONCE = 1000;
-/** So that a slow line gets it through in time. */
-const IMPORT_CHARACTERS_AT_ONCE = 1024 * 1024;
 const WALK_LIMIT = 1000;
-/** A create that is sent again is a replay. */
-const REPLAYED = { isRepeatable: true } as const;
 
 /** What is sent once only (all but reads, create and import) and throws `unavailable` may have been done. */
-export interface PlantStoreClient extends PlantStore, ChangeLog {
+export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>, ChangeLog, Imports, Exports {
   /** `replayed` may be due to an earlier try of the same call. */
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
   get(id: bigint, options?: CallOptions): Promise<Versioned>;
@@ -77,9 +75,6 @@ export interface PlantStoreClient extends PlantStore, ChangeLog {
   put(id: bigint, plant: Plant, options?: CallOptions & Condition): Promise<Versioned>;
   patch(id: bigint, patch: PlantPatch, options?: CallOptions & Condition): Promise<Versioned>;
   delete(id: bigint, options?: CallOptions & Condition): Promise<void>;
-  import(plants: NewPlant[], options?: CallOptions): Promise<ImportResult>;
-  /** The service cuts off who does not read on for 10 s. */
-  export(options?: CallOptions): Promise<Snapshot>;
   /** May be some seconds old. */
   summary(options?: CallOptions): Promise<Summary>;
   changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;
@@ -103,6 +98,8 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   const { ask, request, tryOnce, pause } = caller;
 
   const client: PlantStoreClient = {
+    ...createImports(caller),
+    ...createExports(caller, timeoutMs),
     create(plant, options) {
       const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPLAYED } as const;
       return ask(call, (_plant, headers) => ({
@@ -141,32 +138,6 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     async delete(id, options) {
       const call = { ...options, method: 'DELETE', path: `/plants/${id}`, headers: toHeaders(options) } as const;
       await request(call, (response) => response.text());
-    },
-    async import(plants, options) {
-      const result: ImportResult = { created: 0, replayed: 0, failed: 0, errors: [] };
-      for (let done = 0; done < plants.length; ) {
-        const lines = printLines(plants, done);
-        const headers = { 'content-type': 'application/x-ndjson' };
-        const sent = { headers, body: lines.join('\n'), ...REPLAYED };
-        const part = await ask({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
-          toImportResult(report, done),
-        );
-        result.created += part.created;
-        result.replayed += part.replayed;
-        result.failed += part.failed;
-        result.errors.push(...part.errors);
-        done += lines.length;
-      }
-      return result;
-    },
-    export(options = {}) {
-      const { signal, timeoutMs: pieceMs = timeoutMs } = options;
-      const headers = { accept: 'application/x-ndjson' };
-      return request({ ...options, method: 'GET', path: '/plants/export', headers }, async (response) => {
-        const seq = seqOf(response.headers);
-        const body = openBody(response, pieceMs, signal);
-        return { seq, plants: readPlants(await body.read(), body, signal), close: body.close };
-      });
     },
     summary(options) {
       return ask({ ...options, method: 'GET', path: '/plants/summary' }, (summary) => summary as Summary);
@@ -217,39 +188,4 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       body.close();
     }
   }
-}
-
-async function* readPlants(
-  firstPiece: Uint8Array | undefined,
-  body: Body,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<NewPlant> {
-  const decoder = new TextDecoder();
-  let unended = '';
-  try {
-    for (let bytes = firstPiece; bytes !== undefined; bytes = await body.read()) {
-      const lines = (unended + decoder.decode(bytes, { stream: true })).split('\n');
-      unended = lines.pop() ?? '';
-      for (const line of lines) {
-        if (body.isClosed()) return;
-        signal?.throwIfAborted();
-        yield understood(() => withExactId(parseJson(line) as NewPlant));
-      }
-    }
-    if (unended !== '' && !body.isClosed()) throw new PlantStoreError('unavailable', 'The export was cut off');
-  } finally {
-    body.close();
-  }
-}
-
-function printLines(plants: NewPlant[], start: number): string[] {
-  const lines: string[] = [];
-  let characters = 0;
-  for (const plant of plants.slice(start, start + IMPORT_PLANTS_AT_ONCE)) {
-    const line = printJson(plant);
-    lines.push(line);
-    characters += line.length;
-    if (characters >= IMPORT_CHARACTERS_AT_ONCE) break;
-  }
-  return lines;
 }

@@ -4,17 +4,12 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from './error.ts';
 import type { ImportError } from './plant.ts';
+import { CARRIAGE_RETURN, countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from './record-end.ts';
 
-/** A name and a tag of 64 KiB each, in which every byte is escaped by six. */
-export const MAX_RECORD_BYTES = 1024 * 1024;
 /** What comes in smaller pieces is gathered first. */
 const READ_AT_ONCE_BYTES = 64 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-const NEWLINE = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
 
 export interface Block {
   texts: string[];
@@ -117,42 +112,4 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
 
 function lineTooLong(): PlantStoreError {
   return new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
-}
-
-/** The quotation mark that closes a cell is not the last of it. */
-const NOT_CSV = -2;
-
-/** A quotation mark counts at the beginning of a cell only; in a quoted cell two of them stand for one. -1: not yet. */
-function createEndOfQuoted(bytes: Buffer): (start: number) => number {
-  let nextQuote = bytes.indexOf(QUOTE);
-
-  return (start) => {
-    let end = bytes.indexOf(NEWLINE, start);
-    let at = start;
-    for (;;) {
-      if (nextQuote !== -1 && nextQuote < at) nextQuote = bytes.indexOf(QUOTE, at);
-      if (nextQuote === -1 || (end !== -1 && nextQuote > end)) return end;
-      const open = nextQuote;
-      at = open + 1;
-      if (open !== start && bytes[open - 1] !== COMMA) continue;
-      const close = endOfCell(bytes, at);
-      if (close === -1 || close + 1 === bytes.length) return -1;
-      if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
-      at = close + 1;
-      if (end < close) end = bytes.indexOf(NEWLINE, close);
-    }
-  };
-}
-
-function endOfCell(bytes: Buffer, start: number): number {
-  for (let at = start; ; at += 2) {
-    at = bytes.indexOf(QUOTE, at);
-    if (at === -1 || bytes[at + 1] !== QUOTE) return at;
-  }
-}
-
-function countLines(bytes: Buffer, start: number, end: number): number {
-  let lines = 1;
-  for (let at = bytes.indexOf(NEWLINE, start); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
-  return lines;
 }

@@ -17,6 +17,10 @@ const MODULES = [
   'answer',
   'client-call',
   'client-body',
+  'record-end',
+  'file-pieces',
+  'client-import',
+  'client-export',
   'client-tokens',
   'client-webhooks',
   'client',
@@ -39,6 +43,10 @@ test('the client works in a browser: exact ids, pages, exports, events, errors',
       exported: 1501,
       followed: 1501,
       code: 'not_found',
+      fromFile: [1, 4],
+      toFile: 'id,name,tag\n-1,"a\nb",\n0',
+      counted: 1502,
+      scopes: ['plants:read', 'plants:write'],
     });
   } finally {
     await opened.close();
@@ -71,6 +79,11 @@ async function useClient({
   await store.create({ id: 9223372036854775807n, name: 'Été', tag: '🌵' });
   const { record } = await store.get(9223372036854775807n);
   const plants = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}` }));
+  const toLines = ({ created, errors }: { created: number; errors: { line: number }[] }) => [
+    created,
+    ...errors.map(({ line }) => line),
+  ];
+  const csv = new Blob(['\ufeffid,name\r\n-1,"a\nb"\r\nx,y']);
   return {
     id: String(record.id),
     imported: (await store.import(plants)).created,
@@ -78,5 +91,9 @@ async function useClient({
     exported: await count((await store.export()).plants),
     followed: await count(store.follow({ after: 0 }), 1501),
     code: await store.get(5000n).catch((error: { code: string }) => error.code),
+    fromFile: toLines(await store.importFile(csv, { type: 'text/csv' })),
+    toFile: (await new Response(await store.exportFile({ type: 'text/csv' })).text()).slice(0, 23),
+    counted: (await store.summary()).plants,
+    scopes: (await store.tokens.self()).scopes,
   };
 }

@@ -469,12 +469,16 @@ test('The client needs neither Node nor a package', () => {
     'answer.ts',
     'client-body.ts',
     'client-call.ts',
+    'client-export.ts',
+    'client-import.ts',
     'client-tokens.ts',
     'client-webhooks.ts',
     'client.ts',
     'error.ts',
     'event-stream.ts',
+    'file-pieces.ts',
     'json.ts',
+    'record-end.ts',
   ]);
 });
 
