@@ -40,15 +40,16 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       },
       async handle({ body: { name, scopes = DEFAULT_SCOPES, expires, rate }, token: own, reply }) {
         requireOwnScopes(own, scopes);
+        const nowMs = clock();
         const wanted = {
           name,
           scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-          expiresMs: expires === undefined ? null : toFuture(expires, clock()),
+          expiresMs: expires === undefined ? null : toFuture(expires, nowMs),
           rate: (rate !== undefined && parseRate(rate)) || null,
         };
-        const { token, secret } = await issueToken(store, wanted, clock());
+        const { token, secret } = await issueToken(store, wanted, nowMs);
         reply.header('location', `${basePath}/tokens/${token.id}`).header('cache-control', 'no-store');
-        return { ...describeToken(token, clock()), secret };
+        return { ...describeToken(token, nowMs), secret };
       },
     }),
     route({

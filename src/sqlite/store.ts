@@ -183,7 +183,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     async close() {
       closing.abort(unavailable('The service is stopping'));
-      await Promise.allSettled(summaries);
+      if (summaries.size > 0) await Promise.allSettled(summaries); // or writes would be taken for a moment longer
       if (failed) return; // to close a file is to write to it
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
