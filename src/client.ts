@@ -11,7 +11,7 @@ import {
   understood,
   withExactId,
 } from './answer.ts';
-import type { Change, ChangeLog } from './change.ts';
+import type { Change, ChangeLog, ChangeType } from './change.ts';
 import { openBody } from './client-body.ts';
 import {
   type CallOptions,
@@ -59,7 +59,19 @@ export type {
   Webhook,
   WebhookWithSecret,
 } from './webhook.ts';
-export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
+export type {
+  CallOptions,
+  Change,
+  ChangeType,
+  ClientOptions,
+  Created,
+  ErrorCode,
+  ImportResult,
+  ListQuery,
+  NewPlant,
+  Page,
+  Plant,
+};
 export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
 
 const WALK_LIMIT = 1000;

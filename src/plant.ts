@@ -53,8 +53,8 @@ function finish({ value, issues }: z.core.ParsePayload<Members>): void {
 
 const MUST_BE_OBJECT = { error: 'must be an object' };
 const PLANT = {
-  name: Text.meta({ description: 'Name of the plant' }),
-  tag: Text.optional().meta({ description: 'Tag to specify the type' }),
+  name: Text.meta({ description: 'Name of the plant', examples: ['Monstera deliciosa'] }),
+  tag: Text.optional().meta({ description: 'Tag to specify the type', examples: ['tropical'] }),
 };
 
 export const Plant = z.object(PLANT, MUST_BE_OBJECT).check(finish).meta({ id: 'Plant' });

@@ -6,6 +6,7 @@ import { SCOPES } from '../token.ts';
 import { eventRoutes } from './events.ts';
 import { openapiRoute } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
+import { pageRoutes } from './pages.ts';
 import { plantRoutes } from './plants.ts';
 import type { Access, Route } from './route.ts';
 import { summaryRoute } from './summary.ts';
@@ -33,7 +34,7 @@ export function createRoutes({ store, basePath, metrics, webhooks, stopping, clo
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...operationRoutes(store, metrics, stopping),
   ];
-  return [...routes, openapiRoute(routes, basePath)];
+  return [...routes, openapiRoute(routes, basePath), ...pageRoutes(basePath)];
 }
 
 const ACCESSES: Access[] = [...SCOPES, 'any', 'open'];

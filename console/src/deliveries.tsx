@@ -1,0 +1,106 @@
+// What became of each delivery of a webhook, newest first, and a way to send one again.
+
+import type { Delivery, Webhook } from 'plant-store/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+import { Time } from './show.tsx';
+import { useLoaded } from './use-loaded.ts';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+const STATUSES = ['waiting', 'delivered', 'dead'] as const;
+const LIMIT = 100;
+const REFRESH_EVERY_MS = 2000;
+
+export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
+  const workspace = useWorkspace();
+  const { client } = workspace;
+  const [status, setStatus] = useState<Delivery['status']>();
+  const [failure, setFailure] = useState('');
+  const loaded = useLoaded(() => client.webhooks.deliveries(webhook.id, { limit: LIMIT, status }), [status]);
+
+  useEffect(() => {
+    const timer = setInterval(loaded.reload, REFRESH_EVERY_MS);
+    return () => clearInterval(timer);
+  }, []);
+
+  async function retry({ seq }: Delivery): Promise<void> {
+    try {
+      await client.webhooks.retry(webhook.id, seq);
+      setFailure('');
+    } catch (error) {
+      if (!endsSession(error, workspace)) setFailure((error as Error).message);
+    }
+    loaded.reload();
+  }
+
+  return (
+    <Dialog title={`Deliveries to ${webhook.url}`} isWide onClose={onClose}>
+      <label class="inline">
+        Show
+        <select
+          value={status ?? 'all'}
+          onChange={(event) => setStatus(STATUSES.find((known) => known === event.currentTarget.value))}
+        >
+          <option value="all">all</option>
+          {STATUSES.map((known) => (
+            <option key={known} value={known}>
+              {known}
+            </option>
+          ))}
+        </select>
+      </label>
+      <p class="problem" role="alert">
+        {failure || loaded.problem}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
+      <section class="lines" aria-label="Deliveries" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Change</th>
+              <th scope="col">Plant</th>
+              <th scope="col">Status</th>
+              <th scope="col">Attempts</th>
+              <th scope="col">Last</th>
+              <th scope="col">Answer</th>
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {loaded.value?.map((delivery) => (
+              <tr key={delivery.seq}>
+                <td class="id">{delivery.seq}</td>
+                <td class="id">{String(delivery.plant)}</td>
+                <td>
+                  <span class={`state ${delivery.status}`}>{delivery.status}</span>
+                </td>
+                <td>{delivery.attempts}</td>
+                <td>
+                  <Time at={delivery.time} />
+                </td>
+                <td>{delivery.error ?? delivery.code}</td>
+                <td class="actions">
+                  <button
+                    type="button"
+                    aria-label={`Send again: change ${delivery.seq}`}
+                    onClick={() => void retry(delivery)}
+                  >
+                    Send again
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+        {loaded.value?.length === 0 && <p class="empty">Nothing here.</p>}
+      </section>
+      <footer>
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,86 @@
+// A dialog of the browser's own: it keeps the focus, gives it back, and closes with Escape.
+
+import type { ComponentChildren } from 'preact';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+
+export function Dialog(props: { title: string; isWide?: boolean; onClose(): void; children: ComponentChildren }) {
+  const { title, isWide = false, onClose, children } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+
+  useLayoutEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close(); // gives the focus back, which its removal alone would not
+  }, []);
+
+  return (
+    <dialog
+      ref={dialog}
+      class={isWide ? 'wide' : undefined}
+      aria-labelledby={titleId}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+    >
+      <h2 id={titleId}>{title}</h2>
+      {children}
+    </dialog>
+  );
+}
+
+/** One thing that cannot be taken back. */
+export function Confirm(props: { title: string; text: string; action: string; onConfirm(): void; onClose(): void }) {
+  const { title, text, action, onConfirm, onClose } = props;
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{text}</p>
+      <footer>
+        <button type="button" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="button" class="danger" onClick={onConfirm}>
+          {action}
+        </button>
+      </footer>
+    </Dialog>
+  );
+}
+
+/** A secret that nobody will see again. */
+export function SecretDialog(props: { title: string; secret: string; hint: string; onClose(): void }) {
+  const { title, secret, hint, onClose } = props;
+  const field = useRef<HTMLInputElement>(null);
+  const copied = useRef<HTMLSpanElement>(null);
+
+  async function copy(): Promise<void> {
+    field.current?.select();
+    const isCopied = await navigator.clipboard.writeText(secret).then(
+      () => true,
+      () => false, // only https and this machine may: it is selected, so that a key does it
+    );
+    if (copied.current) copied.current.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy it';
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <p>{hint}</p>
+      <label>
+        Secret
+        <input ref={field} class="secret" readOnly value={secret} onFocus={() => field.current?.select()} />
+      </label>
+      <p role="status">
+        <span ref={copied} />
+      </p>
+      <footer>
+        <button type="button" class="primary" onClick={copy}>
+          Copy
+        </button>
+        <button type="button" onClick={onClose}>
+          I have kept it
+        </button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,53 @@
+// The docs page: Scalar shows the description of this very server. Who is signed in tries things with their own token.
+
+import scalarScript from 'scalar-script';
+import { savedToken } from './session.ts';
+
+interface Scalar {
+  createApiReference(selector: string, configuration: object): unknown;
+}
+
+/** Some of its inks are too faint for some. */
+const STYLE = `
+  .light-mode { --scalar-color-2: #474747; --scalar-color-3: #5c5c5c;
+    --scalar-color-green: #00663f; --scalar-color-red: #b3261e; --scalar-color-yellow: #7a5200;
+    --scalar-color-blue: #0b57d0; --scalar-color-orange: #9a4a00; --scalar-color-purple: #5b3fbf; }
+  .dark-mode { --scalar-color-2: #c4c4c4; --scalar-color-3: #b0b0b0; }
+`;
+
+const script = document.createElement('script');
+script.src = scalarScript;
+script.onload = show;
+document.head.append(script);
+
+function show(): void {
+  const { Scalar } = window as unknown as { Scalar: Scalar };
+  const token = savedToken();
+  Scalar.createApiReference('#docs', {
+    url: new URL('openapi.json', location.href).href,
+    servers: [{ url: new URL('.', location.href).href.replace(/\/$/, '') }],
+    authentication: {
+      preferredSecurityScheme: 'bearerAuth',
+      ...(token !== undefined && { securitySchemes: { bearerAuth: { token } } }),
+    },
+    // Nothing of this page goes to, or comes from, another host.
+    withDefaultFonts: false,
+    telemetry: false,
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    showDeveloperTools: 'never',
+    hideClientButton: true,
+    persistAuth: false,
+    customCss: STYLE,
+    metaData: { title: 'Plant Store: the interface' },
+  });
+  new MutationObserver(nameButtons).observe(document.body, { childList: true, subtree: true });
+  nameButtons();
+}
+
+/** Those with nothing but a picture say nothing to who cannot see it. */
+function nameButtons(): void {
+  for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
+    button.setAttribute('aria-label', 'Copy');
+  }
+}

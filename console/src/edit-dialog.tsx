@@ -1,0 +1,99 @@
+// One plant, as it was when it was opened. Only what was changed is sent, and only if nobody was quicker.
+
+import { type PlantPatch, type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
+import { useEffect, useState } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+import { PlantFields, type Texts } from './plant-fields.tsx';
+import { nameOf, Time } from './show.tsx';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+export function EditDialog(props: {
+  id: bigint;
+  tags: string[];
+  onClose(): void;
+  /** Somebody else has changed or deleted it meanwhile. */
+  onConflict(mine: PlantRecord): void;
+  onDone(message: string): void;
+}) {
+  const { id, tags, onClose, onConflict, onDone } = props;
+  const workspace = useWorkspace();
+  const { client } = workspace;
+  const [opened, setOpened] = useState<Versioned>();
+  const [texts, setTexts] = useState<Texts>({ name: '', tag: '' });
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+
+  useEffect(() => {
+    client.get(id).then((found) => {
+      setTexts(toTexts(found.record));
+      setOpened(found);
+    }, fail);
+  }, [id]);
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (!opened) return;
+    const patch = toPatch(texts, toTexts(opened.record));
+    if (Object.keys(patch).length === 0) return onClose();
+    setBusy(true);
+    try {
+      const { record } = await client.patch(id, patch, { ifMatch: [opened.seq] });
+      onDone(`Changed ${nameOf(record)}`);
+    } catch (error) {
+      const code = error instanceof PlantStoreError ? error.code : undefined;
+      if (code === 'condition_failed' || code === 'not_found') onConflict(withPatch(opened.record, patch));
+      else fail(error);
+    }
+  }
+
+  function fail(error: unknown): void {
+    if (endsSession(error, workspace)) return;
+    setProblem((error as Error).message);
+    setBusy(false);
+  }
+
+  return (
+    <Dialog title={`Plant ${id}`} onClose={onClose}>
+      <form onSubmit={submit}>
+        {opened && (
+          <>
+            <PlantFields texts={texts} tags={tags} onChange={setTexts} />
+            <p class="faint">
+              Stored <Time at={opened.record.created} />, changed <Time at={opened.record.updated} />
+            </p>
+          </>
+        )}
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={isBusy || !opened}>
+            Save
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** As a form can show them: line ends of another kind become plain ones, so what is not touched is not sent. */
+function toTexts({ name, tag = '' }: PlantRecord): Texts {
+  return { name: name.replace(/\r\n?/g, '\n'), tag: tag.replace(/\r\n?/g, '\n') };
+}
+
+function toPatch(now: Texts, before: Texts): PlantPatch {
+  return {
+    ...(now.name !== before.name && { name: now.name }),
+    ...(now.tag !== before.tag && { tag: now.tag === '' ? null : now.tag }),
+  };
+}
+
+function withPatch(
+  { tag: oldTag, ...record }: PlantRecord,
+  { name = record.name, tag = oldTag }: PlantPatch,
+): PlantRecord {
+  return { ...record, name, ...(typeof tag === 'string' && { tag }) };
+}

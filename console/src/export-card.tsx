@@ -1,0 +1,87 @@
+// All plants, as they are at one moment, into a file of the browser's.
+
+import { useRef, useState } from 'preact/hooks';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+const FORMATS = [
+  { name: 'CSV', type: 'text/csv', ending: 'csv' },
+  { name: 'NDJSON', type: 'application/x-ndjson', ending: 'ndjson' },
+] as const;
+/** Pieces are put into one that the browser may keep on its disk. */
+const PIECES = 256;
+
+export function ExportCard() {
+  const workspace = useWorkspace();
+  const [said, setSaid] = useState('');
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const stopping = useRef<AbortController>(undefined);
+
+  async function save({ type, ending }: (typeof FORMATS)[number]): Promise<void> {
+    stopping.current = new AbortController();
+    const { signal } = stopping.current;
+    setBusy(true);
+    setProblem('');
+    try {
+      const stream = await workspace.client.exportFile({ type, signal });
+      const file = await collect(stream, type, (bytes) => setSaid(`${megabytes(bytes)} so far`));
+      download(file, `plants-${new Date().toISOString().slice(0, 10)}.${ending}`);
+      setSaid(`Saved ${megabytes(file.size)}`);
+    } catch (error) {
+      setSaid('');
+      if (!signal.aborted && !endsSession(error, workspace)) setProblem((error as Error).message);
+    }
+    setBusy(false);
+  }
+
+  return (
+    <section class="card" aria-labelledby="export-title">
+      <h2 id="export-title">Export</h2>
+      <p>The whole store as it is at one moment. Importing the file into an empty store gives the same plants.</p>
+      {FORMATS.map((format) => (
+        <button key={format.name} type="button" disabled={isBusy} onClick={() => void save(format)}>
+          Save as {format.name}
+        </button>
+      ))}
+      {isBusy && (
+        <button type="button" onClick={() => stopping.current?.abort()}>
+          Stop
+        </button>
+      )}
+      <p role="status">{said}</p>
+      <p class="problem" role="alert">
+        {problem}
+      </p>
+    </section>
+  );
+}
+
+async function collect(
+  stream: ReadableStream<Uint8Array>,
+  type: string,
+  onBytes: (bytes: number) => void,
+): Promise<Blob> {
+  let file = new Blob([], { type });
+  let pieces: BlobPart[] = [];
+  const reader = stream.getReader();
+  for (let read = await reader.read(); !read.done; read = await reader.read()) {
+    pieces.push(read.value as Uint8Array<ArrayBuffer>);
+    if (pieces.length < PIECES) continue;
+    file = new Blob([file, ...pieces], { type });
+    pieces = [];
+    onBytes(file.size);
+  }
+  return new Blob([file, ...pieces], { type });
+}
+
+function download(file: Blob, name: string): void {
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+function megabytes(bytes: number): string {
+  return `${(bytes / 1e6).toLocaleString(undefined, { maximumFractionDigits: 1 })} MB`;
+}

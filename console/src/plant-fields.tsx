@@ -1,0 +1,51 @@
+// The name and the tag of a plant in a form. Several lines, since a name may have some: a field of one line would
+// lose them without a word.
+
+import { useId } from 'preact/hooks';
+
+export interface Texts {
+  name: string;
+  /** Empty stands for none. */
+  tag: string;
+}
+
+export function PlantFields({ texts, tags, onChange }: { texts: Texts; tags: string[]; onChange(texts: Texts): void }) {
+  const id = useId();
+  const listId = `${id}-tags`;
+  const changeTag = (event: { currentTarget: { value: string } }) =>
+    onChange({ ...texts, tag: event.currentTarget.value });
+  return (
+    <>
+      <label>
+        Name
+        <textarea
+          name="name"
+          rows={texts.name.length > 80 || texts.name.includes('\n') ? 5 : 1}
+          value={texts.name}
+          onKeyDown={submitOnEnter}
+          onInput={(event) => onChange({ ...texts, name: event.currentTarget.value })}
+        />
+      </label>
+      <label for={id}>
+        Tag <span class="faint">(optional)</span>
+      </label>
+      {texts.tag.includes('\n') ? (
+        <textarea id={id} name="tag" rows={3} value={texts.tag} onInput={changeTag} />
+      ) : (
+        <input id={id} name="tag" list={listId} value={texts.tag} autocomplete="off" onInput={changeTag} />
+      )}
+      <datalist id={listId}>
+        {tags.map((tag) => (
+          <option key={tag} value={tag} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** As in a field of one line; Shift begins a new one. */
+function submitOnEnter(event: KeyboardEvent): void {
+  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
+}

@@ -1,0 +1,105 @@
+// The part of a long list that is on the page: some pages of it, which move along as one scrolls. However long the
+// list is, no more than these are kept, and the cursors that lead back.
+
+import type { ListQuery, Page, PlantRecord } from 'plant-store/client';
+
+export const PAGE_LIMIT = 100;
+const MAX_PAGES = 6;
+
+export interface PlantWindow {
+  records: PlantRecord[];
+  /** How many come before them in the list. */
+  before: number;
+  isEnd: boolean;
+}
+
+export interface PlantWindows {
+  readonly current: PlantWindow;
+  /** This and the next two do nothing while something is under way. All give true when the window has changed. */
+  begin(): Promise<boolean>;
+  more(): Promise<boolean>;
+  back(): Promise<boolean>;
+  /** Reads what is shown again: from the page on that holds one of these ids, or all of it. Waits for its turn. */
+  refresh(changed?: bigint[]): Promise<boolean>;
+}
+
+interface Part {
+  /** Leads to it. */
+  cursor: string | undefined;
+  records: PlantRecord[];
+}
+
+export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): PlantWindows {
+  /** Of the pages before the window. */
+  const behind: { cursor: string | undefined; length: number }[] = [];
+  let parts: Part[] = [];
+  let next: string | undefined;
+  let isBegun = false;
+  let underWay: Promise<boolean> | undefined;
+
+  return {
+    get current() {
+      const before = behind.reduce((sum, { length }) => sum + length, 0);
+      return { records: parts.flatMap(({ records }) => records), before, isEnd: isBegun && next === undefined };
+    },
+    begin: () => ifIdle(() => read([], undefined, 1)),
+    more: () =>
+      ifIdle(async () => {
+        if (next === undefined) return false;
+        await read(parts, next, 1);
+        while (parts.length > MAX_PAGES) {
+          const [first] = parts.splice(0, 1);
+          if (first) behind.push({ cursor: first.cursor, length: first.records.length });
+        }
+        return true;
+      }),
+    back: () =>
+      ifIdle(async () => {
+        const last = behind.at(-1);
+        if (!last) return false;
+        await read([], last.cursor, MAX_PAGES);
+        behind.pop();
+        return true;
+      }),
+    async refresh(changed) {
+      while (underWay) await underWay.catch(() => {});
+      return ifIdle(async () => {
+        const from = changed ? parts.findIndex((part, at) => changed.some((id) => isOn(part, parts[at + 1], id))) : 0;
+        const part = parts[from];
+        if (!part) return false;
+        return read(parts.slice(0, from), part.cursor, parts.length - from);
+      });
+    },
+  };
+
+  /** The pages that are kept, and so many anew behind them: what came or went moves all that follow. */
+  async function read(kept: Part[], cursor: string | undefined, count: number): Promise<true> {
+    const found = [...kept];
+    let at = cursor;
+    for (let n = 0; n < count; n++) {
+      const page = await list({ limit: PAGE_LIMIT, cursor: at });
+      found.push({ cursor: at, records: page.records });
+      at = page.next;
+      if (at === undefined) break;
+    }
+    parts = found;
+    next = at;
+    isBegun = true;
+    return true;
+  }
+
+  function isOn(part: Part, following: Part | undefined, id: bigint): boolean {
+    const first = part.records[0]?.id;
+    const isAfterStart = part.cursor === undefined || first === undefined || id >= first;
+    const end = following?.records[0]?.id;
+    return isAfterStart && (end === undefined ? next === undefined || id <= (part.records.at(-1)?.id ?? id) : id < end);
+  }
+
+  function ifIdle(work: () => Promise<boolean>): Promise<boolean> {
+    if (underWay) return Promise.resolve(false);
+    underWay = work().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+}

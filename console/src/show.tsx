@@ -1,0 +1,35 @@
+// How names, tags and times are shown.
+
+const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+
+/** A plant may have no name to speak of. */
+export function nameOf({ id, name }: { id: bigint; name: string }): string {
+  return name.trim() === '' ? `plant ${id}` : name.length > 60 ? `${name.slice(0, 60)}…` : name;
+}
+
+export function Time({ at }: { at: string | undefined }) {
+  if (at === undefined) return <span class="faint">never</span>;
+  const time = new Date(at);
+  return (
+    <time dateTime={at} title={longTime.format(time)}>
+      {shortTime.format(time)}
+    </time>
+  );
+}
+
+export function Name({ of }: { of: string }) {
+  if (of.trim() !== '') return of;
+  return <span class="faint">{of === '' ? '(empty)' : '(blank)'}</span>;
+}
+
+export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: string) => void }) {
+  if (of === undefined) return null;
+  const text = of.trim() === '' ? '(empty)' : of;
+  if (!onClick) return <span class="tag">{text}</span>;
+  return (
+    <button type="button" class="tag" title={`Show only ${text}`} onClick={() => onClick(of)}>
+      {text}
+    </button>
+  );
+}

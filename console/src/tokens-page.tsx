@@ -1,0 +1,132 @@
+// Who may use the store: tokens are made, shown once, and ended.
+
+import type { DescribedToken } from 'plant-store/client';
+import { useState } from 'preact/hooks';
+import { Confirm, SecretDialog } from './dialog.tsx';
+import { NewTokenDialog } from './new-token-dialog.tsx';
+import { Time } from './show.tsx';
+import { useToasts } from './toasts.tsx';
+import { useLoaded } from './use-loaded.ts';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+type Open =
+  | { kind: 'new' }
+  | { kind: 'secret'; name: string; secret: string }
+  | { kind: 'revoke'; token: DescribedToken };
+
+export function TokensPage() {
+  const workspace = useWorkspace();
+  const { client, self } = workspace;
+  const tell = useToasts();
+  const { value: tokens, problem, reload } = useLoaded(() => client.tokens.list());
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+
+  async function revoke(token: DescribedToken): Promise<void> {
+    close();
+    try {
+      await client.tokens.revoke(token.id);
+      tell(`Revoked ${token.name}: no node takes it any more`);
+    } catch (error) {
+      if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
+    }
+    reload();
+  }
+
+  return (
+    <section class="page" aria-labelledby="tokens-title">
+      <div class="toolbar">
+        <h1 id="tokens-title">Tokens</h1>
+        <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+          Make a token
+        </button>
+      </div>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
+      <section class="wide-table" aria-label="Tokens" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Scopes</th>
+              <th scope="col">Rate</th>
+              <th scope="col">Last used</th>
+              <th scope="col">Expires</th>
+              <th scope="col">Status</th>
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {tokens?.map((token) => (
+              <tr key={token.id}>
+                <td>
+                  {token.name} {token.id === self.id && <span class="faint">(you)</span>}
+                  <br />
+                  <span class="id faint">{token.id}</span>
+                </td>
+                <td>{token.scopes.join(', ')}</td>
+                <td>{token.rate ?? <span class="faint">no limit</span>}</td>
+                <td>
+                  <Time at={token.lastUsed} />
+                </td>
+                <td>
+                  <Time at={token.expires} />
+                </td>
+                <td>
+                  <span class={`state ${token.status}`}>{token.status}</span>
+                </td>
+                <td class="actions">
+                  {token.status === 'active' && (
+                    <button
+                      type="button"
+                      aria-label={`Revoke ${token.name}`}
+                      onClick={() => setOpen({ kind: 'revoke', token })}
+                    >
+                      Revoke
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {open?.kind === 'new' && (
+        <NewTokenDialog
+          onClose={close}
+          onMade={({ name, secret }) => {
+            setOpen({ kind: 'secret', name, secret });
+            reload();
+          }}
+        />
+      )}
+      {open?.kind === 'secret' && (
+        <SecretDialog
+          title={`Token ${open.name}`}
+          secret={open.secret}
+          hint="Copy it now: it is kept nowhere, and cannot be shown again."
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'revoke' && (
+        <Confirm
+          title={`Revoke ${open.token.name}?`}
+          text={
+            open.token.id === self.id
+              ? 'This is the token you are signed in with: you will be signed out. It cannot be taken back.'
+              : 'Whoever uses it is refused from then on, on every node within a second. It cannot be taken back.'
+          }
+          action="Revoke"
+          onConfirm={() => void revoke(open.token)}
+          onClose={close}
+        />
+      )}
+    </section>
+  );
+}

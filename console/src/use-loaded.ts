@@ -1,0 +1,37 @@
+// Something that is read when the view opens, and again when it has changed.
+
+import { useEffect, useState } from 'preact/hooks';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+export interface Loaded<T> {
+  value: T | undefined;
+  problem: string;
+  reload(): void;
+}
+
+/** Reads again, too, when one of `because` changes. */
+export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): Loaded<T> {
+  const workspace = useWorkspace();
+  const [value, setValue] = useState<T>();
+  const [problem, setProblem] = useState('');
+  const [round, setRound] = useState(0);
+
+  useEffect(() => {
+    let isOver = false;
+    load().then(
+      (found) => {
+        if (isOver) return;
+        setValue(() => found);
+        setProblem('');
+      },
+      (error) => {
+        if (!isOver && !endsSession(error, workspace)) setProblem((error as Error).message);
+      },
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [round, ...because]);
+
+  return { value, problem, reload: () => setRound((n) => n + 1) };
+}

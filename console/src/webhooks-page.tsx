@@ -1,0 +1,130 @@
+// Receivers that are told of changes: they are added, tried, looked after and removed.
+
+import type { Webhook } from 'plant-store/client';
+import { useState } from 'preact/hooks';
+import { Deliveries } from './deliveries.tsx';
+import { Confirm, SecretDialog } from './dialog.tsx';
+import { NewWebhookDialog } from './new-webhook-dialog.tsx';
+import { Time } from './show.tsx';
+import { useToasts } from './toasts.tsx';
+import { useLoaded } from './use-loaded.ts';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+type Open = { kind: 'new' } | { kind: 'secret'; secret: string } | { kind: 'deliveries' | 'remove'; webhook: Webhook };
+
+export function WebhooksPage() {
+  const workspace = useWorkspace();
+  const { client } = workspace;
+  const tell = useToasts();
+  const { value: webhooks, problem, reload } = useLoaded(() => client.webhooks.list());
+  const [open, setOpen] = useState<Open>();
+  const close = () => setOpen(undefined);
+
+  async function act(work: () => Promise<string>): Promise<void> {
+    try {
+      tell(await work());
+    } catch (error) {
+      if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
+    }
+    reload();
+  }
+
+  const test = ({ id, url }: Webhook) =>
+    act(async () => {
+      tell(`Sending a test to ${url}…`);
+      const { delivered, code, error, milliseconds } = await client.webhooks.test(id);
+      if (delivered) return `The receiver has it: ${code} after ${milliseconds} ms`;
+      throw new Error(`Not delivered: ${error ?? `the receiver answered ${code}`}`);
+    });
+  const remove = ({ id, url }: Webhook) =>
+    act(async () => {
+      close();
+      await client.webhooks.delete(id);
+      return `${url} is told no more`;
+    });
+  const enable = ({ id, url }: Webhook) =>
+    act(async () => {
+      await client.webhooks.enable(id);
+      return `${url} is told again, of all since then`;
+    });
+
+  return (
+    <section class="page" aria-labelledby="webhooks-title">
+      <div class="toolbar">
+        <h1 id="webhooks-title">Webhooks</h1>
+        <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+          Add a webhook
+        </button>
+      </div>
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {webhooks?.length === 0 && <p class="empty">None yet. A webhook tells another program of each change.</p>}
+      <ul class="cards webhooks">
+        {webhooks?.map((webhook) => (
+          <li key={webhook.id} class="card">
+            <h2>{webhook.url}</h2>
+            <p>
+              <span class={`state ${webhook.status}`}>{webhook.status}</span>{' '}
+              {webhook.since && (
+                <span class="faint">
+                  since <Time at={webhook.since} />
+                  {webhook.reason && `: ${webhook.reason}`}
+                </span>
+              )}
+            </p>
+            <p class="faint">
+              {webhook.events.join(', ')} · <span class="id">{webhook.id}</span> · delivered up to change{' '}
+              {webhook.position}
+            </p>
+            <footer>
+              <button type="button" onClick={() => void test(webhook)}>
+                Test
+              </button>
+              <button type="button" onClick={() => setOpen({ kind: 'deliveries', webhook })}>
+                Deliveries
+              </button>
+              {webhook.status === 'disabled' && (
+                <button type="button" onClick={() => void enable(webhook)}>
+                  Enable
+                </button>
+              )}
+              <button type="button" onClick={() => setOpen({ kind: 'remove', webhook })}>
+                Remove
+              </button>
+            </footer>
+          </li>
+        ))}
+      </ul>
+      {open?.kind === 'new' && (
+        <NewWebhookDialog
+          onClose={close}
+          onMade={({ secret }) => {
+            setOpen({ kind: 'secret', secret });
+            reload();
+          }}
+        />
+      )}
+      {open?.kind === 'secret' && (
+        <SecretDialog
+          title="The webhook's secret"
+          secret={open.secret}
+          hint="Give it to the receiver, which verifies with it what it gets. It cannot be shown again."
+          onClose={close}
+        />
+      )}
+      {open?.kind === 'deliveries' && <Deliveries webhook={open.webhook} onClose={close} />}
+      {open?.kind === 'remove' && (
+        <Confirm
+          title="Remove this webhook?"
+          text={`${open.webhook.url} is told of nothing more, and what is known of its deliveries is forgotten.`}
+          action="Remove"
+          onConfirm={() => void remove(open.webhook)}
+          onClose={close}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,266 @@
+// The console in a real browser: plants, as somebody works with them while others do, too.
+
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { needsBrowser, openBrowser } from '../../test/browser.ts';
+import { addToken, startServer, type TestServer } from '../../test/server.ts';
+import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
+
+const MAX_ID = 9223372036854775807n;
+
+describe('the console', needsBrowser, () => {
+  let server: TestServer;
+  let others: PlantStoreClient;
+  let browser: Browser;
+  let window: Window;
+  let page: Page;
+
+  before(async () => {
+    server = await startServer();
+    others = createClient({ url: server.url, token: server.secret });
+    browser = await openBrowser();
+    window = await openWindow(browser, server.url);
+    page = window.page;
+    await others.import([
+      { id: 1n, name: 'Monstera deliciosa', tag: 'tropical' },
+      { id: 2n, name: 'Été indien', tag: 'herb' },
+      { id: 3n, name: 'Ficus lyrata' },
+      { id: -5n, name: 'Abies balsamea', tag: 'conifer' },
+    ]);
+    await signIn(page, server.url, server.secret);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const row = (id: bigint): Locator => page.locator(`tr[data-id="${id}"]`);
+  const ids = (): Promise<string[]> => page.locator('tbody tr td.id').allTextContents();
+  const inDialog = (): Locator => page.getByRole('dialog');
+  const said = (text: string | RegExp): Promise<void> => page.getByText(text).first().waitFor();
+
+  async function noFaults(): Promise<void> {
+    assert.deepEqual(window.faults.splice(0), []);
+  }
+
+  test('is signed in with a token that is tried first, and lives as long as the tab', async () => {
+    const other = await openWindow(browser, server.url);
+    await other.page.goto(`${server.url}/`);
+    await other.page.getByLabel('Token').fill('pst_wrong');
+    await other.page.getByRole('button', { name: 'Sign in' }).click();
+    await other.page.getByRole('alert').getByText('token').waitFor();
+    assert.ok(other.faults.some((fault) => fault.includes('401'))); // the browser itself notes a refused request
+    await other.context.close();
+
+    await page.reload();
+    await row(1n).waitFor();
+    const tab = await window.context.newPage();
+    await tab.goto(`${server.url}/`);
+    await tab.getByLabel('Token').waitFor();
+    await tab.close();
+    await noFaults();
+  });
+
+  test('shows plants by id, finds them as one types, by id and by tag', async () => {
+    await row(3n).waitFor();
+    assert.deepEqual(await ids(), ['-5', '1', '2', '3']);
+    const search = page.getByRole('searchbox');
+    await search.pressSequentially('ete');
+    await row(1n).waitFor({ state: 'detached' });
+    assert.deepEqual(await ids(), ['2']);
+    await search.fill('-5');
+    await row(-5n).waitFor();
+    assert.deepEqual(await ids(), ['-5']);
+    await search.fill('nothing is called so');
+    await said('Nothing fits this search');
+    await search.fill('');
+    await row(1n).getByRole('button', { name: 'tropical' }).click();
+    await row(2n).waitFor({ state: 'detached' });
+    assert.deepEqual(await ids(), ['1']);
+    assert.match(page.url(), /tag=tropical/);
+    await page.getByLabel('Filter by tag').selectOption('Any tag');
+    await row(2n).waitFor();
+    await noFaults();
+  });
+
+  test('adds a plant under the largest id there is, digit for digit', async () => {
+    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await inDialog().getByLabel('Id').fill('9223372036854775808');
+    await inDialog().getByLabel('Name').fill('Welwitschia mirabilis');
+    await inDialog().getByLabel('Tag').fill('desert');
+    await inDialog().getByRole('button', { name: 'Store' }).click();
+    await inDialog().getByText('must be an integer between').waitFor();
+    await requireAccessible(page, 'the form for a new plant');
+    await inDialog().getByLabel('Id').fill(String(MAX_ID));
+    await inDialog().getByRole('button', { name: 'Store' }).click();
+    await said('Stored Welwitschia mirabilis');
+    await row(MAX_ID).waitFor();
+    assert.equal((await others.get(MAX_ID)).record.name, 'Welwitschia mirabilis');
+    await noFaults();
+  });
+
+  test('names the plant that has the id already, and opens it', async () => {
+    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await inDialog().getByLabel('Id').fill('3');
+    await inDialog().getByLabel('Name').fill('Another one');
+    await page.keyboard.press('Enter');
+    await inDialog().getByRole('button', { name: 'Open that plant' }).click();
+    assert.equal(await inDialog().getByLabel('Name').inputValue(), 'Ficus lyrata');
+    await page.keyboard.press('Escape');
+    await inDialog().waitFor({ state: 'detached' });
+    assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
+  });
+
+  test('changes only what was changed', async () => {
+    await others.put(4n, { name: 'Two\r\nlines', tag: '' });
+    await row(4n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Tag').fill('odd');
+    await inDialog().getByRole('button', { name: 'Save' }).click();
+    await said(/^Changed/);
+    const { record } = await others.get(4n);
+    assert.deepEqual([record.name, record.tag], ['Two\r\nlines', 'odd']);
+    await row(4n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Tag').fill('');
+    await inDialog().getByRole('button', { name: 'Save' }).click();
+    await inDialog().waitFor({ state: 'detached' });
+    assert.equal('tag' in (await others.get(4n)).record, false);
+    await noFaults();
+  });
+
+  test('shows both versions side by side when somebody else was quicker', async () => {
+    await row(1n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Name').fill('Monstera adansonii');
+    await others.patch(1n, { name: 'Monstera obliqua' });
+    await inDialog().getByRole('button', { name: 'Save' }).click();
+    await inDialog().getByRole('region', { name: 'Stored now' }).getByText('Monstera obliqua').waitFor();
+    await inDialog().getByRole('region', { name: 'Yours' }).getByText('Monstera adansonii').waitFor();
+    await requireAccessible(page, 'a conflict');
+    await others.patch(1n, { tag: 'climber' }); // once more, while they are being compared
+    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
+    await inDialog().getByText('changed once more').waitFor();
+    await inDialog().getByText('climber').waitFor();
+    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
+    await inDialog().waitFor({ state: 'detached' });
+    const { record } = await others.get(1n);
+    assert.deepEqual([record.name, record.tag], ['Monstera adansonii', 'tropical']);
+    assert.ok(window.faults.splice(0).every((fault) => fault.includes('412')));
+  });
+
+  test('tells when a plant that is being changed was deleted, and keeps what one wrote', async () => {
+    await row(2n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Name').fill('Été');
+    await others.delete(2n);
+    await inDialog().getByRole('button', { name: 'Save' }).click();
+    await inDialog().getByText('It is deleted').waitFor();
+    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
+    await inDialog().waitFor({ state: 'detached' });
+    assert.equal((await others.get(2n)).record.name, 'Été');
+    assert.ok(window.faults.splice(0).every((fault) => /404|412/.test(fault)));
+  });
+
+  test('deletes a plant and brings it back', async () => {
+    await row(3n).getByRole('button', { name: 'Delete' }).click();
+    await row(3n).waitFor({ state: 'detached' });
+    await assert.rejects(others.get(3n), { code: 'not_found' });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await row(3n).waitFor();
+    assert.equal((await others.get(3n)).record.name, 'Ficus lyrata');
+    await noFaults();
+  });
+
+  test('shows what others do by itself', async () => {
+    await others.create({ id: 50n, name: 'Nymphaea alba', tag: 'water' });
+    await row(50n).waitFor();
+    await others.patch(50n, { name: 'Nymphaea odorata' });
+    await row(50n).getByText('Nymphaea odorata').waitFor();
+    await others.delete(50n);
+    await row(50n).waitFor({ state: 'detached' });
+    await noFaults();
+  });
+
+  test('scrolls through thousands of plants and back, with few of them on the page', async () => {
+    const many = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' }));
+    await others.import(many);
+    await page.goto(`${server.url}/#/plants?tag=many`);
+    await row(1000n).waitFor();
+    const scroller = page.getByRole('region', { name: 'Table of plants' });
+    const seen = new Set<string>();
+    await scrollUntil(scroller, 1_000_000, async () => {
+      for (const id of await ids()) seen.add(id);
+      return (await row(2499n).count()) > 0;
+    });
+    const missed = many.map(({ id }) => String(id)).filter((id) => !seen.has(id));
+    assert.deepEqual(missed, []);
+    await said('1,500 plants');
+    const onPage = await ids();
+    assert.ok(onPage.length <= 600, `${onPage.length} rows`);
+    assert.equal(onPage.at(-1), '2499');
+    await scrollUntil(scroller, 0, async () => (await row(1000n).count()) > 0);
+    const back = await ids();
+    assert.deepEqual(
+      back,
+      Array.from({ length: back.length }, (_, n) => String(1000 + n)),
+    );
+    await noFaults();
+  });
+
+  test('keeps in its place what one looks at, when plants come above it', async () => {
+    const scroller = page.getByRole('region', { name: 'Table of plants' });
+    await page.goto(`${server.url}/#/plants?tag=many`);
+    await row(1000n).waitFor();
+    await scroller.evaluate((box) => box.scrollTo(0, 3000));
+    await page.waitForTimeout(300);
+    const topOf = () => row(1080n).evaluate((tr) => tr.getBoundingClientRect().top);
+    const was = await topOf();
+    await others.create({ id: 999n, name: 'Above', tag: 'many' });
+    await row(999n).waitFor({ state: 'attached' });
+    assert.ok(Math.abs((await topOf()) - was) < 2);
+    await noFaults();
+  });
+
+  test('can be used with keys alone', async () => {
+    const other = await openWindow(browser, server.url);
+    const { keyboard } = other.page;
+    await other.page.goto(`${server.url}/`);
+    await other.page.getByLabel('Token').waitFor();
+    await keyboard.type(server.secret);
+    await keyboard.press('Enter');
+    const add = other.page.getByRole('button', { name: 'Add a plant' });
+    await add.waitFor();
+    const isOnAdd = () => add.evaluate((button) => button === document.activeElement);
+    for (let presses = 0; presses < 20 && !(await isOnAdd()); presses++) await keyboard.press('Tab');
+    await keyboard.press('Enter');
+    await keyboard.type('77');
+    await keyboard.press('Tab');
+    await keyboard.type('Rosa canina');
+    await keyboard.press('Enter');
+    await other.page.getByText('Stored Rosa canina').waitFor();
+    assert.ok(await isOnAdd(), 'the focus is back where it was');
+    assert.equal((await others.get(77n)).record.name, 'Rosa canina');
+    assert.deepEqual(other.faults, []);
+    await other.context.close();
+  });
+
+  test('shows who may only read nothing that would be refused', async () => {
+    const { secret } = await addToken(server.databaseUrl, { name: 'reader', scopes: ['plants:read'] });
+    const other = await openWindow(browser, server.url);
+    await signIn(other.page, server.url, secret);
+    await other.page.locator('tr[data-id="1"]').waitFor();
+    assert.equal(await other.page.getByRole('button', { name: /Add|Edit|Delete/ }).count(), 0);
+    assert.equal(await other.page.getByRole('link', { name: /Tokens|Webhooks/ }).count(), 0);
+    assert.deepEqual(other.faults, []);
+    await other.context.close();
+  });
+
+  async function scrollUntil(scroller: Locator, top: number, isThere: () => Promise<boolean>): Promise<void> {
+    for (let rounds = 0; rounds < 200; rounds++) {
+      await scroller.evaluate((box, to) => box.scrollTo(0, to), top);
+      if (await isThere()) return;
+      await page.waitForTimeout(30);
+    }
+    assert.fail('It never came');
+  }
+});

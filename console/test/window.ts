@@ -1,0 +1,57 @@
+// A window of a real browser, which notes whatever goes wrong in it, and is used as a person does.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const SERIOUS = ['serious', 'critical'];
+const TIMEOUT_MS = 15_000;
+
+/** A window with a memory of its own. */
+export interface Window {
+  context: BrowserContext;
+  page: Page;
+  /** Errors on the console, and requests to other hosts than this one. Emptied by whoever expects them. */
+  faults: string[];
+}
+
+export async function openWindow(opened: Browser, url: string, options: BrowserContextOptions = {}): Promise<Window> {
+  const context = await opened.newContext({ acceptDownloads: true, ...options });
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const faults: string[] = [];
+  context.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url());
+    if (origin !== new URL(url).origin && protocol !== 'blob:' && protocol !== 'data:') {
+      faults.push(`asked ${request.url()}`);
+    }
+  });
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') faults.push(message.text());
+  });
+  context.on('weberror', (error) => faults.push(String(error.error())));
+  return { context, page: await context.newPage(), faults };
+}
+
+/** By axe-core, in the colours and the size that the page has. */
+export async function requireAccessible(page: Page, what: string): Promise<void> {
+  await page.evaluate(AXE);
+  const violations = await page.evaluate(async () => {
+    // biome-ignore lint/suspicious/noExplicitAny: axe-core puts itself there
+    const { violations } = await (window as any).axe.run();
+    return violations as { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
+  });
+  const serious = violations
+    .filter(({ impact }) => SERIOUS.includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
+  assert.deepEqual(serious, [], `${what} is hard to use for some`);
+}
+
+/** As a person does it. */
+export async function signIn(page: Page, url: string, secret: string): Promise<void> {
+  await page.goto(`${url}/`);
+  await page.getByLabel('Token').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+}

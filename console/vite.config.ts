@@ -1,0 +1,58 @@
+// The console and the docs page → dist/console, with nothing that is fetched from elsewhere. Each file also comes
+// compressed, so that the server only has to hand it out.
+
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, gzipSync } from 'node:zlib';
+import scalar from '@scalar/fastify-api-reference';
+import fastify from 'fastify';
+import { defineConfig, type Plugin } from 'vite';
+
+const ROOT = import.meta.dirname;
+const OUT = join(ROOT, '../dist/console');
+
+export default defineConfig({
+  root: ROOT,
+  base: './', // there may be a BASE_PATH
+  logLevel: 'warn',
+  publicDir: false,
+  resolve: { alias: { 'plant-store/client': join(ROOT, '../src/client.ts') } },
+  build: {
+    outDir: OUT,
+    emptyOutDir: true,
+    target: 'es2023',
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0, // data: addresses would have to be allowed
+    rolldownOptions: { input: [join(ROOT, 'index.html'), join(ROOT, 'docs.html')] },
+  },
+  plugins: [scalarScript(), compressed()],
+});
+
+/** `scalar-script` is the address of Scalar, as a file of ours. Its package for Fastify is the one that has it in one piece. */
+function scalarScript(): Plugin {
+  return {
+    name: 'scalar-script',
+    resolveId: (id) => (id === 'scalar-script' ? id : undefined),
+    async load(id) {
+      if (id !== 'scalar-script') return undefined;
+      const app = fastify();
+      await app.register(scalar, { routePrefix: '/docs', configuration: { content: {} } });
+      const { body } = await app.inject('/docs/js/scalar.js');
+      const file = this.emitFile({ type: 'asset', name: 'scalar.js', source: body });
+      return `export default import.meta.ROLLUP_FILE_URL_${file};`;
+    },
+  };
+}
+
+function compressed(): Plugin {
+  return {
+    name: 'compressed',
+    closeBundle() {
+      for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile()) continue;
+        const path = join(entry.parentPath, entry.name);
+        writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: constants.Z_BEST_COMPRESSION }));
+      }
+    },
+  };
+}
