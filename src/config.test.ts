@@ -17,6 +17,7 @@ test('readConfig() has a default for everything, and an empty value is none', ()
     jwt: undefined,
     allowPrivateWebhooks: false,
     clientToken: undefined,
+    serverUrl: 'http://127.0.0.1:3000',
     startedByNpm: false,
   };
   assert.deepEqual(readConfig({}), defaults);
@@ -48,6 +49,13 @@ const ACCEPTED: [variable: string, value: string, member: string, expected: unkn
   ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
   ['DATABASE_URL', 'sqlite:p.db', 'database', { kind: 'sqlite', path: 'p.db' }],
   ['BASE_PATH', '/store/v1', 'basePath', '/store/v1'],
+  ['BASE_PATH', '/store/v1', 'serverUrl', 'http://127.0.0.1:3000/store/v1'],
+  ['PORT', '8080', 'serverUrl', 'http://127.0.0.1:8080'],
+  ['PORT', '0', 'serverUrl', undefined],
+  ['HOST', '0.0.0.0', 'serverUrl', 'http://127.0.0.1:3000'],
+  ['HOST', '::', 'serverUrl', 'http://[::1]:3000'],
+  ['HOST', 'plants.example.com', 'serverUrl', 'http://plants.example.com:3000'],
+  ['PLANT_STORE_URL', 'https://plants.example.com/store', 'serverUrl', 'https://plants.example.com/store'],
   ['BASE_PATH', '/store/', 'basePath', '/store'],
   ['BASE_PATH', '/', 'basePath', ''],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],

@@ -28,6 +28,8 @@ export interface Config {
   allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */
   clientToken: string | undefined;
+  /** Where such a command looks for the server; undefined where that is any free port. */
+  serverUrl: string | undefined;
   startedByNpm: boolean;
 }
 
@@ -73,6 +75,7 @@ export function readConfig(environment: Environment = process.env): Config {
     jwt: readJwt(env),
     allowPrivateWebhooks: readSwitch('WEBHOOK_ALLOW_PRIVATE', env.WEBHOOK_ALLOW_PRIVATE ?? '0'),
     clientToken: env.PLANT_STORE_TOKEN,
+    serverUrl: readServerUrl(env),
     startedByNpm: env.npm_lifecycle_event !== undefined,
   });
 }
@@ -85,6 +88,19 @@ function readHost(text: string): string {
 function readPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
   throw refuse('PORT', text, 'a number from 0 (any free port) to 65535');
+}
+
+/** Where a server with the same settings listens, unless PLANT_STORE_URL says it. */
+function readServerUrl(env: Environment): string | undefined {
+  if (env.PLANT_STORE_URL !== undefined) {
+    return readUrl('PLANT_STORE_URL', env.PLANT_STORE_URL, 'the address of a server, such as http://127.0.0.1:3000');
+  }
+  const port = readPort(env.PORT ?? '3000');
+  if (port === 0) return undefined;
+  const host = readHost(env.HOST ?? '127.0.0.1');
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const scheme = readTls(env) ? 'https' : 'http';
+  return `${scheme}://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}${readBasePath(env.BASE_PATH ?? '')}`;
 }
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];

@@ -12,6 +12,7 @@ import { onInterrupt } from './interrupt.ts';
 import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { report } from './report.ts';
+import { writeOut } from './write-out.ts';
 
 export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
   const format = chooseFormat(file, options.format);
@@ -62,11 +63,4 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
     }
     throw error;
   }
-}
-
-/** A reader that goes away, such as `head`, is no error. */
-async function writeOut(texts: AsyncIterable<string>): Promise<void> {
-  await pipeline(texts, process.stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
 }

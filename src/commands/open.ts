@@ -7,6 +7,7 @@ import type { Observe } from '../observe.ts';
 import type { Author, PlantStore } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { readServerUrl, requireToken } from './server-address.ts';
 
 /** Stands in the change log where no token was used. */
 export const CLI: Author = { tokenId: 'cli' };
@@ -44,13 +45,11 @@ export async function withPlants<T>(
   work: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
   if (url === undefined) return withStore(config, work);
-  if (!/^https?:\/\/./.test(url) || !URL.canParse(url)) {
-    throw new Refusal('--url takes the address of a server, such as http://127.0.0.1:3000', 2);
-  }
+  readServerUrl(url);
   if (config.clientToken === undefined) {
     throw new Refusal('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave', 2);
   }
-  return work(createClient({ url, token: config.clientToken }));
+  return work(createClient({ url, token: requireToken(config.clientToken) }));
 }
 
 /** Looking into a file that is not there must not make one. */

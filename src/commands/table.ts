@@ -1,9 +1,12 @@
 // Rows of text in columns, for a terminal.
 
+import { padTo, visible, widthOf } from './visible.ts';
+
 export function toTable(headings: string[], rows: string[][]): string {
-  const widths = headings.map((heading, at) => Math.max(heading.length, ...rows.map((row) => row[at]?.length ?? 0)));
-  const print = (row: string[]) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  ');
-  return [headings, ...rows].map((row) => `${print(row).trimEnd()}\n`).join('');
+  const cells = [headings, ...rows].map((row) => row.map(visible));
+  const widths = headings.map((_heading, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
+  const print = (row: string[]) => row.map((cell, at) => padTo(widths[at] ?? 0, cell)).join('  ');
+  return cells.map((row) => `${print(row).trimEnd()}\n`).join('');
 }
 
 /** To the minute. `none` stands for a time that is not there. */
