@@ -1,9 +1,12 @@
 // Every command says what it is for, what it takes, and shows how it is used.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../src/commands/program.ts';
+import { EXIT_STATUS } from '../src/refusal.ts';
 import { piped } from './command-line.ts';
 
 const MAX_COLUMNS = 120;
@@ -55,6 +58,18 @@ test('the help of all fits on a screen: groups in order, exit statuses, where se
   ]);
   assert.match(help, /Exit status: 0 done, 1 .*6 server out of reach/s);
   assert.match(help, /"plant-store settings" lists them/);
+});
+
+test('docs/terminal.md has every command on plants, and every exit status that there is', () => {
+  const docs = readFileSync(join(import.meta.dirname, '../docs/terminal.md'), 'utf8');
+  for (const { name, helpGroup } of createProgram('0.0.0').commands.map((each) => ({
+    name: each.name(),
+    helpGroup: each.helpGroup(),
+  }))) {
+    if (helpGroup.startsWith('Plants')) assert.match(docs, new RegExp(`^\\| \`${name}[ \`]`, 'm'), name);
+    else assert.ok(name === 'serve' || docs.includes(name), name);
+  }
+  for (const status of Object.values(EXIT_STATUS)) assert.match(docs, new RegExp(`^\\| ${status} \\|`, 'm'));
 });
 
 test('help settings and settings list what config.ts reads', async () => {

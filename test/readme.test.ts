@@ -69,6 +69,10 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     assert.match(program, /plant.created 9223372036854775806n\n\d+ plant.updated 9223372036854775806n\n$/);
     rmSync(join(folder, 'program.ts')); // it is not formatted as ours
 
+    const terminal = sh(section('From the terminal', 'sh'));
+    assert.match(terminal, /^\{"id":7,"name":"Monstera adansonii","tag":"tropical",.*\n\{"id":1,.*\n\{"id":7,/);
+    assert.match(terminal, /\n\{"id":7,.*"tag":"climber",.*\n\{"removed":\[7\],"missing":\[\]\}\n$/);
+
     assert.deepEqual(
       sh(`TOKEN=${token}\n${block('sh', 'export plants.ndjson')}`)
         .trim()

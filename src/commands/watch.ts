@@ -20,6 +20,7 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
   const isJson = wantsJson(options);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  process.stdout.once('error', () => stop.abort()); // its reader has gone, and the next change may be far
   let isFollowing = false;
   let isLost = false;
 
