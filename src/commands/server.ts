@@ -2,7 +2,7 @@
 
 import { PassingError } from '../answer.ts';
 import { type ClientOptions, createClient, type PlantStoreClient } from '../client.ts';
-import type { Config } from '../config.ts';
+import { type Config, describeUrl } from '../config.ts';
 import { type ErrorCode, PlantStoreError } from '../error.ts';
 import { EXIT_STATUS, type ExitStatus, Refusal } from '../refusal.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
@@ -36,6 +36,7 @@ export async function withServer<T>(
   clientOptions: Partial<ClientOptions> = {},
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
+  const shownUrl = describeUrl(url).replace(/\/$/, '');
   const self = config.startedByNpm ? 'npm run --silent plant-store --' : 'plant-store';
   if (config.clientToken === undefined) {
     throw new Refusal(
@@ -45,9 +46,9 @@ export async function withServer<T>(
   }
   const client = createClient({ url, token: requireToken(config.clientToken), retries: RETRIES, ...clientOptions });
   try {
-    return await work(client, url);
+    return await work(client, shownUrl);
   } catch (error) {
-    throw error instanceof PlantStoreError ? toRefusal(error, { url, self }) : error;
+    throw error instanceof PlantStoreError ? toRefusal(error, { url: shownUrl, self }) : error;
   }
 }
 
