@@ -1,6 +1,6 @@
-// npm runs this after an install. One start and stop on a throwaway database keeps the compiled code, so that the
-// first real start is as quick as all later ones; nothing depends on it. And the client is built for those who import
-// it from plant-store/client, where the compiler is installed.
+// npm runs this after an install in a checkout. It makes dist/, where the compiler is installed, and keeps compiled
+// code by one start and stop on a throwaway database, so that the first real start is as quick as all later ones;
+// no install fails for want of that.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -16,13 +16,4 @@ const server = spawn(process.execPath, [join(import.meta.dirname, 'plant-store.j
 server.stdout.once('data', () => server.kill());
 server.on('close', () => rmSync(folder, { recursive: true, force: true }));
 
-const root = join(import.meta.dirname, '..');
-const compiler = join(root, 'node_modules/typescript/bin/tsc');
-if (existsSync(compiler)) {
-  spawn(process.execPath, [compiler, '-p', 'tsconfig.client.json'], { cwd: root, stdio: 'inherit' }).on(
-    'exit',
-    (status) => {
-      process.exitCode = status ?? 1;
-    },
-  );
-}
+if (existsSync(join(import.meta.dirname, '../node_modules/typescript'))) await import('./build.js');

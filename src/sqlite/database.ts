@@ -9,6 +9,7 @@ import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { preparePlace, syncDirectory } from './place.ts';
 import { indexText } from './search.ts';
+import { refuseOldSqlite, sqliteVersion } from './version.ts';
 
 const APPLICATION_ID = 0x504c4e54;
 const BUSY_TIMEOUT_MS = 5000;
@@ -32,6 +33,7 @@ export interface PreparedDatabase {
 /** Makes or checks the file, so that `openConnection` can be called on it. Throws Refusal. */
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
   let lock: Lock | undefined;
+  refuseOldSqlite(sqliteVersion());
   try {
     const path = preparePlace(givenPath);
     if (role === 'server') {

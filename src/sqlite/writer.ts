@@ -2,6 +2,7 @@
 // The transaction itself runs in a thread of its own, so that a slow disk stalls nothing else.
 
 import { once } from 'node:events';
+import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { toError } from '../decide.ts';
 import { unavailable } from '../error.ts';
@@ -15,6 +16,9 @@ const MAX_BATCH_WRITES = 1000;
 /** Past either bound a write is turned away: the disk cannot keep up, and waiting longer helps nobody. */
 const MAX_WAITING_WRITES = 10_000;
 const MAX_WAITING_CHARS = 16 * 1024 * 1024;
+
+/** In a package it is JavaScript, as this file is then. */
+const THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** What the thread makes lives for one batch: more room for it would only be filled. */
 const YOUNG_MIB = 6;
@@ -51,7 +55,7 @@ export interface WriterOptions {
 }
 
 export async function startWriter({ path, observe, onCommit, onFailure }: WriterOptions): Promise<Writer> {
-  const thread = new Worker(new URL('./writer-thread.ts', import.meta.url), {
+  const thread = new Worker(THREAD, {
     workerData: { path },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
   });
