@@ -22,7 +22,7 @@ if (isCheckout) {
   if (!existsSync(join(root, 'node_modules'))) refuse('not installed yet: run "npm ci" first');
 } else if (isOlderThan(PACKAGE_NEEDS)) {
   refuse(
-    `needs Node ${PACKAGE_NEEDS.join('.')} or newer, not ${process.version}: install one from https://nodejs.org, then run it again`,
+    `needs Node ${PACKAGE_NEEDS.join('.')} or newer, not ${process.version}: install one from https://nodejs.org, or run "npx -p node@24 -p plant-store plant-store"`,
   );
 }
 

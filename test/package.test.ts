@@ -1,13 +1,21 @@
-// What others install: the client as plant-store/client, with its types, from the packed project.
+// What others install: the service as `npx plant-store` on a plain Node, and the client with its types.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { makeFolder, needs, startServer } from './server.ts';
+import { createInterface } from 'node:readline';
+import { before, type TestContext, test } from 'node:test';
+import { findNode24, type Installed, installPacked, plainEnvironment } from './packed.ts';
+import { makeFolder } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+/** 0.6 MB, and room for the console. */
+const MAX_UNPACKED_BYTES = 3_000_000;
+const STOP_WITHIN_MS = 12_000;
+const OLD_NODE =
+  'data:text/javascript,Object.defineProperty(process,"versions",{value:{...process.versions,node:"24.14.9"}})';
 
 const PROGRAM = `
 import { createClient, PlantStoreError, type PlantRecord } from 'plant-store/client';
@@ -22,40 +30,132 @@ const wrong: number = id;
 await store.get(5n).catch((error: PlantStoreError) => console.log(wrong === 5, error instanceof PlantStoreError, error.code, id));
 `;
 
-test('the packed client runs from node_modules without any package, and brings its types', needs('tar'), async () => {
-  const folder = makeFolder();
-  const packed = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  execFileSync('tar', ['xzf', packed.trim()], { cwd: folder });
-  mkdirSync(join(folder, 'node_modules'));
-  renameSync(join(folder, 'package'), join(folder, 'node_modules/plant-store'));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'program.ts'), PROGRAM);
-  const server = await startServer();
-  const printed = execFileSync(process.execPath, ['program.ts', server.url, server.secret], {
-    cwd: folder,
-    encoding: 'utf8',
-  });
-  assert.equal(printed, 'false true not_found 9007199254740993n\n');
-  await server.stop();
+let installed: Installed;
+before(() => {
+  installed = installPacked();
+});
 
-  for (const name of ['zod', '@types', 'undici-types'])
-    symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name), 'dir');
-  const options = [
-    '--noEmit',
-    '--strict',
-    '--skipLibCheck',
-    '--target',
-    'esnext',
-    '--module',
-    'nodenext',
-    '--types',
-    'node',
-  ];
+test('the package holds what it runs on and nothing else', (t) => {
+  const { files, unpackedSize } = installed;
+  t.diagnostic(`${files.length} files, ${unpackedSize} bytes unpacked`);
+  const paths = files.map(({ path }) => path);
+  const strangers = paths.filter(
+    (path) =>
+      !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/plant-store\.js|docs\/[a-z]+\.md)$/.test(path) &&
+      !/^dist\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path) &&
+      !/^dist\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/.test(path) &&
+      !path.startsWith('dist/console/'),
+  );
+  assert.deepEqual(strangers, []);
+  assert.deepEqual(
+    paths.filter((path) => /test|(?<!\.d)\.tsx?$/.test(path)),
+    [],
+  );
+  assert.ok(paths.includes('dist/client.d.ts') && paths.includes('dist/sqlite/writer-thread.js'));
+  assert.ok(unpackedSize < MAX_UNPACKED_BYTES, `${unpackedSize} bytes`);
+});
+
+test('the package brings no Node and names none but in what it needs', () => {
+  const installedJson = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8'));
+  const projectJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  assert.deepEqual(installedJson.engines, { node: '>=24.15.0' });
+  assert.equal(installedJson.optionalDependencies, undefined);
+  assert.equal(installedJson.private, undefined);
+  assert.deepEqual(installedJson.dependencies, projectJson.dependencies);
+});
+
+test("npx plant-store serves from an empty folder on the project's Node", (t) => useInstalled(t, process.execPath));
+
+const node24 = findNode24();
+test(
+  'npx plant-store serves from an empty folder on Node 24',
+  {
+    skip: node24 === undefined && 'SKIPPED: "npm run package" fetches a Node 24 for it (50 MB)',
+  },
+  (t) => useInstalled(t, node24 ?? ''),
+);
+
+test('an older Node is told in one line what is needed', () => {
+  const launcher = join(packageFolder(), 'bin/plant-store.js');
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', OLD_NODE, launcher, 'serve'], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
+  assert.match(stderr, /^plant-store: needs Node 24\.15 or newer, not v\d+.*: install one .*\n$/);
+});
+
+test('where no compiled code can be kept, it runs without', () => {
+  const launcher = join(packageFolder(), 'bin/plant-store.js');
+  for (const env of [{}, { HOME: join(launcher, 'home') }]) {
+    const { status, stderr } = spawnSync(process.execPath, [launcher, '--version'], { env, encoding: 'utf8' });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  }
+});
+
+test('the types of the client hold for a program in TypeScript', () => {
+  for (const name of ['@types', 'undici-types'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(installed.folder, 'node_modules', name), 'dir');
+  writeFileSync(join(installed.folder, 'program.ts'), PROGRAM);
+  const options = '--noEmit --strict --skipLibCheck --target esnext --module nodenext --types node'.split(' ');
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...options, 'program.ts'], {
-    cwd: folder,
+    cwd: installed.folder,
     stdio: 'inherit',
   });
 });
+
+/** A token, the server, the client's program against it, and SIGTERM: all as somebody would who has only npm. */
+async function useInstalled(t: TestContext, node: string): Promise<void> {
+  const { folder } = installed;
+  const data = makeFolder();
+  const env = { ...plainEnvironment(node), HOME: data, PORT: '0', DATABASE_URL: `sqlite:${data}/plants.db` };
+  const first = execFileSync('node', ['--print', 'process.execPath'], { env, encoding: 'utf8' });
+  assert.equal(realpathSync(first.trim()), realpathSync(node));
+  const npx = ['exec', '--no', '--', 'plant-store'];
+  const secret = execFileSync('npm', [...npx, 'token', 'create', '--name', 'me'], {
+    cwd: folder,
+    env,
+    encoding: 'utf8',
+  });
+  assert.match(secret, /^pst_\w{36}\n$/);
+
+  const server = spawn('npm', [...npx, 'serve'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  t.after(() => killGroup(server.pid));
+  let printed = '';
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(server.stdout).on('line', (line) => {
+      printed += `${line}\n`;
+      const found = /"url":"([^"]+)"/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    server.once('close', () => reject(new Error(`The server ended: ${printed}`)));
+  });
+  writeFileSync(join(folder, 'program.ts'), PROGRAM);
+  const program = execFileSync(node, ['program.ts', url, secret.trim()], { cwd: folder, env, encoding: 'utf8' });
+  assert.equal(program, 'false true not_found 9007199254740993n\n');
+  const answer = await fetch(`${url}/plants/9007199254740993`, {
+    headers: { authorization: `Bearer ${secret.trim()}` },
+  });
+  assert.match(await answer.text(), /^\{"id":9007199254740993,"name":"Monstera deliciosa",/);
+
+  const ended = once(server, 'close', { signal: AbortSignal.timeout(STOP_WITHIN_MS) }); // npm's, and all that held its output
+  server.kill('SIGTERM');
+  await ended;
+  assert.match(printed, /"kind":"stopped"/);
+}
+
+function packageFolder(): string {
+  return join(installed.folder, 'node_modules/plant-store');
+}
+
+function killGroup(pid: number | undefined): void {
+  try {
+    if (pid) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended before
+  }
+}

@@ -1,0 +1,61 @@
+// The package as others get it: built from the sources as they are now, packed, and installed into an empty folder.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, dirname, join, relative } from 'node:path';
+import { makeFolder } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const LEFT_OUT = new Set(['.git', 'node_modules', 'data', 'dist']);
+
+export interface PackedFile {
+  path: string;
+  size: number;
+}
+
+export interface Installed {
+  /** Where the package is in node_modules. */
+  folder: string;
+  files: PackedFile[];
+  unpackedSize: number;
+}
+
+/** In a copy, so that tests which use dist/ meanwhile find it whole. */
+export function installPacked(): Installed {
+  const copy = makeFolder();
+  cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(ROOT, path)) });
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'dir');
+  const env = plainEnvironment(process.execPath);
+  execFileSync(process.execPath, ['bin/build.js'], { cwd: copy, env, stdio: 'inherit' });
+  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts'], { cwd: copy, env, encoding: 'utf8' });
+  const { filename, files, unpackedSize } = readPacked(packed);
+
+  const folder = makeFolder();
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  const options = ['--omit=optional', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+  execFileSync('npm', ['install', ...options, join(copy, filename)], { cwd: folder, env, stdio: 'inherit' });
+  return { folder, files, unpackedSize };
+}
+
+/** Of a machine that has this Node first and knows nothing of this project. */
+export function plainEnvironment(node: string): NodeJS.ProcessEnv {
+  const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'));
+  const kept = Object.entries(process.env).filter(
+    ([name]) =>
+      /^npm_config_(registry|userconfig|globalconfig|cache)$/i.test(name) || /^(home|systemroot)$/i.test(name),
+  );
+  return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(delimiter) };
+}
+
+/** What "npm run package" has fetched. */
+export function findNode24(): string | undefined {
+  const node = join(ROOT, 'node_modules/.cache/node-24/node_modules', 'node-24/bin/node');
+  return existsSync(node) ? node : undefined;
+}
+
+/** npm 11 prints an array, npm 12 an object by name. */
+function readPacked(json: string): { filename: string; files: PackedFile[]; unpackedSize: number } {
+  const [packed] = Object.values(JSON.parse(json));
+  return packed as ReturnType<typeof readPacked>;
+}
