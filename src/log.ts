@@ -3,6 +3,7 @@
 import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 import type { Fact, Observe } from './observe.ts';
+import { OWN_COMMAND } from './own-command.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
@@ -26,10 +27,7 @@ export function createLog(level: LogLevel): Observe {
         if (isTerminal) return; // the banner says it
         return logger.info(fact, `Listening on ${fact.url}`);
       case 'no_token':
-        return logger.warn(
-          fact,
-          'There is no token yet: make one with "npm run --silent plant-store -- token create --name NAME"',
-        );
+        return logger.warn(fact, `There is no token yet: make one with "${OWN_COMMAND} token create --name NAME"`);
       case 'no_tls':
         return logger.warn(
           fact,

@@ -1,5 +1,7 @@
 // What a person sees at the start on a terminal: where it is, what it uses, and a line to paste.
 
+import { OWN_COMMAND } from '../own-command.ts';
+
 export interface BannerFacts {
   version: string;
   url: string;
@@ -12,7 +14,7 @@ export function banner({ version, url, database, firstSecret }: BannerFacts): st
   const tokenLine = firstSecret
     ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
     : '';
-  const makeToken = firstSecret ? '' : '\n  TOKEN=$(npm run --silent plant-store -- token create --name me)';
+  const makeToken = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
   return `
   Plant Store ${version}
 

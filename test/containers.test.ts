@@ -1,0 +1,94 @@
+// What can be told of Dockerfile, compose.yaml and the unit for systemd without an engine that runs them.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { load } from 'js-yaml'; // comes with @redocly/openapi-core
+import { makeFolder, needs, startServer } from './server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const DOCKERFILE = read('Dockerfile');
+const { version } = JSON.parse(read('package.json')) as { version: string };
+
+interface Service {
+  environment: Record<string, string>;
+  read_only?: boolean;
+  restart?: string;
+  security_opt?: string[];
+  volumes: string[];
+  healthcheck?: object;
+  depends_on?: Record<string, { condition: string }>;
+}
+
+test('every path that the Dockerfile copies is there and gets past .dockerignore', () => {
+  const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+  const letIn = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
+  assert.ok(copied.length >= 8);
+  for (const path of copied.filter((one) => one !== '.')) {
+    assert.ok(existsSync(join(ROOT, path)), `${path} is missing`);
+    assert.ok(
+      letIn.some((one) => path === one || path.startsWith(`${one}/`)),
+      `${path} is ignored`,
+    );
+  }
+});
+
+test('the image has the Node of the project and its version, and does not run as root', () => {
+  const { optionalDependencies } = JSON.parse(read('packaging/node/package.json'));
+  for (const nodeVersion of Object.values(optionalDependencies))
+    assert.ok(DOCKERFILE.includes(`ARG NODE_VERSION=${nodeVersion}\n`));
+  assert.ok(DOCKERFILE.includes(`org.opencontainers.image.version="${version}"`));
+  assert.match(DOCKERFILE.split(/^FROM /m).at(-1) ?? '', /^USER node$/m);
+});
+
+test('the health check of the image tells a server that is ready from none', async () => {
+  const [, , program = ''] = JSON.parse(/^ {2}CMD (\[.+\])$/m.exec(DOCKERFILE)?.[1] ?? '[]') as string[];
+  const server = await startServer({ env: { BASE_PATH: '/store' } });
+  const check = (port: number) => {
+    const env = { PORT: String(port), BASE_PATH: '/store' };
+    const { status, stderr } = spawnSync(process.execPath, ['-e', program], { env, encoding: 'utf8' });
+    return { status, stderr };
+  };
+  assert.deepEqual(check(server.port), { status: 0, stderr: '' });
+  await server.stop();
+  assert.deepEqual(check(server.port), { status: 1, stderr: '' });
+});
+
+test('compose.yaml waits for the database, brings no password and lets nothing be written but its volumes', () => {
+  const { services, volumes } = load(read('compose.yaml')) as {
+    services: Record<string, Service>;
+    volumes: Record<string, null>;
+  };
+  assert.deepEqual(Object.keys(services), ['plant-store', 'postgres']);
+  for (const service of Object.values(services)) {
+    assert.equal(service.read_only, true);
+    assert.equal(service.restart, 'unless-stopped');
+    assert.deepEqual(service.security_opt, ['no-new-privileges:true']);
+    for (const volume of service.volumes) assert.ok((volume.split(':')[0] ?? '') in volumes, volume);
+    for (const [name, value] of Object.entries(service.environment))
+      if (/PASSWORD/.test(name)) assert.match(value, /^\$\{POSTGRES_PASSWORD:\?.+\}$/);
+  }
+  assert.equal(services['plant-store']?.depends_on?.postgres?.condition, 'service_healthy');
+  assert.ok(services.postgres?.healthcheck);
+});
+
+test(
+  'systemd takes the unit without a complaint, and finds little that it could do wrong',
+  needs('systemd-analyze'),
+  () => {
+    const unit = join(makeFolder(), 'plant-store.service');
+    writeFileSync(unit, read('packaging/plant-store.service').replace('/usr/local/bin/plant-store', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+    const security = execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
+      encoding: 'utf8',
+    });
+    assert.match(security, /MemoryDenyWriteExecute=/);
+  },
+);
+
+function read(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8');
+}
