@@ -41,7 +41,9 @@ test('the package holds what it runs on and nothing else', (t) => {
   const paths = files.map(({ path }) => path);
   const strangers = paths.filter(
     (path) =>
-      !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/plant-store\.js|docs\/[a-z]+\.md)$/.test(path) &&
+      !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/plant-store\.js|packaging\/plant-store\.service|docs\/[a-z]+\.md)$/.test(
+        path,
+      ) &&
       !/^dist\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path) &&
       !/^dist\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/.test(path) &&
       !path.startsWith('dist/console/'),
