@@ -10,6 +10,7 @@ export const ERROR_NUMBERS = {
   no_credentials: 40101,
   bad_token: 40102,
   scope_missing: 40301,
+  origin_refused: 40302,
   no_such_path: 40400,
   not_found: 40401,
   no_such_method: 40500,

@@ -4,6 +4,7 @@ import { type Filter, toCursor } from './cursor.ts';
 import type { Page, PlantRecord } from './plant.ts';
 
 export const DEFAULT_LIMIT = 100;
+export const MAX_LIMIT = 1000;
 /** Of the texts in a page: 1,000 records of 64 KiB would hold up everybody else. */
 export const PAGE_CHARS = 512 * 1024;
 

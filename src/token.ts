@@ -169,6 +169,10 @@ export class BadCredential extends PlantStoreError {
   }
 }
 
+export function lacksScope(scope: Scope): PlantStoreError {
+  return new PlantStoreError('scope_missing', `The token lacks the scope "${scope}"`, { detail: { scope } });
+}
+
 export function isActive(token: Token, nowMs: number): boolean {
   return token.revokedMs === null && (token.expiresMs === null || nowMs < token.expiresMs);
 }

@@ -68,6 +68,7 @@ export async function serve(config: Config): Promise<void> {
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
     trustProxy,
     corsOrigins,
+    loadMcp: async () => (await import('../mcp/server.ts')).createMcp(store, packageJson.version),
     certificate,
     stopping: draining.signal,
   });

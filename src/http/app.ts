@@ -13,6 +13,7 @@ import { toPlantStoreError, toResponse } from './errors.ts';
 import { Reply, Request } from './exchange.ts';
 import { requireSoundHeaders } from './headers.ts';
 import type { Incoming } from './incoming.ts';
+import type { LoadMcp } from './mcp.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths, decode, pathOf } from './paths.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
@@ -21,7 +22,7 @@ import { createServer } from './server.ts';
 import { type Certificate, HSTS } from './tls.ts';
 import { createWatch } from './watch.ts';
 
-export interface AppOptions extends Omit<RouteOptions, 'clock'> {
+export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
   accessLog: boolean;
   observe: Observe;
   /** Without it no JWT is a credential. */
@@ -30,6 +31,8 @@ export interface AppOptions extends Omit<RouteOptions, 'clock'> {
   trustProxy: string[] | number | undefined;
   /** Whose pages may use it; `*` is any. */
   corsOrigins: string[];
+  /** Loaded when somebody speaks MCP first. */
+  loadMcp: LoadMcp;
   /** With it nothing but TLS is spoken. */
   certificate: Certificate | undefined;
   clock?: () => number;
@@ -38,7 +41,8 @@ export interface AppOptions extends Omit<RouteOptions, 'clock'> {
 /** It listens nowhere yet. */
 export function createApp(options: AppOptions): Server {
   const { store, basePath, accessLog, observe, stopping, certificate, clock = Date.now } = options;
-  const routes = createRoutes({ ...options, clock });
+  const mcp = { load: options.loadMcp, corsOrigins: options.corsOrigins, observe };
+  const routes = createRoutes({ ...options, mcp, clock });
   for (const route of routes) requireAccess(route);
   const paths = createPaths(routes, basePath);
   const addressOf = createAddressOf(options.trustProxy);
@@ -57,9 +61,10 @@ export function createApp(options: AppOptions): Server {
     try {
       if (receive(request, reply)) return await answer(request, reply.code(204), undefined);
       if (!route) return await refuseUnknown(request, reply);
-      const { access, parameters, body, isLong, handle } = route;
+      const { access, guard, parameters, body, isLong, handle } = route;
       const lookingUp = access === 'open' ? undefined : letIn(request, reply, access === 'any' ? undefined : access);
       if (lookingUp) await lookingUp;
+      guard?.(request);
       if (body) requireWanted(request.headers, body);
       if (body && expectsContinue(raw)) response.writeContinue();
       const bytes = body?.schema && (await raw.wholeBody());

@@ -3,9 +3,8 @@
 
 import { type ErrorCode, PlantStoreError } from '../error.ts';
 import type { Observe, Refused } from '../observe.ts';
-import { BadCredential, type Scope, type Token } from '../token.ts';
+import { BadCredential, lacksScope, type Scope, type Token } from '../token.ts';
 import type { Authenticator } from './auth.ts';
-import { lacksScope } from './errors.ts';
 import type { Reply, Request } from './exchange.ts';
 import { createLimits } from './limits.ts';
 

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
-import type { Scope } from '../token.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 import { etagOf } from './etag.ts';
 
@@ -26,6 +25,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   },
   scope_missing: { when: 'the token lacks the scope' },
+  origin_refused: { when: 'a page of an origin that is not allowed speaks MCP' },
   no_such_path: { when: 'no such path' },
   not_found: { when: 'no such record' },
   no_such_method: { when: 'the path has no such method' },
@@ -50,10 +50,6 @@ export const ErrorBody = z
     message: z.string().meta({ description: 'What is wrong, and where' }),
   })
   .meta({ id: 'Error' });
-
-export function lacksScope(scope: Scope): PlantStoreError {
-  return new PlantStoreError('scope_missing', `The token lacks the scope "${scope}"`, { detail: { scope } });
-}
 
 export interface ErrorResponse {
   status: number;

@@ -13,7 +13,8 @@ const DESCRIPTION = `A store of plant records.
 
 Every error is an \`Error\`; its number is the HTTP status × 100 + n, and a number once given keeps its meaning.
 A path that is not here answers 404, a method that a path does not have 405. Every answer carries \`X-Request-Id\`;
-to a token that has a rate, \`RateLimit\` and \`RateLimit-Policy\`, too.`;
+to a token that has a rate, \`RateLimit\` and \`RateLimit-Policy\`, too. Assistants speak MCP at \`/mcp\`, whose
+tools describe themselves.`;
 
 const ALWAYS: ErrorCode[] = [
   'malformed_request',

@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Versions } from '../condition.ts';
 import { DURATION_FORM, parseDuration } from '../duration.ts';
 import { PlantStoreError } from '../error.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../page.ts';
 import { MAX_ID, MIN_ID } from '../plant.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook.ts';
 import { readEtags } from './etag.ts';
@@ -18,7 +19,6 @@ export interface Parameter<T> {
   read(text: string): T;
 }
 
-const MAX_LIMIT = 1000;
 const INT64 = { type: 'integer', format: 'int64' };
 
 export const id = {
@@ -37,7 +37,7 @@ export const limit = {
   in: 'query',
   name: 'limit',
   description: `How many at most; over ${MAX_LIMIT} counts as ${MAX_LIMIT}`,
-  schema: { type: 'integer', format: 'int32', minimum: 1, default: 100 },
+  schema: { type: 'integer', format: 'int32', minimum: 1, default: DEFAULT_LIMIT },
   read(text: string): number {
     if (/^0*[1-9]\d*$/.test(text)) return Math.min(Number(text), MAX_LIMIT);
     throw malformed('"limit"', 'a whole number of at least 1');

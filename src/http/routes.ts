@@ -4,6 +4,7 @@ import type { Metrics } from '../metrics.ts';
 import type { Store } from '../store.ts';
 import { SCOPES } from '../token.ts';
 import { eventRoutes } from './events.ts';
+import { type McpTools, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { operationRoutes } from './operations.ts';
 import { pageRoutes } from './pages.ts';
@@ -19,13 +20,14 @@ export interface RouteOptions {
   basePath: string;
   metrics: Metrics;
   webhooks: WebhookTools;
+  mcp: McpTools;
   /** When it aborts, streams end. */
   stopping: AbortSignal;
   clock: () => number;
 }
 
-export function createRoutes({ store, basePath, metrics, webhooks, stopping, clock }: RouteOptions): Route[] {
-  const routes = [
+export function createRoutes({ store, basePath, metrics, webhooks, mcp, stopping, clock }: RouteOptions): Route[] {
+  const described = [
     ...plantRoutes(store, basePath),
     summaryRoute(store),
     ...transferRoutes(store, stopping),
@@ -34,7 +36,7 @@ export function createRoutes({ store, basePath, metrics, webhooks, stopping, clo
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...operationRoutes(store, metrics, stopping),
   ];
-  return [...routes, openapiRoute(routes, basePath), ...pageRoutes(basePath)];
+  return [...described, openapiRoute(described, basePath), mcpRoute(mcp), ...pageRoutes(basePath)];
 }
 
 const ACCESSES: Access[] = [...SCOPES, 'any', 'open'];

@@ -10,6 +10,7 @@ import {
   DescribedToken,
   describeToken,
   issueToken,
+  lacksScope,
   renewSecret,
   SCOPES,
   type Scope,
@@ -18,7 +19,6 @@ import {
   TokenWithSecret,
   WantedToken,
 } from '../token.ts';
-import { lacksScope } from './errors.ts';
 import { grace, tokenId as id } from './parameters.ts';
 import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 
