@@ -15,6 +15,7 @@ test('readConfig() has a default for everything, and an empty value is none', ()
     trustProxy: undefined,
     corsOrigins: [],
     jwt: undefined,
+    traces: undefined,
     allowPrivateWebhooks: false,
     clientToken: undefined,
     serverUrl: 'http://127.0.0.1:3000',

@@ -4,6 +4,8 @@
 import { isIP } from 'node:net';
 import { parseRate, RATE_FORM, type Rate } from './rate.ts';
 import { Refusal } from './refusal.ts';
+import { listOf, readNumber, readOneOf, readUrl, refuse } from './setting.ts';
+import { readTraces, type TraceConfig } from './trace-config.ts';
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -24,6 +26,8 @@ export interface Config {
   corsOrigins: string[];
   /** An identity provider whose JWTs are credentials. */
   jwt: JwtConfig | undefined;
+  /** Where traces go; without it there are none. */
+  traces: TraceConfig | undefined;
   /** Webhooks may lead into private networks, also without TLS. */
   allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */
@@ -67,12 +71,13 @@ export function readConfig(environment: Environment = process.env): Config {
     port: readPort(env.PORT ?? '3000'),
     database: readDatabase(env.DATABASE_URL ?? 'sqlite:./data/plants.db', env),
     basePath: readBasePath(env.BASE_PATH ?? ''),
-    logLevel: readLogLevel(env.LOG_LEVEL ?? 'info'),
+    logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? 'info', LOG_LEVELS),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
     tls: readTls(env),
     trustProxy: env.TRUST_PROXY === undefined ? undefined : readTrustProxy(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS === undefined ? [] : readOrigins(env.CORS_ORIGINS),
     jwt: readJwt(env),
+    traces: readTraces(env),
     allowPrivateWebhooks: readSwitch('WEBHOOK_ALLOW_PRIVATE', env.WEBHOOK_ALLOW_PRIVATE ?? '0'),
     clientToken: env.PLANT_STORE_TOKEN,
     serverUrl: readServerUrl(env),
@@ -142,12 +147,6 @@ export function describeDatabase(database: Database): string {
 export function describeUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
-}
-
-function readNumber(name: string, text: string, min: number, max: number): number {
-  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= min && number <= max) return number;
-  throw refuse(name, text, `a number from ${min} to ${max}`);
 }
 
 function readBasePath(text: string): string {
@@ -221,11 +220,6 @@ function readJwt(env: Environment): JwtConfig | undefined {
   };
 }
 
-function readUrl(name: string, text: string, wanted: string): string {
-  if (/^https?:\/\/[^/@\s]+(\/\S*)?$/.test(text) && URL.canParse(text)) return text;
-  throw new Refusal(`${name} must be ${wanted}`, 2); // not echoed: it may hold a password
-}
-
 /** `name` is a variable, or an option of a command. */
 export function readRate(name: string, text: string): Rate {
   const rate = parseRate(text);
@@ -233,24 +227,7 @@ export function readRate(name: string, text: string): Rate {
   throw refuse(name, text, RATE_FORM);
 }
 
-function listOf(text: string): string[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function readLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level) return level;
-  throw refuse('LOG_LEVEL', text, `one of ${LOG_LEVELS.join(', ')}`);
-}
-
 function readSwitch(name: string, text: string): boolean {
   if (text === '0' || text === '1') return text === '1';
   throw refuse(name, text, '0 or 1');
-}
-
-function refuse(name: string, text: string, wanted: string): Refusal {
-  return new Refusal(`${name} must be ${wanted}, not "${text}"`, 2);
 }

@@ -276,10 +276,11 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       return;
     }
     const { isDown: wasDown } = courier;
+    const attempt = entry.attempts + 1;
     const result = courier.finish(entry, outcome, clock());
     const { code, error = '', durationMs } = outcome;
     const webhookId = courier.webhook.id;
-    observe({ kind: 'delivery', webhookId, seq: entry.seq, result, code, durationMs });
+    observe({ kind: 'delivery', webhookId, seq: entry.seq, attempt, result, code, durationMs });
     if (courier.isDown && !wasDown) observe({ kind: 'webhook_failing', webhookId, reason: error });
     if (wasDown && !courier.isDown) observe({ kind: 'webhook_recovered', webhookId });
   }

@@ -49,6 +49,13 @@ export function createLog(level: LogLevel): Observe {
         );
       case 'keys_recovered':
         return logger.info(fact, 'The keys of the identity provider can be read again');
+      case 'traces_failing':
+        return logger.warn(
+          fact,
+          `Traces cannot be sent, those that do not fit into the queue are lost: ${fact.reason}`,
+        );
+      case 'traces_recovered':
+        return logger.info(fact, 'Traces can be sent again');
       case 'stopping':
         return logger.info(fact, `Stopping (${fact.reason}): answering what is under way`);
       case 'stopped':

@@ -1,4 +1,5 @@
-// The facts that the service tells about itself. Code emits them; log.ts decides what is shown, and how.
+// The facts that the service tells about itself. Code emits them; log.ts, metrics.ts and, when they are
+// on, traces decide what is shown, and how.
 
 import type { Result as DeliveryResult } from './courier.ts';
 import { CREDENTIAL_FAULTS } from './token.ts';
@@ -6,6 +7,9 @@ import { CREDENTIAL_FAULTS } from './token.ts';
 /** Why a request was not let in. */
 export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate'] as const;
 export type Refused = (typeof REFUSED)[number];
+
+/** The status of an answer that never came, as the client had gone. Not one of HTTP, yet known to those who read logs. */
+export const NO_ANSWER = 499;
 
 export type Fact =
   | { kind: 'listening'; url: string; database: string }
@@ -38,12 +42,17 @@ export type Fact =
   /** Said once when the keys of the identity provider cannot be read, and once when they can again. */
   | { kind: 'keys_failing'; reason: string }
   | { kind: 'keys_recovered' }
+  /** Said once when traces cannot be sent, and once when they can again. */
+  | { kind: 'traces_failing'; reason: string }
+  | { kind: 'traces_recovered' }
   /** Writes that shared a transaction. */
   | { kind: 'commit'; writes: number; durationMs: number }
   | {
       kind: 'delivery';
       webhookId: string;
       seq: number;
+      /** Counted from 1. */
+      attempt: number;
       result: DeliveryResult;
       code: number | undefined;
       durationMs: number;

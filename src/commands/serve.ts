@@ -21,6 +21,7 @@ import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 import { createTargets } from '../target.ts';
 import { issueToken, SCOPES } from '../token.ts';
+import type { Traces } from '../trace.ts';
 import { banner } from './banner.ts';
 import { openStore } from './open.ts';
 
@@ -39,6 +40,7 @@ export async function serve(config: Config): Promise<void> {
     log(fact);
     metrics?.observe(fact);
   };
+  const node = randomUUID();
   process.on('uncaughtException', (error) => {
     observe({ kind: 'bug', error });
     process.exit(1);
@@ -48,11 +50,13 @@ export async function serve(config: Config): Promise<void> {
   const draining = new AbortController();
   const { basePath, accessLog, trustProxy, corsOrigins } = config;
   const certificate = config.tls && (await readCertificate(config.tls));
-  const store = await openStore(config.database, {
+  const traces = await startTraces(config, node, observe);
+  const opened = await openStore(config.database, {
     role: 'server',
     observe,
     onFailure: () => stop('the store failed', 1),
   });
+  const store = traces ? traces.ofStore(opened) : opened;
   metrics = createMetrics(store);
   const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
   const attempts = createAttempts(targets);
@@ -63,6 +67,7 @@ export async function serve(config: Config): Promise<void> {
     basePath,
     accessLog,
     observe,
+    traces,
     metrics,
     webhooks,
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
@@ -81,7 +86,7 @@ export async function serve(config: Config): Promise<void> {
     await store.close();
     throw refusal;
   });
-  delivery = startDelivery({ store, attempts, node: randomUUID(), observe });
+  delivery = startDelivery({ store, attempts, node, observe: traces ? tellBoth(observe, traces.observe) : observe });
   const url = address + basePath;
   const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
@@ -102,9 +107,28 @@ export async function serve(config: Config): Promise<void> {
     await new Promise((resolve) => server.close(resolve)); // also ends connections that are idle
     await delivered;
     await store.close();
+    await traces?.stop();
     observe({ kind: 'stopped' });
     process.exit(exitStatus);
   }
+}
+
+/** Loaded only where they are wanted. */
+async function startTraces(
+  { traces: config, database }: Config,
+  node: string,
+  observe: Observe,
+): Promise<Traces | undefined> {
+  if (!config) return undefined;
+  const { version } = packageJson;
+  return (await import('../otel/traces.ts')).startTraces({ config, database: database.kind, version, node, observe });
+}
+
+function tellBoth(first: Observe, second: Observe): Observe {
+  return (fact) => {
+    first(fact);
+    second(fact);
+  };
 }
 
 /** Loaded only where it is wanted. The keys are read now, so that the first who comes need not wait. */

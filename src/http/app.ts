@@ -2,7 +2,8 @@
 // comes to no handler, and a route that does not say who may call it stops the start.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Observe } from '../observe.ts';
+import { NO_ANSWER, type Observe } from '../observe.ts';
+import type { SeenRequest, Traces } from '../trace.ts';
 import { createAddressOf } from './address.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
@@ -13,9 +14,10 @@ import { toPlantStoreError, toResponse } from './errors.ts';
 import { Reply, Request } from './exchange.ts';
 import { requireSoundHeaders } from './headers.ts';
 import type { Incoming } from './incoming.ts';
+import { loggable } from './loggable.ts';
 import type { LoadMcp } from './mcp.ts';
 import { readParameters } from './parameters.ts';
-import { createPaths, decode, pathOf } from './paths.ts';
+import { createPaths } from './paths.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
 import { send } from './send.ts';
 import { createServer } from './server.ts';
@@ -25,6 +27,8 @@ import { createWatch } from './watch.ts';
 export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
   accessLog: boolean;
   observe: Observe;
+  /** Without them a request takes no other way than it would if there were none. */
+  traces: Traces | undefined;
   /** Without it no JWT is a credential. */
   verifyJwt: VerifyJwt | undefined;
   /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
@@ -40,7 +44,7 @@ export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
 
 /** It listens nowhere yet. */
 export function createApp(options: AppOptions): Server {
-  const { store, basePath, accessLog, observe, stopping, certificate, clock = Date.now } = options;
+  const { store, basePath, accessLog, observe, traces, stopping, certificate, clock = Date.now } = options;
   const mcp = { load: options.loadMcp, corsOrigins: options.corsOrigins, observe };
   const routes = createRoutes({ ...options, mcp, clock });
   for (const route of routes) requireAccess(route);
@@ -51,10 +55,32 @@ export function createApp(options: AppOptions): Server {
   const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
-  return createServer(certificate).on('request', serve);
+  return createServer(certificate).on('request', traces ? inSpan(traces) : serve);
 
-  async function serve(raw: Incoming, response: ServerResponse): Promise<void> {
-    const request = new Request(raw, paths);
+  function inSpan({ request: begin }: Traces): (raw: Incoming, response: ServerResponse) => void {
+    const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));
+    return (raw, response) => {
+      const request = new Request(raw, paths);
+      const name = request.route && names.get(request.route);
+      const end = begin(toSeen(request, name), () => void serve(raw, response, request));
+      response.on('close', () => end(statusOf(request, response)));
+    };
+  }
+
+  function toSeen({ id, method, url, headers, raw: { socket } }: Request, route: string | undefined): SeenRequest {
+    return {
+      id,
+      method,
+      route,
+      path: url === route ? url : loggable(url),
+      scheme: certificate ? 'https' : 'http',
+      address: socket.localAddress,
+      port: socket.localPort,
+      headers,
+    };
+  }
+
+  async function serve(raw: Incoming, response: ServerResponse, request = new Request(raw, paths)): Promise<void> {
     const reply = new Reply(response);
     const { route } = request;
     if (route?.body?.schema) raw.keepBody(MAX_BODY_BYTES);
@@ -132,8 +158,7 @@ export function createApp(options: AppOptions): Server {
   }
 
   function observeAnswer(request: Request, { raw }: Reply): void {
-    const isAnswered = raw.writableFinished || (raw.headersSent && request.raw.complete);
-    const status = isAnswered ? raw.statusCode : (connection.refusedWith(request.raw.socket) ?? NO_ANSWER);
+    const status = statusOf(request, raw);
     const durationMs = request.ageMs();
     observe({ kind: 'answer', route: request.route, status, durationMs });
     if (accessLog) {
@@ -151,26 +176,15 @@ export function createApp(options: AppOptions): Server {
   }
 }
 
-const JWT = /^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 /** For so long after its headers a request is let in as it was then. */
 const ADMITTED_MS = 250;
-/** The client went away before it had an answer. Not one of HTTP, yet known to those who read logs. */
-const NO_ANSWER = 499;
 const NEVER = new AbortController().signal;
 
-/** A token anywhere in it, a JWT, or what cannot be read. */
-function holdsSecret(segment: string): boolean {
-  const text = decode(segment);
-  const isUnread = text === segment && segment.includes('%');
-  return isUnread || text.includes('pst_') || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
+function statusOf({ raw }: Request, response: ServerResponse): number {
+  const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
+  return isAnswered ? response.statusCode : (connection.refusedWith(raw.socket) ?? NO_ANSWER);
 }
 
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect?.toLowerCase() === '100-continue' && httpVersion === '1.1';
-}
-
-/** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
-function loggable(url: string): string {
-  const segments = pathOf(url).split('/');
-  return segments.map((segment) => (holdsSecret(segment) ? '…' : segment)).join('/');
 }
