@@ -3,6 +3,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createHistogram, type Histogram } from './histogram.ts';
 import { type Fact, type Observe, REFUSED } from './observe.ts';
+import { countOpenFiles } from './open-files.ts';
 import type { Store } from './store.ts';
 import { describeWebhook, WEBHOOK_STATUSES } from './webhook.ts';
 
@@ -62,7 +63,8 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
     },
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
     async print() {
-      const metrics = [...ofRequests(), ...ofWrites(), ...ofProcess(eventLoop), ...(await ofWebhooks())];
+      const slow = await Promise.all([ofStore(), ofWebhooks(), ofFiles()]);
+      const metrics = [...ofRequests(), ...ofWrites(), ...ofProcess(eventLoop), ...slow.flat()];
       eventLoop.reset();
       return metrics.map(toText).join('');
     },
@@ -126,7 +128,26 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
     ];
   }
 
-  /** Nothing of them while the database is out of reach: the others are wanted then most of all. */
+  /** This and the next give nothing of the database while it is out of reach: the others are wanted then most of all. */
+  async function ofStore(): Promise<Metric[]> {
+    const known = await store.figures().catch(() => undefined);
+    if (!known) return [];
+    return [
+      {
+        name: 'plant_store_last_change',
+        type: 'gauge',
+        help: 'Number of the newest change of this database',
+        values: [['', known.lastSeq]],
+      },
+      {
+        name: 'plant_store_database_bytes',
+        type: 'gauge',
+        help: 'Room that this database takes; of SQLite with its log',
+        values: [['', known.bytes]],
+      },
+    ];
+  }
+
   async function ofWebhooks(): Promise<Metric[]> {
     const attempts: Metric = {
       name: 'plant_store_deliveries_total',
@@ -191,6 +212,17 @@ function ofProcess(eventLoop: ReturnType<typeof monitorEventLoopDelay>): Metric[
       values: [['', Math.round(performance.timeOrigin) / 1000]],
     },
   ];
+}
+
+async function ofFiles(): Promise<Metric[]> {
+  const files = await countOpenFiles();
+  if (!files) return [];
+  const help = { open: 'Files and connections that are open', max: 'So many files and connections may be open' };
+  return (['open', 'max'] as const).flatMap((name): Metric[] => {
+    const value = files[name];
+    if (value === undefined) return [];
+    return [{ name: `process_${name}_fds`, type: 'gauge', help: help[name], values: [['', value]] }];
+  });
 }
 
 function labelsOf(route: RouteName): string {

@@ -77,6 +77,12 @@ for (const [title, databaseOf, needs] of [
       assert.ok(of('plant_store_event_loop_delay_seconds{quantile="1"}') < 5);
       assert.ok(of('process_cpu_seconds_total') > 0.1);
       assert.ok(of('process_resident_memory_bytes') > 10e6);
+      assert.equal(of('plant_store_last_change'), 20);
+      assert.ok(of('plant_store_database_bytes') > 10e3);
+      if (process.platform === 'linux') {
+        assert.ok(of('process_open_fds') > 5);
+        assert.ok(of('process_max_fds') >= of('process_open_fds'));
+      }
     });
 
     test('buckets add up, and nothing that a client sends becomes a label', async () => {

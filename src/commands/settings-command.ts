@@ -24,6 +24,9 @@ Of the server, and of the commands that work straight on its database:
 
   WEBHOOK_ALLOW_PRIVATE   1 lets webhooks lead into private networks, also without TLS (0)
 
+  OTEL_EXPORTER_OTLP_ENDPOINT   where traces go: http://127.0.0.1:4318 (nowhere); other variables of
+                      OpenTelemetry count, too
+
 Of the commands that ask a server:
   PLANT_STORE_URL     where it is (where "serve" with these HOST, PORT and BASE_PATH would listen)
   PLANT_STORE_TOKEN   the token that they send; "import" and "export" with --url send it, too

@@ -12,7 +12,7 @@ import { createTurns } from '../turns.ts';
 import { createPool, prepareDatabase } from './database.ts';
 import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
-import { type ListedRow, listPlants, readChanges, readPlants } from './read.ts';
+import { LAST_SEQ, type ListedRow, listPlants, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
 import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
@@ -138,6 +138,10 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       },
     }),
     waitingWrites: () => writer.waiting(),
+    async figures() {
+      const [row] = await readOnce({ text: FIGURES });
+      return { lastSeq: Number(row?.seq), bytes: Number(row?.bytes) };
+    },
     async probe() {
       await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });
     },
@@ -196,6 +200,7 @@ function tooManyReads(): PlantStoreError {
   return unavailable('Too many reads are waiting: try again later');
 }
 
+const FIGURES = `SELECT (${LAST_SEQ}) AS seq, pg_database_size(current_database()) AS bytes`;
 const PRUNED_AT_ONCE = 10_000;
 /** The oldest, up to the first that is not older than asked for, or that a webhook still has to be given. */
 const PRUNE = `

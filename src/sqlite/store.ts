@@ -11,6 +11,7 @@ import type { Token } from '../token.ts';
 import { noSuchChange, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
+import { prepareFigures } from './figures.ts';
 import { prepareReads } from './read.ts';
 import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
@@ -54,6 +55,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const together = createTogether(db);
   const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
+  const figures = prepareFigures(db, database.path);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
   let snapshots = 0;
@@ -178,6 +180,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return writer.write({ kind: 'record_deliveries', progress });
     },
     waitingWrites: () => writer.waiting(),
+    figures: () => readAsync(figures),
     async probe() {
       await writer.write({ kind: 'probe' });
     },
