@@ -1,7 +1,7 @@
-// The console and the docs page → dist/console, with nothing that is fetched from elsewhere. Each file also comes
-// compressed, so that the server only has to hand it out.
+// The console and the docs page → dist/console, with nothing that is fetched from elsewhere. Each file is compressed,
+// so that the server only has to hand it out.
 
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, gzipSync } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
@@ -52,6 +52,7 @@ function compressed(): Plugin {
         if (!entry.isFile()) continue;
         const path = join(entry.parentPath, entry.name);
         writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: constants.Z_BEST_COMPRESSION }));
+        rmSync(path);
       }
     },
   };

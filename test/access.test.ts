@@ -16,7 +16,15 @@ import { type Answer, send } from './request.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from './server.ts';
 
 const BASE_PATH = '/store';
-const OPEN = ['GET /healthz', 'GET /readyz', 'GET /openapi.json'];
+const OPEN = [
+  'GET /healthz',
+  'GET /readyz',
+  'GET /openapi.json',
+  'GET /',
+  'GET ', // of a base path, which leads there
+  'GET /docs',
+  'GET /assets/:name',
+];
 /** Each of them would be answered otherwise if the credential was good. */
 const VALUES: Record<string, string> = { ':id': '1', ':seq': '1' };
 

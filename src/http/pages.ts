@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
 import { PlantStoreError } from '../error.ts';
 import type { Reply, Request } from './exchange.ts';
 import { addVary } from './headers.ts';
@@ -83,7 +84,7 @@ export function pageRoutes(basePath: string): Route[] {
       answer: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
       handle({ request, reply }) {
         const { name = '' } = request.params;
-        if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}`)) {
+        if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}.gz`)) {
           throw new PlantStoreError('no_such_path', 'No such file: load the page again');
         }
         reply.header('cache-control', FOREVER); // its name changes with it
@@ -94,7 +95,7 @@ export function pageRoutes(basePath: string): Route[] {
   return basePath === '' ? pages : [...pages, slashRoute(basePath)];
 
   async function sendPage(exchange: Exchange, name: string, policy: string[]): Promise<unknown> {
-    if (!existsSync(FOLDER + name)) {
+    if (!existsSync(`${FOLDER}${name}.gz`)) {
       throw new PlantStoreError('no_such_path', 'The pages are not built yet: run "npm run build"');
     }
     exchange.reply
@@ -107,7 +108,7 @@ export function pageRoutes(basePath: string): Route[] {
 
   async function sendFile({ request, reply }: Exchange, name: string): Promise<unknown> {
     const isGzip = takesGzip(request);
-    const { bytes, etag } = await open(isGzip ? `${name}.gz` : name);
+    const { bytes, etag } = await open(name, isGzip);
     reply
       .type(TYPES[extname(name)] ?? 'application/octet-stream')
       .header('x-content-type-options', 'nosniff')
@@ -121,12 +122,20 @@ export function pageRoutes(basePath: string): Route[] {
     return bytes;
   }
 
-  function open(name: string): Promise<File> {
-    const known = files.get(name) ?? readFile(FOLDER + name).then(toFile);
-    files.set(name, known);
-    known.catch(() => files.delete(name));
+  function open(name: string, isGzip: boolean): Promise<File> {
+    const key = isGzip ? `${name}.gz` : name;
+    const known = files.get(key) ?? read(name, isGzip);
+    files.set(key, known);
+    known.catch(() => files.delete(key));
     return known;
   }
+}
+
+/** Nearly everybody takes it compressed, which is how it is kept. */
+async function read(name: string, isGzip: boolean): Promise<File> {
+  const compressed = await readFile(`${FOLDER}${name}.gz`);
+  const bytes = isGzip ? compressed : gunzipSync(compressed);
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
 /** What the page asks for is relative to it, so it has to end with a slash. */
@@ -142,10 +151,6 @@ function slashRoute(basePath: string): Route {
       reply.code(308).header('location', `${basePath}/`);
     },
   });
-}
-
-function toFile(bytes: Buffer): File {
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
 function takesGzip({ headers }: Request): boolean {
