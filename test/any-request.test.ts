@@ -104,6 +104,9 @@ const request = fc.record({
   body: fc.option(body, { nil: undefined }),
 });
 
+/** Pages, and what has a protocol of its own. */
+const UNDESCRIBED = /^\/(docs|mcp|assets\/[^/]*)?$/;
+
 test('any request gets an answer that the description names, and the store stays in order', async () => {
   await fc.assert(
     fc.asyncProperty(request, async ({ method, path: bare, parameters, headers: sent, body: text }) => {
@@ -115,7 +118,7 @@ test('any request gets an answer that the description names, and the store stays
         ...(text !== undefined && { body: text }),
       });
       assert.ok(answer.status < 500, `${answer.status} ${answer.body}`);
-      check(method, whole, answer);
+      if (!UNDESCRIBED.test(bare)) check(method, whole, answer);
     }),
     { numRuns: RUNS },
   );

@@ -28,7 +28,7 @@ const MODULES = [
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const folder = makeFolder();
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.client.json', '--outDir', folder], { cwd: ROOT });
+  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder], { cwd: ROOT });
   const modules = MODULES.map((name) => ({ name, text: readFileSync(join(folder, `${name}.js`), 'utf8') }));
   const server = await startServer();
   const opened = await openBrowser();

@@ -197,7 +197,7 @@ suite('refused', () => {
 
   test('without a token, with a wrong one or one that may not, it says how to get one', async () => {
     const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
-    await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(plant-store token create --name me\)/, {
+    await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(.*plant-store -- token create --name me\)/, {
       PLANT_STORE_TOKEN: '',
     });
     await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create/, {
@@ -225,7 +225,7 @@ suite('refused', () => {
     other.close();
     await once(other, 'close');
     const words = new RegExp(
-      `No plant store answers at http://127.0.0.1:${port}/store \\(.*ECONNREFUSED.*"plant-store serve" starts one`,
+      `No plant store answers at http://127.0.0.1:${port}/store \\(.*ECONNREFUSED.*plant-store -- serve" starts one`,
     );
     await refused(['rm', '1'], 6, words, where);
     await refused(['watch'], 6, words, where);

@@ -19,6 +19,8 @@ export function banner({ version, url, database, firstSecret }: BannerFacts): st
   Plant Store ${version}
 
   Address    ${url}
+  Console    ${url}/
+  Docs       ${url}/docs
   Database   ${database}${tokenLine}
 
   Store a plant:

@@ -4,6 +4,7 @@ import { PassingError } from '../answer.ts';
 import { type ClientOptions, createClient, type PlantStoreClient } from '../client.ts';
 import { type Config, describeUrl } from '../config.ts';
 import { type ErrorCode, PlantStoreError } from '../error.ts';
+import { OWN_COMMAND } from '../own-command.ts';
 import { EXIT_STATUS, type ExitStatus, Refusal } from '../refusal.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
 import { visible } from './visible.ts';
@@ -37,10 +38,9 @@ export async function withServer<T>(
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
   const shownUrl = describeUrl(url).replace(/\/$/, '');
-  const self = config.startedByNpm ? 'npm run --silent plant-store --' : 'plant-store';
   if (config.clientToken === undefined) {
     throw new Refusal(
-      `No token to send: export PLANT_STORE_TOKEN=$(${self} token create --name me) makes one and sets it`,
+      `No token to send: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me) makes one and sets it`,
       EXIT_STATUS.credentials,
     );
   }
@@ -48,11 +48,11 @@ export async function withServer<T>(
   try {
     return await work(client, shownUrl);
   } catch (error) {
-    throw error instanceof PlantStoreError ? toRefusal(error, { url: shownUrl, self }) : error;
+    throw error instanceof PlantStoreError ? toRefusal(error, shownUrl) : error;
   }
 }
 
-function toRefusal(error: PlantStoreError, { url, self }: { url: string; self: string }): Refusal {
+function toRefusal(error: PlantStoreError, url: string): Refusal {
   const said = visible(error.message); // by whoever answers there
   const isSilence = error instanceof PassingError && error.cause !== undefined;
   return new Refusal(isSilence ? onSilence() : `${said}${adviceOn(error.code)}`, STATUSES[error.code]);
@@ -60,15 +60,15 @@ function toRefusal(error: PlantStoreError, { url, self }: { url: string; self: s
   function onSilence(): string {
     const reason = said.replace(/^No answer from the plant store: /, '');
     if (wasSent(error)) return `${said} (at ${url}): try again; what was to be changed may be changed`;
-    return `No plant store answers at ${url} (${reason}): "${self} serve" starts one, --url or PLANT_STORE_URL says where one is`;
+    return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
   }
 
   function adviceOn(code: ErrorCode): string {
     switch (code) {
       case 'bad_token':
-        return ` (PLANT_STORE_TOKEN; "${self} token create --name NAME" makes one)`;
+        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create --name NAME" makes one)`;
       case 'scope_missing':
-        return ` (PLANT_STORE_TOKEN; "${self} token create" takes --scopes)`;
+        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create" takes --scopes)`;
       case 'no_such_path':
         return ` (at ${url}: does the address lack a base path?)`;
       case 'changes_pruned':

@@ -42,6 +42,15 @@ const OF_A_RATE = {
   'RateLimit-Policy': 'To a token that has a rate: how many requests in how many seconds',
 };
 
+/** By the first part of the path: how pages and clients made from it group the operations. */
+const TAGS: Record<string, { name: string; description: string }> = {
+  plants: { name: 'Plants', description: 'Records of plants, one by one and as files' },
+  events: { name: 'Changes', description: 'Every create, update and delete, numbered' },
+  tokens: { name: 'Tokens', description: 'Who may use the service' },
+  webhooks: { name: 'Webhooks', description: 'Receivers that are told of changes' },
+};
+const OTHERS = { name: 'Operations', description: 'For those who run the service' };
+
 /** The route that serves the description of all others and of itself. */
 export function openapiRoute(others: Route[], basePath: string): Route {
   let printed: Buffer | undefined;
@@ -80,6 +89,7 @@ function describe(routes: Route[], basePath: string): unknown {
     },
     servers: [{ url: basePath || '/' }],
     security: [{ bearerAuth: [] }],
+    tags: [...Object.values(TAGS), OTHERS],
     paths,
     webhooks: { '/plant/webhook': { post: describeWebhookMessage() } },
     components: {
@@ -91,7 +101,7 @@ function describe(routes: Route[], basePath: string): unknown {
 }
 
 function describeOperation(entry: Route): unknown {
-  const { operationId, summary, description, access, parameters, body, answer, errors = [] } = entry;
+  const { path, operationId, summary, description, access, parameters, body, answer, errors = [] } = entry;
   const codes = [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
@@ -102,6 +112,7 @@ function describeOperation(entry: Route): unknown {
   ];
   return {
     operationId,
+    tags: [tagOf(path)],
     summary,
     ...(description && { description }),
     ...(access === 'open' && { security: [] }),
@@ -151,6 +162,10 @@ function describeWebhookMessage(): unknown {
     requestBody: { required: true, content: contentOf(['application/json'], NewPlant) },
     responses: { 200: { description: 'The receiver has it' } },
   };
+}
+
+function tagOf(path: string): string {
+  return (TAGS[path.split('/')[1] ?? ''] ?? OTHERS).name;
 }
 
 function describeParameter({ in: place, name, description, schema }: Parameter<unknown>): unknown {

@@ -1,0 +1,64 @@
+// Pictures of the console for the README, of a real server with the plants of examples/species.csv → docs/screenshots.
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Page } from 'playwright-core';
+import { createClient } from '../src/client.ts';
+import { openBrowser } from '../test/browser.ts';
+import { addToken, startServer } from '../test/server.ts';
+import { openWindow, signIn } from './test/window.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const SIZE = { width: 1200, height: 720 };
+const PHONE = { width: 390, height: 720 };
+
+const server = await startServer();
+const { secret } = await addToken(server.databaseUrl, {
+  name: 'nursery',
+  scopes: ['plants:read', 'plants:write', 'admin'],
+});
+const others = createClient({ url: server.url, token: secret });
+await others.importFile(new Blob([readFileSync(join(ROOT, 'examples/species.csv'))]), { type: 'text/csv' });
+await others.patch(7n, { tag: 'tree' });
+await others.delete(8n);
+
+const browser = await openBrowser();
+await takeAll('light', SIZE, async (page, take) => {
+  await take('plants');
+  await page.goto(`${server.url}/#/plants?q=quer`);
+  const id = 846n;
+  const row = page.locator(`tr[data-id="${id}"]`);
+  await row.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('dialog').getByLabel('Tag').fill('oak');
+  await others.patch(id, { tag: 'broadleaf' });
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Stored now').waitFor();
+  await take('conflict');
+  await page.keyboard.press('Escape');
+  await page.goto(`${server.url}/#/dashboard`);
+  await take('dashboard');
+  await page.goto(`${server.url}/#/tokens`);
+  await take('tokens');
+  await page.goto(`${server.url}/docs`);
+  await page.waitForTimeout(3000);
+  await take('docs');
+});
+await takeAll('dark', SIZE, async (_page, take) => take('plants-dark'));
+await takeAll('light', PHONE, async (_page, take) => take('plants-phone'));
+await browser.close();
+await server.stop();
+process.exit(0);
+
+async function takeAll(
+  colorScheme: 'light' | 'dark',
+  viewport: { width: number; height: number },
+  work: (page: Page, take: (name: string) => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { page, context } = await openWindow(browser, server.url, { colorScheme, viewport });
+  await signIn(page, server.url, secret);
+  await work(page, async (name) => {
+    await page.waitForTimeout(1200); // what is fresh fades
+    await page.screenshot({ path: join(ROOT, `docs/screenshots/${name}.png`) });
+  });
+  await context.close();
+}
