@@ -7,10 +7,19 @@ export const PAGE_LIMIT = 100;
 const MAX_PAGES = 6;
 
 export interface PlantWindow {
-  records: PlantRecord[];
-  /** How many come before them in the list. */
+  /** The same objects as long as nothing in them has changed. */
+  parts: Part[];
+  /** How many plants come before them in the list. */
   before: number;
+  /** With those before. */
+  count: number;
   isEnd: boolean;
+}
+
+export interface Part {
+  /** Leads to it; the first of all needs none. */
+  cursor: string | undefined;
+  records: PlantRecord[];
 }
 
 export interface PlantWindows {
@@ -21,12 +30,6 @@ export interface PlantWindows {
   back(): Promise<boolean>;
   /** Reads what is shown again: from the page on that holds one of these ids, or all of it. Waits for its turn. */
   refresh(changed?: bigint[]): Promise<boolean>;
-}
-
-interface Part {
-  /** Leads to it. */
-  cursor: string | undefined;
-  records: PlantRecord[];
 }
 
 export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): PlantWindows {
@@ -40,7 +43,8 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
   return {
     get current() {
       const before = behind.reduce((sum, { length }) => sum + length, 0);
-      return { records: parts.flatMap(({ records }) => records), before, isEnd: isBegun && next === undefined };
+      const count = parts.reduce((sum, { records }) => sum + records.length, before);
+      return { parts, before, count, isEnd: isBegun && next === undefined };
     },
     begin: () => ifIdle(() => read([], undefined, 1)),
     more: () =>
@@ -48,8 +52,9 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
         if (next === undefined) return false;
         await read(parts, next, 1);
         while (parts.length > MAX_PAGES) {
-          const [first] = parts.splice(0, 1);
+          const [first, ...others] = parts;
           if (first) behind.push({ cursor: first.cursor, length: first.records.length });
+          parts = others;
         }
         return true;
       }),

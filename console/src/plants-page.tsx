@@ -64,7 +64,7 @@ export function PlantsPage() {
     }
   }
 
-  const count = plants.window && plants.window.before + plants.window.records.length;
+  const count = plants.window?.count;
   return (
     <section class="plants" aria-labelledby="plants-title">
       <div class="toolbar">

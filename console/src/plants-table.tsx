@@ -2,10 +2,12 @@
 // whatever comes or goes above it.
 
 import type { PlantRecord } from 'plant-store/client';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Name, nameOf, Tag, Time } from './show.tsx';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { Row, type RowActions, Rows } from './plant-rows.tsx';
+import type { Part } from './plant-window.ts';
 import type { Plants } from './use-plants.ts';
 
+const NONE = new Set<bigint>();
 /** So near to the end the next page is fetched. */
 const NEAR_PX = 2000;
 
@@ -21,7 +23,18 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   const { window: shown, withId, fresh } = plants;
   const scroller = useRef<HTMLElement>(null);
   const anchor = useRef<{ id: string; top: number } | undefined>(undefined);
-  const records = shown?.records.filter(({ id }) => id !== withId?.id) ?? [];
+  const latest = useRef(actions);
+  latest.current = actions;
+  /** The same for all time, so that rows need not be made again for them. */
+  const rowActions = useMemo<RowActions>(
+    () => ({
+      isWriter: actions.onEdit !== undefined,
+      onTag: (tag) => latest.current.onTag(tag),
+      onEdit: (record) => latest.current.onEdit?.(record),
+      onDelete: (record) => latest.current.onDelete?.(record),
+    }),
+    [actions.onEdit !== undefined],
+  );
 
   function onScroll(): void {
     const box = scroller.current;
@@ -42,7 +55,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
     <section class="scroller" ref={scroller} onScroll={onScroll} aria-label="Table of plants" tabIndex={0}>
-      <table aria-rowcount={shown?.isEnd ? shown.before + records.length + 1 : -1}>
+      <table aria-rowcount={shown?.isEnd ? shown.count + 1 : -1}>
         <thead>
           <tr>
             <th scope="col" class="id">
@@ -60,20 +73,23 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
             )}
           </tr>
         </thead>
-        <tbody>
-          {withId && <Row record={withId} index={2} isFresh={fresh.has(withId.id)} isFound {...actions} />}
-          {records.map((record, at) => (
-            <Row
-              key={String(record.id)}
-              record={record}
-              index={(shown?.before ?? 0) + at + 2}
-              isFresh={fresh.has(record.id)}
-              {...actions}
-            />
-          ))}
-        </tbody>
+        {withId && (
+          <tbody>
+            <Row record={withId} index={2} isFresh={fresh.has(withId.id)} isFound {...rowActions} />
+          </tbody>
+        )}
+        {shown?.parts.map((part, at) => (
+          <Rows
+            key={part.cursor ?? 'first'}
+            part={part}
+            before={shown.before + sum(shown.parts.slice(0, at))}
+            fresh={part.records.some(({ id }) => fresh.has(id)) ? fresh : NONE}
+            withoutId={withId?.id}
+            actions={rowActions}
+          />
+        ))}
       </table>
-      {shown && records.length === 0 && !withId && (
+      {shown?.count === 0 && !withId && (
         <p class="empty">{isSearch ? 'Nothing fits this search.' : 'No plants yet. Add one, or import a file.'}</p>
       )}
       {shown && !shown.isEnd && <p class="empty">Loading more…</p>}
@@ -81,39 +97,8 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   );
 }
 
-interface RowProps extends Pick<TableProps, 'onTag' | 'onEdit' | 'onDelete'> {
-  record: PlantRecord;
-  index: number;
-  isFresh: boolean;
-  isFound?: boolean;
-}
-
-function Row({ record, index, isFresh, isFound = false, onTag, onEdit, onDelete }: RowProps) {
-  const classes = [isFresh && 'fresh', isFound && 'found'].filter(Boolean).join(' ');
-  return (
-    <tr data-id={String(record.id)} aria-rowindex={index} class={classes || undefined}>
-      <td class="id">{String(record.id)}</td>
-      <td class="name" title={record.name}>
-        <Name of={record.name} />
-      </td>
-      <td class="tag-cell">
-        <Tag of={record.tag} onClick={onTag} />
-      </td>
-      <td class="time">
-        <Time at={record.updated} />
-      </td>
-      {onEdit && onDelete && (
-        <td class="actions">
-          <button type="button" aria-label={`Edit ${nameOf(record)}`} onClick={() => onEdit(record)}>
-            Edit
-          </button>
-          <button type="button" aria-label={`Delete ${nameOf(record)}`} onClick={() => onDelete(record)}>
-            Delete
-          </button>
-        </td>
-      )}
-    </tr>
-  );
+function sum(parts: Part[]): number {
+  return parts.reduce((total, { records }) => total + records.length, 0);
 }
 
 /** The first row that is seen. */
