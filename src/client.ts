@@ -1,6 +1,7 @@
 // The store over HTTP, for programs that run elsewhere: exact ids, retries where they are safe, streams that go on.
 // Needs nothing but fetch, so it imports no package and nothing of Node's.
 
+import type { Change, ChangeLog, ChangeType } from './change.ts';
 import {
   nextCursor,
   notUnderstood,
@@ -10,9 +11,8 @@ import {
   toVersioned,
   understood,
   withExactId,
-} from './answer.ts';
-import type { Change, ChangeLog, ChangeType } from './change.ts';
-import { openBody } from './client-body.ts';
+} from './client/answer.ts';
+import { openBody } from './client/body.ts';
 import {
   type CallOptions,
   type ClientOptions,
@@ -22,14 +22,14 @@ import {
   REPLAYED,
   toHeaders,
   toQuery,
-} from './client-call.ts';
-import { createExports, type Exports } from './client-export.ts';
-import { createImports, type Imports } from './client-import.ts';
-import { createTokensClient, type TokensClient } from './client-tokens.ts';
-import { createWebhooksClient, type WebhooksClient } from './client-webhooks.ts';
+} from './client/call.ts';
+import { createEventReader } from './client/event-stream.ts';
+import { createExports, type Exports } from './client/export.ts';
+import { createImports, type Imports } from './client/import.ts';
+import { createTokensClient, type TokensClient } from './client/tokens.ts';
+import { createWebhooksClient, type WebhooksClient } from './client/webhooks.ts';
 import type { Condition } from './condition.ts';
 import { type ErrorCode, PlantStoreError } from './error.ts';
-import { createEventReader } from './event-stream.ts';
 import { parseJson } from './json.ts';
 import type {
   Created,
@@ -46,8 +46,8 @@ import type {
 } from './plant.ts';
 import type { Summary } from './summary.ts';
 
-export type { ExportFileOptions } from './client-export.ts';
-export type { FileType, ImportFileOptions, ImportProgress } from './client-import.ts';
+export type { ExportFileOptions } from './client/export.ts';
+export type { FileType, ImportFileOptions, ImportProgress } from './client/import.ts';
 export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from './token.ts';
 export type {
   Delivery,

@@ -1,41 +1,22 @@
 // The client in a real browser, on a page of the service itself.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { build } from 'vite';
 import { needsBrowser, openBrowser } from './browser.ts';
-import { makeFolder, startServer } from './server.ts';
+import { startServer } from './server.ts';
 
-const ROOT = join(import.meta.dirname, '..');
-/** In the order in which they import each other. */
-const MODULES = [
-  'error',
-  'json',
-  'event-stream',
-  'answer',
-  'client-call',
-  'client-body',
-  'record-end',
-  'file-pieces',
-  'client-import',
-  'client-export',
-  'client-tokens',
-  'client-webhooks',
-  'client',
-];
+const ENTRY = join(import.meta.dirname, '../src/client.ts');
+
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
-  const folder = makeFolder();
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  execFileSync(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder], { cwd: ROOT });
-  const modules = MODULES.map((name) => ({ name, text: readFileSync(join(folder, `${name}.js`), 'utf8') }));
+  const script = await bundle();
   const server = await startServer();
   const opened = await openBrowser();
   try {
     const page = await opened.newPage();
     await page.goto(`${server.url}/healthz`);
-    const seen = await page.evaluate(useClient, { modules, url: server.url, token: server.secret });
+    const seen = await page.evaluate(useClient, { script, url: server.url, token: server.secret });
     assert.deepEqual(seen, {
       id: '9223372036854775807',
       imported: 1500,
@@ -54,22 +35,17 @@ test('the client works in a browser: exact ids, pages, exports, events, errors',
   }
 });
 
+/** As one script, which is what a page has of it. */
+async function bundle(): Promise<string> {
+  const lib = { entry: ENTRY, formats: ['es' as const] };
+  const built = await build({ configFile: false, logLevel: 'error', build: { write: false, lib } });
+  const [{ output }] = built as unknown as [{ output: [{ code: string }] }];
+  return output[0].code;
+}
+
 /** Runs in the page. */
-async function useClient({
-  modules,
-  url,
-  token,
-}: {
-  modules: { name: string; text: string }[];
-  url: string;
-  token: string;
-}) {
-  const urls = new Map<string, string>();
-  for (const { name, text } of modules) {
-    const linked = text.replace(/from '\.\/([\w-]+)\.js'/g, (_all, other) => `from '${urls.get(other)}'`);
-    urls.set(name, URL.createObjectURL(new Blob([linked], { type: 'text/javascript' })));
-  }
-  const { createClient } = await import(urls.get('client') ?? '');
+async function useClient({ script, url, token }: { script: string; url: string; token: string }) {
+  const { createClient } = await import(URL.createObjectURL(new Blob([script], { type: 'text/javascript' })));
   const store = createClient({ url, token });
   const count = async (values: AsyncIterable<unknown>, most = Number.POSITIVE_INFINITY) => {
     let counted = 0;

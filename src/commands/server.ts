@@ -1,6 +1,6 @@
 // How a command talks to a running server: where it is, with which token, and what its refusals mean at a terminal.
 
-import { PassingError } from '../answer.ts';
+import { PassingError } from '../client/answer.ts';
 import { type ClientOptions, createClient, type PlantStoreClient } from '../client.ts';
 import { type Config, describeUrl } from '../config.ts';
 import { type ErrorCode, PlantStoreError } from '../error.ts';

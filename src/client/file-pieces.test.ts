@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { type Format, readPlants } from '../format.ts';
 import { cutFile } from './file-pieces.ts';
-import { type Format, readPlants } from './format.ts';
 
 interface Read {
   plants: { line: number; plant: unknown }[];

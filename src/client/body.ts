@@ -1,6 +1,6 @@
 // The body of an answer that comes piece by piece, for as long as somebody reads it.
 
-import { within } from './client-call.ts';
+import { within } from './call.ts';
 
 export interface Body {
   /** The next piece, or undefined at the end. */

@@ -1,9 +1,9 @@
 // What an answer of the service says, for the client: values with exact ids, and errors with their codes restored.
 
-import type { Change } from './change.ts';
-import { ERROR_NUMBERS, type ErrorCode, type ErrorDetail, PlantStoreError } from './error.ts';
-import { parseJson } from './json.ts';
-import type { ImportResult, PlantRecord, Versioned } from './plant.ts';
+import type { Change } from '../change.ts';
+import { ERROR_NUMBERS, type ErrorCode, type ErrorDetail, PlantStoreError } from '../error.ts';
+import { parseJson } from '../json.ts';
+import type { ImportResult, PlantRecord, Versioned } from '../plant.ts';
 
 /** Too much at once, or a proxy that did not get through. */
 const PASSING_STATUSES = [408, 429, 502, 503, 504];

@@ -1,11 +1,11 @@
 // One call of the client over HTTP: sent again where that is safe, bounded in time, its refusal thrown as what it is.
 // Needs nothing but fetch, like all that the client imports.
 
+import type { Condition, Versions } from '../condition.ts';
+import { PlantStoreError } from '../error.ts';
+import { parseJson, printJson } from '../json.ts';
+import type { Author } from '../plant.ts';
 import { PassingError, toError, understood } from './answer.ts';
-import type { Condition, Versions } from './condition.ts';
-import { PlantStoreError } from './error.ts';
-import { parseJson, printJson } from './json.ts';
-import type { Author } from './plant.ts';
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;

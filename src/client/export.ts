@@ -1,12 +1,12 @@
 // The whole store, for the client: as plants, or as the bytes of a file.
 
+import { PlantStoreError } from '../error.ts';
+import { parseJson } from '../json.ts';
+import type { NewPlant, Snapshot } from '../plant.ts';
 import { seqOf, understood, withExactId } from './answer.ts';
-import { type Body, openBody } from './client-body.ts';
-import type { Caller, CallOptions } from './client-call.ts';
-import type { FileType } from './client-import.ts';
-import { PlantStoreError } from './error.ts';
-import { parseJson } from './json.ts';
-import type { NewPlant, Snapshot } from './plant.ts';
+import { type Body, openBody } from './body.ts';
+import type { Caller, CallOptions } from './call.ts';
+import type { FileType } from './import.ts';
 
 const NEWLINE = 0x0a;
 

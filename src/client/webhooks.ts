@@ -1,7 +1,15 @@
 // Webhooks over HTTP, for the client. All that changes or sends something is asked for once only.
 
-import { type Caller, type CallOptions, json, toQuery } from './client-call.ts';
-import type { Delivery, DeliveryQuery, NewWebhook, Replay, TestResult, Webhook, WebhookWithSecret } from './webhook.ts';
+import type {
+  Delivery,
+  DeliveryQuery,
+  NewWebhook,
+  Replay,
+  TestResult,
+  Webhook,
+  WebhookWithSecret,
+} from '../webhook.ts';
+import { type Caller, type CallOptions, json, toQuery } from './call.ts';
 
 /** All of them need the scope `admin`. */
 export interface WebhooksClient {
