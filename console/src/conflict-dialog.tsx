@@ -3,7 +3,7 @@
 import { type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
-import { Name, nameOf, Tag, Time } from './show.tsx';
+import { Name, nameOf, Problem, Tag, Time } from './show.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 export function ConflictDialog(props: {
@@ -57,9 +57,7 @@ export function ConflictDialog(props: {
         <Version title="Stored now" record={theirs === 'deleted' ? undefined : theirs?.record} other={mine} />
         <Version title="Yours" record={mine} other={theirs === 'deleted' ? undefined : theirs?.record} />
       </div>
-      <p class="problem" role="alert">
-        {problem}
-      </p>
+      <Problem text={problem} />
       <footer>
         <button type="button" onClick={onClose}>
           Keep what is stored

@@ -4,7 +4,7 @@ import type { Change, Summary } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { ChangesChart } from './changes-chart.tsx';
 import { LastChanges } from './last-changes.tsx';
-import { Tag } from './show.tsx';
+import { Problem, Tag } from './show.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 const LAST = 20;
@@ -73,11 +73,7 @@ export function Dashboard() {
   return (
     <section class="page" aria-labelledby="dashboard-title">
       <h1 id="dashboard-title">Dashboard</h1>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {summary && (
         <div class="cards">
           <Figures summary={summary} />

@@ -3,7 +3,7 @@
 import type { Delivery, Webhook } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
-import { Time } from './show.tsx';
+import { Problem, Time } from './show.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { endsSession, useWorkspace } from './workspace.ts';
 
@@ -49,9 +49,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
           ))}
         </select>
       </label>
-      <p class="problem" role="alert">
-        {failure || loaded.problem}
-      </p>
+      <Problem text={failure || loaded.problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
       <section class="lines" aria-label="Deliveries" tabIndex={0}>
         <table>

@@ -2,9 +2,9 @@
 
 import { type PlantPatch, type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
-import { Dialog } from './dialog.tsx';
+import { FormDialog } from './form-dialog.tsx';
 import { PlantFields, type Texts } from './plant-fields.tsx';
-import { nameOf, Time } from './show.tsx';
+import { nameOf, Problem, Time } from './show.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 export function EditDialog(props: {
@@ -21,61 +21,43 @@ export function EditDialog(props: {
   const [opened, setOpened] = useState<Versioned>();
   const [texts, setTexts] = useState<Texts>({ name: '', tag: '' });
   const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
 
   useEffect(() => {
-    client.get(id).then((found) => {
-      setTexts(toTexts(found.record));
-      setOpened(found);
-    }, fail);
+    client.get(id).then(
+      (found) => {
+        setTexts(toTexts(found.record));
+        setOpened(found);
+      },
+      (error) => endsSession(error, workspace) || setProblem((error as Error).message),
+    );
   }, [id]);
 
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
+  async function submit(): Promise<void> {
     if (!opened) return;
     const patch = toPatch(texts, toTexts(opened.record));
     if (Object.keys(patch).length === 0) return onClose();
-    setBusy(true);
     try {
       const { record } = await client.patch(id, patch, { ifMatch: [opened.seq] });
       onDone(`Changed ${nameOf(record)}`);
     } catch (error) {
       const code = error instanceof PlantStoreError ? error.code : undefined;
-      if (code === 'condition_failed' || code === 'not_found') onConflict(withPatch(opened.record, patch));
-      else fail(error);
+      if (code !== 'condition_failed' && code !== 'not_found') throw error;
+      onConflict(withPatch(opened.record, patch));
     }
   }
 
-  function fail(error: unknown): void {
-    if (endsSession(error, workspace)) return;
-    setProblem((error as Error).message);
-    setBusy(false);
-  }
-
   return (
-    <Dialog title={`Plant ${id}`} onClose={onClose}>
-      <form onSubmit={submit}>
-        {opened && (
-          <>
-            <PlantFields texts={texts} tags={tags} onChange={setTexts} />
-            <p class="faint">
-              Stored <Time at={opened.record.created} />, changed <Time at={opened.record.updated} />
-            </p>
-          </>
-        )}
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={isBusy || !opened}>
-            Save
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title={`Plant ${id}`} action="Save" isReady={opened !== undefined} onSubmit={submit} onClose={onClose}>
+      <Problem text={problem} />
+      {opened && (
+        <>
+          <PlantFields texts={texts} tags={tags} onChange={setTexts} />
+          <p class="faint">
+            Stored <Time at={opened.record.created} />, changed <Time at={opened.record.updated} />
+          </p>
+        </>
+      )}
+    </FormDialog>
   );
 }
 

@@ -1,6 +1,7 @@
 // All plants, as they are at one moment, into a file of the browser's.
 
 import { useRef, useState } from 'preact/hooks';
+import { Problem } from './show.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 const FORMATS = [
@@ -49,9 +50,7 @@ export function ExportCard() {
         </button>
       )}
       <p role="status">{said}</p>
-      <p class="problem" role="alert">
-        {problem}
-      </p>
+      <Problem text={problem} />
     </section>
   );
 }

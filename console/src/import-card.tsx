@@ -3,6 +3,7 @@
 
 import type { ImportResult } from 'plant-store/client';
 import { useRef, useState } from 'preact/hooks';
+import { Problem } from './show.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 interface Transfer {
@@ -97,11 +98,7 @@ function Progress({ transfer, onStop }: { transfer: Transfer; onStop(): void }) 
         {STATES[state]} {created.toLocaleString()} stored, {replayed.toLocaleString()} there already,{' '}
         {failed.toLocaleString()} refused
       </p>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {state === 'running' && (
         <button type="button" onClick={onStop}>
           Stop

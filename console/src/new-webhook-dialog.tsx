@@ -1,9 +1,8 @@
 // Where changes shall be sent to, and which.
 
 import type { ChangeType, WebhookWithSecret } from 'plant-store/client';
-import { useState } from 'preact/hooks';
-import { Dialog } from './dialog.tsx';
-import { endsSession, useWorkspace } from './workspace.ts';
+import { Check, FormDialog } from './form-dialog.tsx';
+import { useWorkspace } from './workspace.ts';
 
 const EVENTS: { type: ChangeType; means: string }[] = [
   { type: 'plant.created', means: 'a plant was added' },
@@ -12,53 +11,27 @@ const EVENTS: { type: ChangeType; means: string }[] = [
 ];
 
 export function NewWebhookDialog({ onClose, onMade }: { onClose(): void; onMade(webhook: WebhookWithSecret): void }) {
-  const workspace = useWorkspace();
-  const [problem, setProblem] = useState('');
-  const [isBusy, setBusy] = useState(false);
+  const { client } = useWorkspace();
 
-  async function submit(event: SubmitEvent): Promise<void> {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget as HTMLFormElement);
-    setBusy(true);
-    try {
-      const events = form.getAll('event') as ChangeType[];
-      onMade(await workspace.client.webhooks.create({ url: String(form.get('url')).trim(), events }));
-    } catch (error) {
-      if (!endsSession(error, workspace)) setProblem((error as Error).message);
-      setBusy(false);
-    }
+  async function submit(form: FormData): Promise<void> {
+    const events = form.getAll('event') as ChangeType[];
+    onMade(await client.webhooks.create({ url: String(form.get('url')).trim(), events }));
   }
 
   return (
-    <Dialog title="Add a webhook" onClose={onClose}>
-      <form onSubmit={submit}>
-        <label>
-          Address of the receiver
-          <input name="url" type="url" required autocomplete="off" placeholder="https://shop.example.com/plants" />
-        </label>
-        <fieldset>
-          <legend>It is told when</legend>
-          {EVENTS.map(({ type, means }) => (
-            <label key={type} class="check">
-              <input type="checkbox" name="event" value={type} defaultChecked={type === 'plant.created'} />
-              <span>
-                {means} <span class="faint">{type}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-        <footer>
-          <button type="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="primary" disabled={isBusy}>
-            Add it
-          </button>
-        </footer>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a webhook" action="Add it" onSubmit={submit} onClose={onClose}>
+      <label>
+        Address of the receiver
+        <input name="url" type="url" required autocomplete="off" placeholder="https://shop.example.com/plants" />
+      </label>
+      <fieldset>
+        <legend>It is told when</legend>
+        {EVENTS.map(({ type, means }) => (
+          <Check key={type} name="event" value={type} isChecked={type === 'plant.created'}>
+            {means} <span class="faint">{type}</span>
+          </Check>
+        ))}
+      </fieldset>
+    </FormDialog>
   );
 }

@@ -6,7 +6,7 @@ import { AddDialog } from './add-dialog.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
 import { PlantsTable } from './plants-table.tsx';
-import { nameOf } from './show.tsx';
+import { nameOf, Problem } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { usePlants } from './use-plants.ts';
 import { useTags } from './use-tags.ts';
@@ -100,11 +100,7 @@ export function PlantsPage() {
           </button>
         )}
       </div>
-      {plants.problem && (
-        <p class="problem" role="alert">
-          {plants.problem}
-        </p>
-      )}
+      <Problem text={plants.problem} />
       <PlantsTable
         plants={plants}
         isSearch={q.trim() !== '' || tag !== undefined}

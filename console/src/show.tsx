@@ -1,4 +1,4 @@
-// How names, tags and times are shown.
+// How names, tags, times and what went wrong are shown.
 
 const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
@@ -31,5 +31,14 @@ export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: s
     <button type="button" class="tag" title={`Show only ${text}`} onClick={() => onClick(of)}>
       {text}
     </button>
+  );
+}
+
+/** There also while there is nothing to say: a screen reader tells what appears in it. */
+export function Problem({ text }: { text: string | undefined }) {
+  return (
+    <p class="problem" role="alert">
+      {text}
+    </p>
   );
 }

@@ -4,7 +4,7 @@ import type { DescribedToken } from 'plant-store/client';
 import { useState } from 'preact/hooks';
 import { Confirm, SecretDialog } from './dialog.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
-import { Time } from './show.tsx';
+import { Problem, Time } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { endsSession, useWorkspace } from './workspace.ts';
@@ -41,11 +41,7 @@ export function TokensPage() {
           Make a token
         </button>
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
       <section class="wide-table" aria-label="Tokens" tabIndex={0}>
         <table>

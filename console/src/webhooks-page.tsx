@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { Deliveries } from './deliveries.tsx';
 import { Confirm, SecretDialog } from './dialog.tsx';
 import { NewWebhookDialog } from './new-webhook-dialog.tsx';
-import { Time } from './show.tsx';
+import { Problem, Time } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { endsSession, useWorkspace } from './workspace.ts';
@@ -56,11 +56,7 @@ export function WebhooksPage() {
           Add a webhook
         </button>
       </div>
-      {problem && (
-        <p class="problem" role="alert">
-          {problem}
-        </p>
-      )}
+      <Problem text={problem} />
       {webhooks?.length === 0 && <p class="empty">None yet. A webhook tells another program of each change.</p>}
       <ul class="cards webhooks">
         {webhooks?.map((webhook) => (

@@ -1,0 +1,68 @@
+// A form in a dialog: it is sent once at a time, and what comes of it is said where it was asked.
+
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+export function FormDialog(props: {
+  title: string;
+  /** Says what the form does. */
+  action: string;
+  isReady?: boolean;
+  /** What it throws is shown, and the form stays open. */
+  onSubmit(form: FormData): Promise<void>;
+  onClose(): void;
+  /** Beside what went wrong. */
+  remedy?: ComponentChildren;
+  children: ComponentChildren;
+}) {
+  const { title, action, isReady = true, onSubmit, onClose, remedy, children } = props;
+  const workspace = useWorkspace();
+  const [problem, setProblem] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const isSending = useRef(false);
+
+  async function submit(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    if (isSending.current) return;
+    isSending.current = true;
+    setBusy(true);
+    try {
+      await onSubmit(new FormData(event.currentTarget as HTMLFormElement));
+    } catch (error) {
+      if (!endsSession(error, workspace)) setProblem((error as Error).message);
+    }
+    isSending.current = false;
+    setBusy(false);
+  }
+
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        {children}
+        <p class="problem" role="alert">
+          {problem} {problem && remedy}
+        </p>
+        <footer>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="primary" disabled={isBusy || !isReady}>
+            {action}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+export function Check(props: { name: string; value: string; isChecked: boolean; children: ComponentChildren }) {
+  const { name, value, isChecked, children } = props;
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value={value} defaultChecked={isChecked} />
+      <span>{children}</span>
+    </label>
+  );
+}
