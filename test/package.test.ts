@@ -139,6 +139,9 @@ async function useInstalled(t: TestContext, node: string): Promise<void> {
   writeFileSync(join(folder, 'program.ts'), PROGRAM);
   const program = execFileSync(node, ['program.ts', url, secret.trim()], { cwd: folder, env, encoding: 'utf8' });
   assert.equal(program, 'false true not_found 9007199254740993n\n');
+  const page = await (await fetch(`${url}/`)).text();
+  const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(page)?.[1];
+  assert.equal((await fetch(`${url}/${script}`)).status, 200, 'the console is in it');
   const answer = await fetch(`${url}/plants/9007199254740993`, {
     headers: { authorization: `Bearer ${secret.trim()}` },
   });

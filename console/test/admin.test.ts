@@ -249,6 +249,21 @@ describe('the console of an administrator', needsBrowser, () => {
     await noFaults();
   });
 
+  test('works below a base path', async () => {
+    const based = await startServer({ env: { BASE_PATH: '/store' } });
+    const other = await openWindow(browser, based.url);
+    await signIn(other.page, based.url.replace(/\/$/, ''), based.secret);
+    await other.page.getByRole('button', { name: 'Add a plant' }).click();
+    await other.page.getByRole('dialog').getByLabel('Id').fill('1');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('Stored plant 1').waitFor();
+    await other.page.getByRole('link', { name: 'Interface' }).click();
+    await other.page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
+    assert.deepEqual(other.faults, []);
+    await other.context.close();
+    await based.stop();
+  });
+
   test('signs out whoever has revoked the token they use', async () => {
     const other = await addToken(server.databaseUrl, { name: 'short-lived', scopes: ['plants:read', 'admin'] });
     const leaving = await openWindow(browser, server.url);

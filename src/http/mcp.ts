@@ -50,6 +50,7 @@ export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
     guard: (request) => requireOrigin(request, corsOrigins),
     async handle({ body, token, request, reply }) {
       loading ??= load();
+      loading.catch(() => (loading = undefined)); // the next may have more luck
       const answerMessage = await loading;
       const { status, text, lacked } = await answerMessage(body, { token, headers: request.headers });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });
