@@ -6,6 +6,10 @@ import { Time } from './plant.ts';
 const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
 export const MAX_TAGS = 100;
+/** What is longer is no tag to count by. */
+export const MAX_TAG_BYTES = 1024;
+/** Nor are so many: then none is told, and nobody's memory holds them. */
+export const MAX_DIFFERENT_TAGS = 10_000;
 
 const count = z.int().min(0);
 
@@ -13,9 +17,9 @@ export const Summary = z
   .object({
     plants: count.meta({ description: 'All there are' }),
     untagged: count.meta({ description: 'Those without a tag' }),
-    tags: z
-      .array(z.object({ tag: z.string(), plants: count }))
-      .meta({ description: `The ${MAX_TAGS} tags that most plants have, most first` }),
+    tags: z.array(z.object({ tag: z.string(), plants: count })).meta({
+      description: `The ${MAX_TAGS} tags that most plants have, most first. Not those over ${MAX_TAG_BYTES} bytes; none at all where there are more than ${MAX_DIFFERENT_TAGS.toLocaleString('en')} different ones`,
+    }),
     lastChange: z.number().meta({
       type: 'integer',
       format: 'int64',
@@ -23,7 +27,7 @@ export const Summary = z
         'Number of the last change, as in the ETag of an export: what comes after it is new. 0 before the first',
     }),
     changes: z.array(z.object({ hour: Time.meta({ description: 'When it began' }), changes: count })).meta({
-      description: `Hours of the last ${HOURS / 24} days with changes that are still in the log, oldest first`,
+      description: `Hours of the last ${HOURS / 24} days with changes that are still in the log, oldest first, by the clock of the server: where that was set back, some may be in another hour`,
     }),
   })
   .meta({ id: 'Summary' });
@@ -46,8 +50,9 @@ export function describeHours(counts: Map<number, number>): Summary['changes'] {
 }
 
 /** Most plants first, and then by the code points of the tag, as databases do. */
-export function compareTags(a: TagCount, b: TagCount): number {
-  return b.plants - a.plants || compareCodePoints(a.tag, b.tag);
+export function topTags(counts: Map<string, number>): TagCount[] {
+  const tags = [...counts].map(([tag, plants]) => ({ tag, plants }));
+  return tags.sort((a, b) => b.plants - a.plants || compareCodePoints(a.tag, b.tag)).slice(0, MAX_TAGS);
 }
 
 function compareCodePoints(a: string, b: string): number {

@@ -430,6 +430,9 @@ test('a page may speak MCP only from an origin that is named, or from an address
     );
     for (const { status, body } of answers) if (status === 403) assert.equal(JSON.parse(body).error, 40302);
   }
+  for (const host of ['[::1', '%', 'localhost:99999', '[::1]x']) {
+    assert.equal((await ask(server, '/mcp', { origin: `http://${host}`, host })).status, 403, host);
+  }
   const stranger = await ask({ ...named, secret: mintSecret() }, '/store/mcp', { origin: 'https://evil.example' });
   assert.equal(stranger.status, 401);
   const preflight = await send(named.port, {

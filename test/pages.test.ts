@@ -53,6 +53,13 @@ describe('the pages', () => {
     assert.notEqual(packed.headers.etag, plain.headers.etag);
     const again = await send(server.port, { path: '/', headers: { 'if-none-match': String(plain.headers.etag) } });
     assert.deepEqual([again.status, again.body.length], [304, 0]);
+    for (const known of [`W/${plain.headers.etag}`, `"x", ${plain.headers.etag}`, '*']) {
+      assert.equal((await send(server.port, { path: '/', headers: { 'if-none-match': known } })).status, 304, known);
+    }
+    for (const accepted of ['gzip;q=0.0', 'not-gzip', 'identity']) {
+      const { headers } = await send(server.port, { path: '/', headers: { 'accept-encoding': accepted } });
+      assert.equal(headers['content-encoding'], undefined, accepted);
+    }
     const head = await send(server.port, { method: 'HEAD', path: '/' });
     assert.deepEqual([head.headers['content-length'], head.body.length], [plain.headers['content-length'], 0]);
   });

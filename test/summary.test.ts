@@ -94,6 +94,48 @@ for (const [name, open, needs] of [
   });
 }
 
+for (const [name, open, needs] of [
+  ['SQLite', openOnSqlite, {}],
+  ['PostgreSQL', openOnPostgres, needsPostgres],
+] as const) {
+  test(`tags that are too long are not told, and none where they are too many, on ${name}`, needs, async () => {
+    const { store } = await open(Date.now);
+    await store.import(
+      [
+        { id: -3n, name: 'x', tag: 'é'.repeat(512) },
+        { id: -2n, name: 'x', tag: 'é'.repeat(513) },
+        { id: -1n, name: 'x' },
+      ],
+      by,
+    );
+    const { plants, untagged, tags } = await store.summary();
+    assert.deepEqual(
+      { plants, untagged, tags },
+      { plants: 3, untagged: 1, tags: [{ tag: 'é'.repeat(512), plants: 1 }] },
+    );
+    const many = Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n % 9999}` }));
+    await store.import(many, by);
+    assert.deepEqual((await store.summary()).tags[0], { tag: '0', plants: 2 });
+    await store.create({ id: 10_000n, name: 'x', tag: 'one more' }, by);
+    const last = await store.summary();
+    assert.deepEqual([last.plants, last.untagged, last.tags], [10_004, 1, []]);
+    await store.close();
+  });
+}
+
+test('a stop does not wait for a count, and tells who waits for it', async () => {
+  const server = await startServer();
+  const lines = Array.from({ length: 100_000 }, (_, n) => `{"id":${n},"name":"x"}`).join('\n');
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };
+  await fetch(`${server.url}/plants/import`, { method: 'POST', headers, body: lines });
+  const counting = callerOf(server, server.secret)('GET', '/plants/summary');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const begunMs = performance.now();
+  const status = await server.stop();
+  assert.ok([200, 503].includes((await counting).status));
+  assert.deepEqual([status, performance.now() - begunMs < 5000], [0, true]);
+});
+
 test('a store that is closed while it counts says so, and is closed cleanly', async () => {
   const { store } = await openOnSqlite(Date.now);
   await store.import(

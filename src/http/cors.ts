@@ -40,7 +40,7 @@ export function createCors(origins: string[]): AnswerOrigin {
 export function requireOrigin({ headers: { origin, host = '' } }: Request, origins: string[]): void {
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
   const isOwn = origin === `http://${host}` || origin === `https://${host}`;
-  if (isOwn && isFixed(new URL(origin).hostname)) return;
+  if (isOwn && URL.canParse(origin) && isFixed(new URL(origin).hostname)) return;
   throw new PlantStoreError('origin_refused', 'Pages of this origin may not speak MCP: name it in CORS_ORIGINS');
 }
 

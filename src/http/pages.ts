@@ -114,7 +114,7 @@ export function pageRoutes(basePath: string): Route[] {
       .header('x-content-type-options', 'nosniff')
       .header('etag', etag);
     addVary(reply, 'accept-encoding');
-    if (request.headers['if-none-match'] === etag) {
+    if (hasIt(request, etag)) {
       reply.code(304);
       return undefined;
     }
@@ -154,5 +154,14 @@ function slashRoute(basePath: string): Route {
 }
 
 function takesGzip({ headers }: Request): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(\.0*)?\s*(,|$))/i.test(String(headers['accept-encoding'] ?? ''));
+  const codings = String(headers['accept-encoding'] ?? '').split(',');
+  return codings.some((coding) => {
+    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
+    return name === 'gzip' && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
+  });
+}
+
+/** A proxy that compresses makes ours a weak one. */
+function hasIt({ headers: { 'if-none-match': known = '' } }: Request, etag: string): boolean {
+  return known.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
 }

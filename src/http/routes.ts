@@ -29,7 +29,7 @@ export interface RouteOptions {
 export function createRoutes({ store, basePath, metrics, webhooks, mcp, stopping, clock }: RouteOptions): Route[] {
   const described = [
     ...plantRoutes(store, basePath),
-    summaryRoute(store),
+    summaryRoute(store, stopping),
     ...transferRoutes(store, stopping),
     ...eventRoutes(store, stopping),
     ...tokenRoutes(store, basePath, clock),

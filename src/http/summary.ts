@@ -1,5 +1,6 @@
 // GET /plants/summary: what is in the store at a glance, for those who look at it rather than for programs.
 
+import { unavailable } from '../error.ts';
 import type { PlantStore } from '../plant.ts';
 import { createRecent } from '../recent.ts';
 import { Summary } from '../summary.ts';
@@ -7,7 +8,7 @@ import { NO_STORE, type Route, route } from './route.ts';
 
 const KEPT_MS = 5000;
 
-export function summaryRoute(store: PlantStore): Route {
+export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
   const recent = createRecent(KEPT_MS, () => store.summary());
 
   return route({
@@ -19,9 +20,22 @@ export function summaryRoute(store: PlantStore): Route {
     description: `All of one moment, which may be ${KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
     answer: { description: 'The counts', schema: Summary, headers: NO_STORE },
     async handle({ reply }) {
-      const summary = await recent();
+      const summary = await unlessStopping(recent(), stopping);
       reply.header('cache-control', 'no-store');
       return summary;
     },
   });
+}
+
+/** Counting may take longer than a stop has time for. */
+async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(unavailable('The service is stopping'));
+  stopping.addEventListener('abort', stop);
+  try {
+    if (stopping.aborted) stop();
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    stopping.removeEventListener('abort', stop);
+  }
 }

@@ -1,14 +1,17 @@
 // The summary, of one moment, each part by one statement.
 
-import { describeHours, firstHourMs, MAX_TAGS, type Summary, type TagCount } from '../summary.ts';
+import { describeHours, firstHourMs, MAX_DIFFERENT_TAGS, MAX_TAG_BYTES, MAX_TAGS, type Summary } from '../summary.ts';
 import { LAST_SEQ } from './read.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Those without a tag come first, if there are any. */
+const COUNT_PLANTS = 'SELECT count(*) AS plants, count(*) FILTER (WHERE tag IS NULL) AS untagged FROM plants';
+
 const COUNT_TAGS = `
-  SELECT tag, count(*) AS plants, (sum(count(*)) OVER ())::bigint AS total
-  FROM plants GROUP BY tag
-  ORDER BY tag IS NOT NULL, count(*) DESC, tag COLLATE "C" LIMIT ${MAX_TAGS + 1}`;
+  SELECT tag, plants, different FROM (
+    SELECT tag, count(*) AS plants, count(*) OVER () AS different FROM plants
+    WHERE octet_length(tag) <= ${MAX_TAG_BYTES} GROUP BY tag
+  ) AS counted
+  ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
 
 /** Times grow with numbers: the first change that is new enough is found by halves, without reading the others. */
 const COUNT_CHANGES = `
@@ -26,21 +29,17 @@ const COUNT_CHANGES = `
   WHERE seq >= (SELECT max(low) FROM halves) AND time >= $1 GROUP BY 1`;
 
 export async function readSummary({ read }: Transactions, nowMs: number): Promise<Summary> {
-  const [tagRows = [], hourRows = [], [numbering] = []] = await read(
+  const [[counted] = [], tagRows = [], hourRows = [], [numbering] = []] = await read(
+    { text: COUNT_PLANTS },
     { text: COUNT_TAGS },
     { text: COUNT_CHANGES, values: [firstHourMs(nowMs)] },
     { text: LAST_SEQ },
   );
-  const tags: TagCount[] = [];
-  let untagged = 0;
-  for (const { tag, plants } of tagRows as { tag: string | null; plants: bigint }[]) {
-    if (tag === null) untagged = Number(plants);
-    else if (tags.length < MAX_TAGS) tags.push({ tag, plants: Number(plants) });
-  }
+  const areTooMany = Number(tagRows[0]?.different ?? 0) > MAX_DIFFERENT_TAGS;
   return {
-    plants: Number(tagRows[0]?.total ?? 0),
-    untagged,
-    tags,
+    plants: Number(counted?.plants),
+    untagged: Number(counted?.untagged),
+    tags: areTooMany ? [] : tagRows.map(({ tag, plants }) => ({ tag: String(tag), plants: Number(plants) })),
     lastChange: Number(numbering?.seq ?? 0),
     changes: describeHours(new Map(hourRows.map(({ hour, changes }) => [Number(hour), Number(changes)]))),
   };
