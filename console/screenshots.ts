@@ -19,14 +19,14 @@ const { secret } = await addToken(server.databaseUrl, {
 });
 const others = createClient({ url: server.url, token: secret });
 await others.importFile(new Blob([readFileSync(join(ROOT, 'examples/species.csv'))]), { type: 'text/csv' });
-await others.patch(7n, { tag: 'tree' });
-await others.delete(8n);
+await others.patch(10_007n, { tag: 'maple' });
+await others.delete(10_008n);
 
 const browser = await openBrowser();
 await takeAll('light', SIZE, async (page, take) => {
   await take('plants');
   await page.goto(`${server.url}/#/plants?q=quer`);
-  const id = 846n;
+  const id = 10_704n;
   const row = page.locator(`tr[data-id="${id}"]`);
   await row.getByRole('button', { name: 'Edit' }).click();
   await page.getByRole('dialog').getByLabel('Tag').fill('oak');

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { FormDialog } from './form-dialog.tsx';
 import { PlantFields } from './plant-fields.tsx';
 import { nameOf } from './show.tsx';
-import { toId } from './use-plants.ts';
+import { toId } from './use-plant-with-id.ts';
 import { useWorkspace } from './workspace.ts';
 
 export function AddDialog(props: {

@@ -1,9 +1,10 @@
 // Signed in or not, and which view: the whole console from above.
 
-import type { Scope } from 'plant-store/client';
+import { PlantStoreError, type Scope } from 'plant-store/client';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Dashboard } from './dashboard.tsx';
+import { ImportProvider } from './import-run.tsx';
 import { createLive, NO_LIVE } from './live.ts';
 import { PlantsPage } from './plants-page.tsx';
 import { type Session, savedToken, signIn, signOut } from './session.ts';
@@ -18,42 +19,70 @@ import { useWorkspace, type Workspace, WorkspaceContext } from './workspace.ts';
 
 export function App() {
   const [workspace, setWorkspace] = useState<Workspace>();
+  /** Of a token that was kept, and could not be tried. */
+  const [delay, setDelay] = useState('');
   const [isReady, setReady] = useState(false);
   const [notice, setNotice] = useState('');
 
-  useEffect(() => {
-    const token = savedToken();
-    if (token === undefined) return setReady(true);
-    signIn(token)
-      .then(enter, (error: Error) => leave(`Please sign in again: ${error.message}`))
-      .finally(() => setReady(true));
-  }, []);
+  useEffect(resume, []);
 
-  useEffect(() => workspace?.live.stop, [workspace]);
-
+  if (delay) return <Delay why={delay} onRetry={resume} />;
   if (!isReady) return <p class="splash">Opening the store…</p>;
   if (!workspace) return <SignIn notice={notice} onSignedIn={enter} />;
   return (
     <WorkspaceContext.Provider value={workspace}>
       <ToastsProvider>
-        <Pages onSignOut={() => leave('')} />
+        <ImportProvider>
+          <Pages onSignOut={() => workspace.endSession('')} />
+        </ImportProvider>
       </ToastsProvider>
     </WorkspaceContext.Provider>
   );
 
-  function enter(session: Session): void {
-    const live = session.can('plants:read')
-      ? createLive(session.client, (error) => leave(`You were signed out: ${error.message}`))
-      : NO_LIVE;
-    setNotice('');
-    setWorkspace({ ...session, live, endSession: leave });
+  function resume(): void {
+    const token = savedToken();
+    setDelay('');
+    if (token === undefined) {
+      setReady(true);
+      return;
+    }
+    signIn(token)
+      .then(enter)
+      .catch((error: Error) => {
+        if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
+        signOut();
+        setNotice(`Please sign in again: ${error.message}`);
+      })
+      .finally(() => setReady(true));
   }
 
-  function leave(why: string): void {
-    signOut();
-    setNotice(why);
-    setWorkspace(undefined);
+  function enter(session: Session): void {
+    const ending = new AbortController();
+    const endSession = (why: string) => {
+      if (ending.signal.aborted) return;
+      ending.abort();
+      live.stop();
+      signOut();
+      setNotice(why);
+      setWorkspace(undefined);
+    };
+    const live = session.can('plants:read')
+      ? createLive(session, (error) => endSession(`You were signed out: ${error.message}`))
+      : NO_LIVE;
+    setNotice('');
+    setWorkspace({ ...session, live, ended: ending.signal, endSession });
   }
+}
+
+function Delay({ why, onRetry }: { why: string; onRetry(): void }) {
+  return (
+    <main class="splash">
+      <p role="alert">{why}</p>
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>
+    </main>
+  );
 }
 
 interface Page {
@@ -74,11 +103,11 @@ function Pages({ onSignOut }: { onSignOut(): void }) {
   const { can } = useWorkspace();
   const wanted = useView();
   const views = VIEWS.filter((name) => PAGES[name].scopes.some(can));
-  const name = views.find((name) => name === wanted.name) ?? views[0] ?? 'plants';
-  const { Content } = PAGES[name];
+  const name = views.find((name) => name === wanted.name) ?? views[0];
+  const Content = name && PAGES[name].Content;
   return (
     <Shell current={name} views={views} onSignOut={onSignOut}>
-      <Content key={name} />
+      {Content ? <Content key={name} /> : <p class="empty">This token has no scope, so there is nothing to show.</p>}
     </Shell>
   );
 }

@@ -45,7 +45,7 @@ export function ChangesChart({ hours }: { hours: Summary['changes'] }) {
           const height = ((HEIGHT - FOOT - 4) * changes) / most;
           const isLabelled = at % Math.ceil(spans.length / 6) === 0;
           return (
-            <g key={label}>
+            <g key={at}>
               <rect
                 x={at * step + 1}
                 y={HEIGHT - FOOT - Math.max(height, changes > 0 ? 2 : 0)}

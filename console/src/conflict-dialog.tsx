@@ -22,10 +22,17 @@ export function ConflictDialog(props: {
   useEffect(readTheirs, [id]);
 
   function readTheirs(): void {
-    client.get(id).then(setTheirs, (error) => {
+    client.get(id).then(compare, (error) => {
       if (error instanceof PlantStoreError && error.code === 'not_found') setTheirs('deleted');
       else fail(error);
     });
+  }
+
+  /** The answer to what was sent before may have been lost: then what is stored is what was wanted. */
+  function compare(found: Versioned): void {
+    const { name, tag } = found.record;
+    if (name === mine.name && tag === mine.tag) onDone(`${nameOf(mine)} is stored as you wrote it`);
+    else setTheirs(found);
   }
 
   /** Their version is the one that is replaced, and no other: if there is a newer one, it is shown first. */

@@ -22,16 +22,18 @@ export function Dashboard() {
   const [problem, setProblem] = useState('');
 
   useEffect(() => {
-    let timer: number | undefined;
-    let isStale = false;
+    let newestSeq = 0;
+    let countedSeq = 0;
     let arrived: Change[] = [];
+    let timer: number | undefined;
     void begin();
     const stop = live.listen((change) => {
-      if (change) arrived = [change, ...arrived].slice(0, LAST);
-      isStale = true;
-      timer ??= window.setTimeout(refresh, REFRESH_EVERY_MS / 10);
+      if (!change) return void begin();
+      arrived = [change, ...arrived].slice(0, LAST);
+      timer ??= window.setTimeout(show, REFRESH_EVERY_MS / 10);
     });
-    const ticking = window.setInterval(() => isStale && void readSummary(), REFRESH_EVERY_MS);
+    // What is counted may be some seconds old: until it holds the newest change, it is asked for again.
+    const ticking = window.setInterval(() => countedSeq < newestSeq && void count(), REFRESH_EVERY_MS);
     return () => {
       stop();
       clearTimeout(timer);
@@ -39,27 +41,30 @@ export function Dashboard() {
     };
 
     async function begin(): Promise<void> {
-      const found = await readSummary();
-      if (!found) return;
-      let after = Math.max(0, found.lastChange - LAST);
+      let after = Math.max(0, ((await count())?.lastChange ?? 0) - LAST);
       for (let pages = 0; pages < MAX_PAGES; pages++) {
         const page = await client.changes({ after, limit: PAGE_LIMIT }).catch(() => []);
         if (page.length === 0) return;
-        setChanges((known) => newest(known, page));
+        add(page);
         after = page.at(-1)?.seq ?? after;
       }
     }
 
-    function refresh(): void {
+    function show(): void {
       timer = undefined;
-      setChanges((known) => newest(known, arrived));
+      add(arrived);
       arrived = [];
     }
 
-    async function readSummary(): Promise<Summary | undefined> {
-      isStale = false;
+    function add(more: Change[]): void {
+      newestSeq = Math.max(newestSeq, ...more.map(({ seq }) => seq));
+      setChanges((known) => newest(known, more));
+    }
+
+    async function count(): Promise<Summary | undefined> {
       try {
         const found = await client.summary();
+        countedSeq = found.lastChange;
         setSummary(found);
         setProblem('');
         return found;

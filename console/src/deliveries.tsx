@@ -19,9 +19,9 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
   const loaded = useLoaded(() => client.webhooks.deliveries(webhook.id, { limit: LIMIT, status }), [status]);
 
   useEffect(() => {
-    const timer = setInterval(loaded.reload, REFRESH_EVERY_MS);
-    return () => clearInterval(timer);
-  }, []);
+    const timer = setTimeout(loaded.reload, REFRESH_EVERY_MS); // after each answer, however long that took
+    return () => clearTimeout(timer);
+  }, [loaded.answers]);
 
   async function retry({ seq }: Delivery): Promise<void> {
     try {

@@ -51,7 +51,7 @@ export function EditDialog(props: {
       <Problem text={problem} />
       {opened && (
         <>
-          <PlantFields texts={texts} tags={tags} onChange={setTexts} />
+          <PlantFields texts={texts} tags={tags} takesFocus onChange={setTexts} />
           <p class="faint">
             Stored <Time at={opened.record.created} />, changed <Time at={opened.record.updated} />
           </p>

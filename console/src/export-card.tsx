@@ -20,7 +20,7 @@ export function ExportCard() {
 
   async function save({ type, ending }: (typeof FORMATS)[number]): Promise<void> {
     stopping.current = new AbortController();
-    const { signal } = stopping.current;
+    const signal = AbortSignal.any([stopping.current.signal, workspace.ended]);
     setBusy(true);
     setProblem('');
     try {

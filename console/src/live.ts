@@ -1,7 +1,8 @@
 // The changes of everybody, as they happen: one stream for the tab, open only while somebody looks at it, since a
 // browser has few connections for a host. What happened meanwhile is not told: views load anew.
 
-import { type Change, type PlantStoreClient, PlantStoreError } from 'plant-store/client';
+import { type Change, PlantStoreError } from 'plant-store/client';
+import type { Session } from './session.ts';
 
 /** Without a change: anything may have changed. */
 export type Listener = (change?: Change) => void;
@@ -14,10 +15,11 @@ export interface Live {
 
 const AGAIN_MS = 5000;
 
-export function createLive(client: PlantStoreClient, onSignedOut: (error: Error) => void): Live {
+export function createLive({ client, reach }: Session, onSignedOut: (error: Error) => void): Live {
   const listeners = new Set<Listener>();
   let following: AbortController | undefined;
   document.addEventListener('visibilitychange', followWhileSeen);
+  const stopReach = reach.listen(() => reach.isLost() || tell());
   followWhileSeen();
 
   return {
@@ -27,6 +29,7 @@ export function createLive(client: PlantStoreClient, onSignedOut: (error: Error)
     },
     stop() {
       document.removeEventListener('visibilitychange', followWhileSeen);
+      stopReach();
       following?.abort();
     },
   };

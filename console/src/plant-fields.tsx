@@ -1,7 +1,7 @@
 // The name and the tag of a plant in a form. Several lines, since a name may have some: a field of one line would
 // lose them without a word.
 
-import { useId } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Texts {
   name: string;
@@ -9,7 +9,19 @@ export interface Texts {
   tag: string;
 }
 
-export function PlantFields({ texts, tags, onChange }: { texts: Texts; tags: string[]; onChange(texts: Texts): void }) {
+export function PlantFields(props: {
+  texts: Texts;
+  tags: string[];
+  takesFocus?: boolean;
+  onChange(texts: Texts): void;
+}) {
+  const { texts, tags, takesFocus = false, onChange } = props;
+  const name = useRef<HTMLTextAreaElement>(null);
+
+  useLayoutEffect(() => {
+    if (takesFocus) name.current?.focus();
+  }, []);
+
   const id = useId();
   const listId = `${id}-tags`;
   const changeTag = (event: { currentTarget: { value: string } }) =>
@@ -19,6 +31,7 @@ export function PlantFields({ texts, tags, onChange }: { texts: Texts; tags: str
       <label>
         Name
         <textarea
+          ref={name}
           name="name"
           rows={texts.name.length > 80 || texts.name.includes('\n') ? 5 : 1}
           value={texts.name}

@@ -4,12 +4,13 @@ import type { PlantRecord } from 'plant-store/client';
 import { useMemo } from 'preact/hooks';
 import type { Part } from './plant-window.ts';
 import { Name, nameOf, Tag, Time } from './show.tsx';
+import type { Remove } from './use-removal.ts';
 
 export interface RowActions {
   isWriter: boolean;
   onTag(tag: string): void;
   onEdit(record: PlantRecord): void;
-  onDelete(record: PlantRecord): void;
+  onDelete: Remove;
 }
 
 /** Made again only when something in it has changed: the others stay as the page scrolls on. */
@@ -68,7 +69,11 @@ export function Row({ record, index, isFresh, isFound = false, isWriter, onTag, 
           <button type="button" aria-label={`Edit ${nameOf(record)}`} onClick={() => onEdit(record)}>
             Edit
           </button>
-          <button type="button" aria-label={`Delete ${nameOf(record)}`} onClick={() => onDelete(record)}>
+          <button
+            type="button"
+            aria-label={`Delete ${nameOf(record)}`}
+            onClick={(event) => onDelete(record, event.detail === 0)}
+          >
             Delete
           </button>
         </td>

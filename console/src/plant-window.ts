@@ -14,6 +14,8 @@ export interface PlantWindow {
   /** With those before. */
   count: number;
   isEnd: boolean;
+  /** Something of it was read. */
+  isBegun: boolean;
 }
 
 export interface Part {
@@ -28,7 +30,7 @@ export interface PlantWindows {
   begin(): Promise<boolean>;
   more(): Promise<boolean>;
   back(): Promise<boolean>;
-  /** Reads what is shown again: from the page on that holds one of these ids, or all of it. Waits for its turn. */
+  /** Reads what is shown again: from the page on that holds one of these ids, or all of it. Waits for its turn, and begins where nothing was read yet. */
   refresh(changed?: bigint[]): Promise<boolean>;
 }
 
@@ -44,7 +46,7 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
     get current() {
       const before = behind.reduce((sum, { length }) => sum + length, 0);
       const count = parts.reduce((sum, { records }) => sum + records.length, before);
-      return { parts, before, count, isEnd: isBegun && next === undefined };
+      return { parts, before, count, isEnd: isBegun && next === undefined, isBegun };
     },
     begin: () => ifIdle(() => read([], undefined, 1)),
     more: () =>
@@ -69,6 +71,7 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
     async refresh(changed) {
       while (underWay) await underWay.catch(() => {});
       return ifIdle(async () => {
+        if (!isBegun) return read([], undefined, 1);
         const from = changed ? parts.findIndex((part, at) => changed.some((id) => isOn(part, parts[at + 1], id))) : 0;
         const part = parts[from];
         if (!part) return false;

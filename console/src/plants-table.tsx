@@ -6,6 +6,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Row, type RowActions, Rows } from './plant-rows.tsx';
 import type { Part } from './plant-window.ts';
 import type { Plants } from './use-plants.ts';
+import type { Remove } from './use-removal.ts';
 
 const NONE = new Set<bigint>();
 /** So near to the end the next page is fetched. */
@@ -16,7 +17,7 @@ interface TableProps {
   isSearch: boolean;
   onTag(tag: string): void;
   onEdit: ((record: PlantRecord) => void) | undefined;
-  onDelete: ((record: PlantRecord) => void) | undefined;
+  onDelete: Remove | undefined;
 }
 
 export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
@@ -31,7 +32,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
       isWriter: actions.onEdit !== undefined,
       onTag: (tag) => latest.current.onTag(tag),
       onEdit: (record) => latest.current.onEdit?.(record),
-      onDelete: (record) => latest.current.onDelete?.(record),
+      onDelete: (record, isByKey) => latest.current.onDelete?.(record, isByKey),
     }),
     [actions.onEdit !== undefined],
   );

@@ -8,6 +8,14 @@ export interface Session {
   client: PlantStoreClient;
   self: DescribedToken;
   can(scope: Scope): boolean;
+  reach: Reach;
+}
+
+/** If the server can be reached, as far as is known. */
+export interface Reach {
+  isLost(): boolean;
+  /** Gives what ends it. */
+  listen(listener: () => void): () => void;
 }
 
 export function savedToken(): string | undefined {
@@ -16,12 +24,45 @@ export function savedToken(): string | undefined {
 
 /** Throws `bad_token` where it is not one, and keeps it only where it is. */
 export async function signIn(token: string): Promise<Session> {
-  const client = createClient({ url: new URL('.', location.href), token, retries: 2 });
+  const { fetch, reach } = watchReach();
+  const client = createClient({ url: new URL('.', location.href), token, retries: 2, fetch });
   const self = await client.tokens.self();
   sessionStorage.setItem(KEY, token);
-  return { client, self, can: (scope) => self.scopes.includes(scope) };
+  return { client, self, can: (scope) => self.scopes.includes(scope), reach };
 }
 
 export function signOut(): void {
   sessionStorage.removeItem(KEY);
+}
+
+/** The client tries again by itself; somebody who looks on should know. */
+function watchReach(): { fetch: typeof fetch; reach: Reach } {
+  const listeners = new Set<() => void>();
+  let isLost = false;
+
+  function note(lost: boolean): void {
+    if (lost === isLost) return;
+    isLost = lost;
+    for (const listener of listeners) listener();
+  }
+
+  return {
+    async fetch(...given) {
+      try {
+        const response = await fetch(...given);
+        note(false);
+        return response;
+      } catch (error) {
+        if (!given[1]?.signal?.aborted) note(true);
+        throw error;
+      }
+    },
+    reach: {
+      isLost: () => isLost,
+      listen(listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
+  };
 }

@@ -1,17 +1,20 @@
 // What stands around every view: where one can go, who one is, and the way out.
 
 import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { Leaf } from './sign-in.tsx';
 import type { View } from './view.ts';
 import { useWorkspace } from './workspace.ts';
 
 export function Shell(props: {
-  current: View['name'];
+  current: View['name'] | undefined;
   views: View['name'][];
   onSignOut(): void;
   children: ComponentChildren;
 }) {
-  const { self } = useWorkspace();
+  const { self, reach } = useWorkspace();
+  const [isLost, setLost] = useState(reach.isLost);
+  useEffect(() => reach.listen(() => setLost(reach.isLost())), [reach]);
   const { current, views, onSignOut, children } = props;
   return (
     <>
@@ -37,6 +40,9 @@ export function Shell(props: {
           </button>
         </span>
       </header>
+      <p class="lost" role="status">
+        {isLost && 'The server is out of reach: what you see may be old. Trying again…'}
+      </p>
       <main id="main" tabIndex={-1}>
         {children}
       </main>

@@ -3,9 +3,12 @@
 const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
+const MAX_NAME_CHARS = 60;
+
 /** A plant may have no name to speak of. */
 export function nameOf({ id, name }: { id: bigint; name: string }): string {
-  return name.trim() === '' ? `plant ${id}` : name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  if (name.trim() === '') return `plant ${id}`;
+  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).replace(/[\ud800-\udbff]$/, '')}…` : name;
 }
 
 export function Time({ at }: { at: string | undefined }) {
@@ -19,17 +22,17 @@ export function Time({ at }: { at: string | undefined }) {
 }
 
 export function Name({ of }: { of: string }) {
-  if (of.trim() !== '') return of;
+  if (of.trim() !== '') return <bdi>{of}</bdi>;
   return <span class="faint">{of === '' ? '(empty)' : '(blank)'}</span>;
 }
 
 export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: string) => void }) {
   if (of === undefined) return null;
   const text = of.trim() === '' ? '(empty)' : of;
-  if (!onClick) return <span class="tag">{text}</span>;
+  if (!onClick) return <bdi class="tag">{text}</bdi>;
   return (
     <button type="button" class="tag" title={`Show only ${text}`} onClick={() => onClick(of)}>
-      {text}
+      <bdi>{text}</bdi>
     </button>
   );
 }

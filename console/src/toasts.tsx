@@ -1,19 +1,22 @@
 // Short messages that say what was done, with a way back where there is one.
 
 import { type ComponentChildren, createContext } from 'preact';
-import { useCallback, useContext, useRef, useState } from 'preact/hooks';
+import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
 
 interface Toast {
   text: string;
   isProblem?: boolean;
   undo?: (() => void) | undefined;
+  /** For who works with keys: the way back would be far. */
+  takesFocus?: boolean;
 }
 
 type Tell = (text: string, options?: Omit<Toast, 'text'>) => void;
 
 const SHOWN_MS = 6000;
 /** Somebody has to read it and find the button. */
-const SHOWN_WITH_UNDO_MS = 15_000;
+const SHOWN_WITH_UNDO_MS = 20_000;
+const MAX_SHOWN = 8;
 
 const ToastsContext = createContext<Tell>(() => {});
 
@@ -27,38 +30,67 @@ export function ToastsProvider({ children }: { children: ComponentChildren }) {
 
   const tell = useCallback<Tell>((text, options = {}) => {
     const key = nextKey.current++;
-    setToasts((shown) => [...shown.slice(-3), { ...options, text, key }]);
-    setTimeout(() => close(key), options.undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS);
+    setToasts((shown) => [...shown.slice(1 - MAX_SHOWN), { ...options, text, key }]);
   }, []);
-
-  function close(key: number): void {
-    setToasts((shown) => shown.filter((toast) => toast.key !== key));
-  }
 
   return (
     <ToastsContext.Provider value={tell}>
       {children}
       <section class="toasts" aria-label="Messages" aria-live="polite">
-        {toasts.map(({ key, text, isProblem, undo }) => (
-          <div key={key} class={isProblem ? 'toast problem' : 'toast'}>
-            <span>{text}</span>
-            {undo && (
-              <button
-                type="button"
-                onClick={() => {
-                  close(key);
-                  undo();
-                }}
-              >
-                Undo
-              </button>
-            )}
-            <button type="button" class="quiet" aria-label="Close this message" onClick={() => close(key)}>
-              ✕
-            </button>
-          </div>
+        {toasts.map(({ key, ...toast }) => (
+          <Message
+            key={key}
+            {...toast}
+            onClose={() => setToasts((shown) => shown.filter((other) => other.key !== key))}
+          />
         ))}
       </section>
     </ToastsContext.Provider>
+  );
+}
+
+function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClose(): void }) {
+  const [isHeld, setHeld] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
+
+  useEffect(() => {
+    if (takesFocus) button.current?.focus();
+  }, []);
+
+  useEffect(() => {
+    if (isHeld) return;
+    const timer = setInterval(
+      () => document.querySelector('dialog[open]') ?? onClose(), // behind a dialog nobody could press it
+      undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS,
+    );
+    return () => clearInterval(timer);
+  }, [isHeld]);
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it stays while somebody is at it, and does nothing else
+    <div
+      class={isProblem ? 'toast problem' : 'toast'}
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocusCapture={() => setHeld(true)}
+      onBlurCapture={() => setHeld(false)}
+    >
+      <span>{text}</span>
+      {undo && (
+        <button
+          type="button"
+          ref={button}
+          onClick={() => {
+            onClose();
+            undo();
+          }}
+        >
+          Undo
+        </button>
+      )}
+      <button type="button" class="quiet" aria-label="Close this message" onClick={onClose}>
+        ✕
+      </button>
+    </div>
   );
 }

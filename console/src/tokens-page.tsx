@@ -43,7 +43,7 @@ export function TokensPage() {
       </div>
       <Problem text={problem} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
-      <section class="wide-table" aria-label="Tokens" tabIndex={0}>
+      <section class="wide-table" aria-label="Table of tokens" tabIndex={0}>
         <table>
           <thead>
             <tr>

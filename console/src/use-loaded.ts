@@ -6,6 +6,8 @@ import { endsSession, useWorkspace } from './workspace.ts';
 export interface Loaded<T> {
   value: T | undefined;
   problem: string;
+  /** How many have come, good or bad. */
+  answers: number;
   reload(): void;
 }
 
@@ -15,6 +17,7 @@ export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): L
   const [value, setValue] = useState<T>();
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
+  const [answers, setAnswers] = useState(0);
 
   useEffect(() => {
     let isOver = false;
@@ -23,9 +26,12 @@ export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): L
         if (isOver) return;
         setValue(() => found);
         setProblem('');
+        setAnswers((n) => n + 1);
       },
       (error) => {
-        if (!isOver && !endsSession(error, workspace)) setProblem((error as Error).message);
+        if (isOver || endsSession(error, workspace)) return;
+        setProblem((error as Error).message);
+        setAnswers((n) => n + 1);
       },
     );
     return () => {
@@ -33,5 +39,5 @@ export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): L
     };
   }, [round, ...because]);
 
-  return { value, problem, reload: () => setRound((n) => n + 1) };
+  return { value, problem, answers, reload: () => setRound((n) => n + 1) };
 }

@@ -21,7 +21,7 @@ export function useView(): View {
 
 /** Without a new entry in the history: a search as it is typed is one. */
 export function replaceParameters(name: View['name'], parameters: Record<string, string | undefined>): void {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => Boolean(entry[1]));
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const query = new URLSearchParams(given).toString();
   history.replaceState(null, '', `#/${name}${query && `?${query}`}`);
 }

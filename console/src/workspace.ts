@@ -8,6 +8,9 @@ import type { Session } from './session.ts';
 
 export interface Workspace extends Session {
   live: Live;
+  /** Aborts when it is over: nothing goes on with a token that was signed out. */
+  ended: AbortSignal;
+  /** Does nothing where another one has begun since. */
   endSession(why: string): void;
 }
 
@@ -20,7 +23,8 @@ export function useWorkspace(): Workspace {
 }
 
 /** True when it ended the session: the token is no longer good, so nothing else has to be said. */
-export function endsSession(error: unknown, { endSession }: Workspace): boolean {
+export function endsSession(error: unknown, { endSession, ended }: Workspace): boolean {
+  if (ended.aborted) return true;
   if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return false;
   endSession(`You were signed out: ${error.message}`);
   return true;

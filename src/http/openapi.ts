@@ -47,7 +47,7 @@ const TAGS: Record<string, { name: string; description: string }> = {
   plants: { name: 'Plants', description: 'Records of plants, one by one and as files' },
   events: { name: 'Changes', description: 'Every create, update and delete, numbered' },
   tokens: { name: 'Tokens', description: 'Who may use the service' },
-  webhooks: { name: 'Webhooks', description: 'Receivers that are told of changes' },
+  webhooks: { name: 'Receivers', description: 'Webhooks: who is told of changes' },
 };
 const OTHERS = { name: 'Operations', description: 'For those who run the service' };
 

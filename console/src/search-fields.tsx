@@ -1,0 +1,42 @@
+// Where one writes what to look for, and chooses a tag.
+
+export function SearchFields(props: {
+  typed: string;
+  tag: string | undefined;
+  tags: string[];
+  onType(text: string): void;
+  onTag(tag: string | undefined): void;
+  /** Somebody is about to choose. */
+  onOpenTags(): void;
+}) {
+  const { typed, tag, tags, onType, onTag, onOpenTags } = props;
+  return (
+    <search>
+      <input
+        type="search"
+        aria-label="Search by words of the name, or by id"
+        placeholder="Search name or id"
+        value={typed}
+        onInput={(event) => onType(event.currentTarget.value)}
+      />
+      <select
+        aria-label="Filter by tag"
+        value={tag === undefined ? 'any' : `is ${tag}`}
+        onFocus={onOpenTags}
+        onChange={(event) => onTag(toTag(event.currentTarget.value))}
+      >
+        <option value="any">Any tag</option>
+        {[...new Set(tag === undefined ? tags : [tag, ...tags])].map((known) => (
+          <option key={known} value={`is ${known}`}>
+            {known === '' ? '(empty)' : known}
+          </option>
+        ))}
+      </select>
+    </search>
+  );
+}
+
+/** A tag may be empty, which is not the same as any. */
+function toTag(option: string): string | undefined {
+  return option === 'any' ? undefined : option.slice('is '.length);
+}

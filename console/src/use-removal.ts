@@ -1,0 +1,69 @@
+// Deleting a plant at once, with a way back: it is stored again as it was.
+
+import { type NewPlant, type PlantRecord, PlantStoreError } from 'plant-store/client';
+import { useRef } from 'preact/hooks';
+import { nameOf } from './show.tsx';
+import { useToasts } from './toasts.tsx';
+import { endsSession, useWorkspace } from './workspace.ts';
+
+/** The second click of a double click finds the next plant where the first one was. */
+const DOUBLE_CLICK_MS = 700;
+
+/** With a key, the message takes the focus, which was on a row that is gone. */
+export type Remove = (record: PlantRecord, isByKey: boolean) => void;
+
+export function useRemoval(onChanged: () => void): Remove {
+  const workspace = useWorkspace();
+  const { client } = workspace;
+  const tell = useToasts();
+  const lastMs = useRef(Number.NEGATIVE_INFINITY);
+
+  return (record, isByKey) => {
+    const nowMs = performance.now();
+    const isTooSoon = !isByKey && nowMs - lastMs.current < DOUBLE_CLICK_MS;
+    lastMs.current = nowMs;
+    if (!isTooSoon) void remove(record, isByKey);
+  };
+
+  async function remove({ id }: PlantRecord, isByKey: boolean): Promise<void> {
+    let found: PlantRecord | undefined;
+    try {
+      const { record, seq } = await client.get(id);
+      found = record;
+      await client.delete(id, { ifMatch: [seq] });
+      tell(`Deleted ${nameOf(record)}`, { undo: () => void restore(toPlant(record)), takesFocus: isByKey });
+    } catch (error) {
+      if (!endsSession(error, workspace)) tellFailure(error, found);
+    }
+    onChanged();
+  }
+
+  async function restore(plant: NewPlant): Promise<void> {
+    try {
+      await client.create(plant);
+      tell(`${nameOf(plant)} is back`);
+    } catch (error) {
+      if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
+    }
+    onChanged();
+  }
+
+  function tellFailure(error: unknown, record: PlantRecord | undefined): void {
+    const code = error instanceof PlantStoreError ? error.code : undefined;
+    const isUnknown = code === 'unavailable' && record !== undefined; // the answer was lost, not always the deed
+    tell(isUnknown ? `${(error as Error).message}. It may be deleted` : whyNot(error, code), {
+      isProblem: true,
+      ...(isUnknown && { undo: () => void restore(toPlant(record)) }),
+    });
+  }
+}
+
+function whyNot(error: unknown, code: PlantStoreError['code'] | undefined): string {
+  if (code === 'not_found') return 'It is deleted already';
+  if (code === 'condition_failed') return 'Somebody has changed it just now: look at it, and delete it again';
+  return (error as Error).message;
+}
+
+function toPlant({ id, name, tag }: PlantRecord): NewPlant {
+  return { id, name, ...(tag !== undefined && { tag }) };
+}

@@ -1,0 +1,167 @@
+// The console in a real browser while things go wrong: a server that fails or goes away, answers that come late, people
+// who click twice or leave in the middle.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { needsBrowser, openBrowser } from '../../test/browser.ts';
+import { makeFolder, startServer, type TestServer } from '../../test/server.ts';
+import { openWindow, signIn } from './window.ts';
+
+const BUSY = {
+  status: 400,
+  contentType: 'application/json',
+  body: '{"error":40000,"message":"It does not work just now"}',
+};
+const MANY = 150_000;
+
+describe('the console when things go wrong', needsBrowser, () => {
+  const folder = makeFolder();
+  let server: TestServer;
+  let others: PlantStoreClient;
+  let browser: Browser;
+  let page: Page;
+
+  before(async () => {
+    server = await startServer({ folder });
+    others = createClient({ url: server.url, token: server.secret });
+    browser = await openBrowser();
+    await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
+  });
+  beforeEach(async () => {
+    await page?.context().close();
+    page = (await openWindow(browser, server.url)).page;
+    await signIn(page, server.url, server.secret);
+    await row(1n).waitFor();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  const row = (id: bigint): Locator => page.locator(`tr[data-id="${id}"]`);
+  const inDialog = (): Locator => page.getByRole('dialog');
+
+  test('a search that failed says so, shows nothing of the one before, and is tried again by itself', async () => {
+    await page.route('**/plants?**', (route) => route.fulfill(BUSY));
+    await page.getByRole('searchbox').fill('plant 7');
+    await page.getByText('It does not work just now').waitFor();
+    await row(1n).waitFor({ state: 'detached' });
+    await others.patch(3n, { tag: 'other' });
+    await sleep(600);
+    assert.ok(await page.getByText('It does not work just now').isVisible(), 'a change elsewhere mends nothing');
+    await page.unroute('**/plants?**');
+    await row(7n).waitFor();
+    await page.getByText('It does not work just now').waitFor({ state: 'detached' });
+  });
+
+  test('a double click on Delete deletes one plant, and with a key the way back is at hand', async () => {
+    const box = await row(10n).getByRole('button', { name: 'Delete' }).boundingBox();
+    const [x, y] = [(box?.x ?? 0) + 5, (box?.y ?? 0) + 5];
+    await page.mouse.click(x, y);
+    await row(10n).waitFor({ state: 'detached' });
+    await page.mouse.click(x, y);
+    await sleep(300);
+    assert.equal((await others.get(11n)).record.name, 'Plant 11');
+    await row(12n).getByRole('button', { name: 'Delete' }).press('Enter');
+    await row(12n).waitFor({ state: 'detached' });
+    await page.keyboard.press('Enter');
+    await row(12n).waitFor();
+  });
+
+  test('Enter twice is one change, and no conflict with oneself', async () => {
+    await row(5n).getByRole('button', { name: 'Edit' }).click();
+    const name = inDialog().getByLabel('Name');
+    await name.fill('Changed once');
+    await name.evaluate((field: HTMLTextAreaElement) => {
+      field.form?.requestSubmit();
+      field.form?.requestSubmit();
+    });
+    await inDialog().waitFor({ state: 'detached' });
+    await page.getByText('Changed Changed once').waitFor();
+    await sleep(200);
+    assert.equal(await inDialog().count(), 0);
+  });
+
+  test('an answer that comes late leaves the dialog alone that is open by then', async () => {
+    await page.route('**/plants', async (route) => {
+      await sleep(600);
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await inDialog().getByLabel('Id').fill('500');
+    await inDialog().getByRole('button', { name: 'Store' }).click();
+    await page.keyboard.press('Escape');
+    await row(6n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Name').fill('Being written');
+    await page.getByText('Stored plant 500').waitFor();
+    assert.equal(await inDialog().getByLabel('Name').inputValue(), 'Being written');
+  });
+
+  test('a late answer for an id is not shown with another search', async () => {
+    await page.route('**/plants/7', async (route) => {
+      await sleep(500);
+      await route.continue();
+    });
+    await page.getByRole('searchbox').fill('7');
+    await sleep(250);
+    await page.getByRole('searchbox').fill('8');
+    await row(8n).waitFor();
+    await sleep(600);
+    assert.deepEqual(await page.locator('tbody tr td.id').allTextContents(), ['8']);
+  });
+
+  test('a token that could not be tried is kept, and tried again', async () => {
+    await page.route('**/tokens/self', (route) => route.fulfill({ ...BUSY, status: 500 }));
+    await page.reload();
+    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    await page.unroute('**/tokens/self');
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await row(1n).waitFor();
+  });
+
+  test('a server that goes away is told of, and when it is back all goes on by itself', async () => {
+    const { port } = server;
+    await server.kill();
+    await page.getByText('The server is out of reach').waitFor();
+    server = await startServer({ folder, env: { PORT: String(port) } });
+    await page.getByText('The server is out of reach').waitFor({ state: 'detached' });
+    await others.create({ id: -1n, name: 'After the restart' });
+    await row(-1n).waitFor();
+  });
+
+  test('an import goes on in another view, and ends with the session', async () => {
+    const file = join(folder, 'many.ndjson');
+    writeFileSync(
+      file,
+      Array.from({ length: MANY }, (_, n) => `{"id":${1_000_000 + n},"name":"Many ${n}"}`).join('\n'),
+    );
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByText(/Sending:/).waitFor();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.getByText(/Sending: [1-9]/).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await sleep(1000);
+    await assert.rejects(others.get(BigInt(1_000_000 + MANY - 1)), { code: 'not_found' });
+  });
+
+  test('the dashboard tells of an import that has just ended', async () => {
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByText('Changes in a day').waitFor();
+    const file = join(folder, 'few.csv');
+    writeFileSync(file, 'id,name,tag\n-100,Rare,rarest\n');
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByText('Done: 1 stored').waitFor();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('row', { name: 'rarest 1' }).waitFor();
+  });
+});
