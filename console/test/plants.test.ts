@@ -119,7 +119,7 @@ describe('the console', needsBrowser, () => {
     await row(4n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Tag').fill('odd');
     await inDialog().getByRole('button', { name: 'Save' }).click();
-    await said(/^Changed/);
+    await inDialog().waitFor({ state: 'detached' });
     const { record } = await others.get(4n);
     assert.deepEqual([record.name, record.tag], ['Two\r\nlines', 'odd']);
     await row(4n).getByRole('button', { name: 'Edit' }).click();
