@@ -6,15 +6,31 @@ import { createProgram } from './commands/program.ts';
 import { PlantStoreError } from './error.ts';
 import { Refusal } from './refusal.ts';
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') return; // a reader that has enough
+  process.stderr.write(`plant-store: Cannot write to standard output: ${error.message}\n`);
+  process.exit(1);
+});
+
 try {
   await createProgram(packageJson.version).parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    process.exitCode = error.exitCode === 0 ? 0 : 2; // it has printed its message itself
+    if (error.exitCode !== 0 && error.code !== 'commander.help') {
+      for (const line of error.message.replace(/^error: /, 'plant-store: ').split('\n')) await say(line);
+      await say('Add --help to see how it is used');
+    }
+    process.exitCode = error.exitCode === 0 ? 0 : 2;
   } else if (error instanceof Refusal || error instanceof PlantStoreError) {
-    process.stderr.write(`plant-store: ${error.message}\n`);
+    await say(`plant-store: ${error.message}`);
     process.exit(error instanceof Refusal ? error.exitStatus : 1);
   } else {
     throw error;
   }
+}
+
+/** A message may hold the words of a file, of a server or of an argument. */
+async function say(line: string): Promise<void> {
+  const { visible } = await import('./commands/visible.ts');
+  process.stderr.write(`${visible(line)}\n`);
 }

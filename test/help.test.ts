@@ -9,7 +9,9 @@ import { createProgram } from '../src/commands/program.ts';
 import { EXIT_STATUS } from '../src/refusal.ts';
 import { piped } from './command-line.ts';
 
-const MAX_COLUMNS = 120;
+const MAX_COLUMNS = 80;
+/** A command is one line, so that it can be copied. */
+const MAX_COMMAND_COLUMNS = 100;
 const SCREEN_LINES = 60;
 
 function allCommands(command: Command): Command[] {
@@ -26,7 +28,7 @@ function helpOf(command: Command): string {
     writeOut: (part) => {
       text += part;
     },
-    getOutHelpWidth: () => 100,
+    getOutHelpWidth: () => MAX_COLUMNS,
   });
   command.outputHelp();
   return text;
@@ -40,7 +42,10 @@ for (const command of allCommands(createProgram('0.0.0'))) {
     const help = helpOf(command);
     const [, examples = ''] = help.split('\nExamples:\n');
     assert.ok(examples.includes(pathOf(command)), help);
-    for (const line of help.split('\n')) assert.ok(line.length <= MAX_COLUMNS, line);
+    for (const line of help.split('\n')) {
+      const isCommand = line.startsWith('  ') && line.includes('plant-store ');
+      assert.ok(line.length <= (isCommand ? MAX_COMMAND_COLUMNS : MAX_COLUMNS), line);
+    }
   });
 }
 

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -166,7 +167,41 @@ suite('piped', () => {
   });
 });
 
+test('what cannot be written to standard output is one line and status 1', {
+  skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
+}, async () => {
+  for (const command of ['list --json', 'watch --after 0', 'token list']) {
+    const words = `exec "${process.execPath}" "${LAUNCHER}" ${command} > /dev/full`;
+    const child = spawn('sh', ['-c', words], {
+      env: { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl, ...env },
+    });
+    const [err] = await Promise.all([child.stderr.toArray(), once(child, 'close')]);
+    assert.match(err.join(''), /^plant-store: Cannot write to standard output: .*ENOSPC.*\n$/, command);
+    assert.equal(child.exitCode, 1);
+  }
+});
+
 suite('refused', () => {
+  test('--tag and --no-tag are one or the other, whatever the order', async () => {
+    const both = await Promise.all([
+      piped(['edit', '1', '--tag', 'x', '--no-tag'], env),
+      piped(['edit', '1', '--no-tag', '--tag', 'x'], env),
+    ]);
+    for (const { status, stderr } of both) {
+      assert.match(stderr, /^plant-store: option '--no-tag' cannot be used with option '--tag <tag>'\n/);
+      assert.equal(status, 2);
+    }
+  });
+
+  test('after a read without an answer nothing may be changed', async () => {
+    const deaf = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    await once(deaf, 'listening');
+    const where = { PLANT_STORE_URL: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` };
+    await refused(['get', '1'], 6, /: try again$/, where);
+    await refused(['rm', '1'], 6, /: try again; what was to be changed may be changed$/, where);
+    deaf.close();
+  });
+
   for (const [args, status, words] of [
     [
       ['get', '9223372036854775808'],
@@ -176,6 +211,11 @@ suite('refused', () => {
     [['rm', '1', '1.5'], 2, /not "1.5"/],
     [['add', '0x7', 'x'], 2, /not "0x7"/],
     [['edit', '1'], 2, /Say what to change: --name, --tag or --no-tag/],
+    [
+      ['get', '1', '--url', 'http://127.0.0.1:1'],
+      6,
+      /No plant store answers at http:\/\/127.0.0.1:1 \(the port belongs/,
+    ],
     [['rm', '1', '2', '--if-version', '1'], 2, /--if-version goes with one id only/],
     [['list', '--limit', '0'], 2, /--limit takes a whole number from 1 on, not "0"/],
     [['watch', '--after', '-1'], 2, /--after takes a whole number from 0 on, not "-1"/],

@@ -93,6 +93,9 @@ export function toImportResult(report: unknown, linesBefore: number): ImportResu
   const { errors, ...counts } = report as Omit<ImportResult, 'errors'> & {
     errors: { line: number; error: number; message: string }[];
   };
+  for (const name of ['created', 'replayed', 'failed'] as const) {
+    if (!Number.isSafeInteger(counts[name])) throw notUnderstood(`its "${name}" is no number`);
+  }
   return {
     ...counts,
     errors: errors.map(({ line, error, message }) => ({

@@ -10,6 +10,8 @@ import { PassingError, toError, understood } from './answer.ts';
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
 export const DEFAULT_TIMEOUT_MS = 30_000;
+/** What Node says of ports that fetch never asks, such as 1 and 6000. */
+export const BAD_PORT = 'bad port';
 /** A longer timer fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -142,6 +144,7 @@ export async function within<T>(
 /** Behind Node's "fetch failed" is what really happened. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
+  if (cause instanceof Error && cause.message === BAD_PORT) return 'the port belongs to something else than HTTP';
   return (cause instanceof Error && cause.message) || message;
 }
 

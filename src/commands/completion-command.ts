@@ -19,9 +19,11 @@ Once for each shell, and again after an update; then open a new terminal:
   plant-store completion bash > ~/.local/share/bash-completion/completions/plant-store
   plant-store completion zsh > "\${fpath[1]}/_plant-store"
   plant-store completion fish > ~/.config/fish/completions/plant-store.fish
-
-Or for this terminal only:
-${examples('source <(plant-store completion bash)', 'source <(plant-store completion zsh)', 'plant-store completion fish | source')}`,
+${examples(
+  'source <(plant-store completion bash)   (for this terminal only)',
+  'source <(plant-store completion zsh)',
+  'plant-store completion fish | source',
+)}`,
     )
     .action(async (shell: Shell) => {
       await (await import('./completion.ts')).printCompletion(program, shell);

@@ -26,11 +26,12 @@ export function declareDatabase(program: Command): void {
     .addHelpText(
       'after',
       `
-Plants come with their versions and times, the change log with its numbers, tokens as they are.
-Run it while the old server works, then stop that server and run it again: only what has come
-since is brought over, though both sides are read and compared as a whole. Then start servers
-with DATABASE_URL set to the new one. What it prints is words on a terminal, JSON when piped.
-${examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db.example.com/plants')}`,
+Plants come with their versions and times, the change log with its numbers,
+tokens as they are. Run it while the old server works, then stop that server and
+run it again: only what has come since is brought over, though both sides are
+read and compared as a whole. Then start servers with DATABASE_URL set to the
+new one. What it prints is words on a terminal, JSON when piped.
+${examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db/plants')}`,
     )
     .action(async (options) => {
       await (await import('./migrate.ts')).migrate(options);

@@ -12,6 +12,7 @@ import { onInterrupt } from './interrupt.ts';
 import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { report } from './report.ts';
+import { visible } from './visible.ts';
 import { writeOut } from './write-out.ts';
 
 export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
@@ -51,7 +52,7 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
   onInterrupt(() => {
     progress.stop();
     removeDraft();
-    process.stderr.write(`Stopped: ${givenFile} is not written\n`);
+    process.stderr.write(`Stopped: ${visible(givenFile)} is not written\n`);
   });
   try {
     await pipeline(texts, createWriteStream(draft, { flush: isPlain }));

@@ -58,9 +58,10 @@ ${examples(
     .addHelpText(
       'after',
       `
-Stop the server and move the old store away first. Tokens are those of the backup: what
-was revoked since works again. Whoever follows the change log and has seen what came after
-the backup has to begin anew with an export: the service tells them so.
+Stop the server and move the old store away first. Tokens are those of the
+backup: what was revoked since works again. Whoever follows the change log and
+has seen what came after the backup has to begin anew with an export: the
+service tells them so.
 ${examples('mv data/plants.db data/plants-old.db', 'plant-store restore plants-monday.db')}`,
     )
     .action(async (file) => {

@@ -11,6 +11,7 @@ import { chooseFormat } from './format-option.ts';
 import { CLI, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';
+import { visible } from './visible.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -29,7 +30,7 @@ export async function importFile(config: Config, file: string, options: Transfer
   }); // a second one ends it at once, which loses nothing either
   const { database } = config;
   if (options.url === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
-    process.stderr.write(`Making a new store at ${database.path}\n`);
+    process.stderr.write(`Making a new store at ${visible(database.path)}\n`);
   }
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { readCount } from './numbers.ts';
 import { createPlantTable } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';
-import { type ServerOptions, withServer } from './server.ts';
+import { READS, type ServerOptions, withServer } from './server.ts';
 import { writeOut } from './write-out.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -25,7 +25,7 @@ export async function listPlants(config: Config, options: ListOptions): Promise<
   const print = wantsJson(options) ? toLines : createPlantTable(process.stdout.columns || USUAL_WIDTH);
   let count = 0;
   let thereIsMore = false;
-  await withServer(config, options, (client) => writeOut(printed(client)));
+  await withServer(config, options, (client) => writeOut(printed(client)), READS);
   if (thereIsMore) {
     process.stderr.write(`There are more: add --all, or a larger --limit\n`);
   } else if (count === 0 && !wantsJson(options)) {

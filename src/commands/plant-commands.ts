@@ -1,6 +1,6 @@
 // The declaration of the commands on plants of a running server; plants.ts, list.ts and watch.ts do the work.
 
-import type { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { readConfig } from '../config.ts';
 import { examples, optionWith } from './declare.ts';
 
@@ -81,7 +81,7 @@ ${examples(
     .argument(...ID)
     .option('--name <name>', 'the new name')
     .option('--tag <tag>', 'the new tag')
-    .option('--no-tag', 'take the tag away')
+    .addOption(noTagOption())
     .option(...IF_VERSION)
     .addOption(urlOption())
     .option(...JSON_OPTION)
@@ -125,7 +125,8 @@ ${examples('plant-store rm 7', 'plant-store rm 7 8 -5', 'plant-store rm 7 --if-v
     .addHelpText(
       'after',
       `
-When the server goes away it waits until it is back, and goes on where it was: none is left out.
+When the server goes away it waits until it is back, and goes on where it was:
+none is left out.
 ${examples(
   'plant-store watch',
   'plant-store watch --after 1042',
@@ -136,6 +137,11 @@ ${examples(
       const config = readConfig();
       await (await import('./watch.ts')).watchChanges(config, options);
     });
+}
+
+/** One of its own: as the negation of --tag, which commander takes it for, the last of both would count. */
+function noTagOption(): Option {
+  return Object.assign(new Option('--no-tag', 'take the tag away'), { negate: false }).conflicts('tag');
 }
 
 function urlOption(): Option {

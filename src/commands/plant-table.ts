@@ -10,11 +10,11 @@ const TIME_WIDTH = '2026-01-31 12:00Z'.length;
 const MIN_TEXT_WIDTH = 8;
 /** Of what is left for name and tag. */
 const TAG_SHARE = 1 / 3;
-const ACTIONS = {
-  'plant.created': ['green', 'created'],
-  'plant.updated': ['yellow', 'updated'],
-  'plant.deleted': ['red', 'deleted'],
-} as const;
+const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
+  ['plant.created', ['green', 'created']],
+  ['plant.updated', ['yellow', 'updated']],
+  ['plant.deleted', ['red', 'deleted']],
+]);
 
 /** Page by page: columns may become wider on the way, never narrower. The heading comes with the first page. */
 export function createPlantTable(terminalWidth: number): (records: PlantRecord[]) => string {
@@ -60,17 +60,17 @@ export function describePlant({ id, name, tag, created, updated }: PlantRecord, 
 
 /** One line, as it comes: the widths of those to come are not known. */
 export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number): string {
-  const [colour, word] = ACTIONS[type];
-  const start = `${String(seq).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
+  const [colour, word] = ACTIONS.get(type) ?? ['dim', visible(String(type))]; // a newer server may have others
+  const start = `${visible(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
   const id = String(plant.id);
-  const tag = plant.tag === undefined ? '' : ` (${visible(plant.tag)})`;
-  const left = terminalWidth - start.length - word.length - id.length - 2 * GAP.length;
+  const tag = plant.tag === undefined ? '' : ` (${visible(String(plant.tag))})`;
+  const left = terminalWidth - widthOf(start) - widthOf(word) - id.length - 2 * GAP.length;
   const text = cutTo(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
   return `${styleText('dim', start)}${styleText(colour, word)}${GAP}${id}${GAP}${text}\n`;
 }
 
 function quotedIfEmpty(text: string): string {
-  return text === '' ? '""' : visible(text);
+  return text === '' ? '""' : visible(String(text)); // a strange server's may be anything
 }
 
 function cutAndPad(width: number, text: string): string {

@@ -8,7 +8,7 @@ import { EXIT_STATUS, Refusal } from '../refusal.ts';
 import { readCount, readPlantId } from './numbers.ts';
 import { describePlant } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';
-import { type ServerOptions, withServer } from './server.ts';
+import { READS, type ServerOptions, withServer } from './server.ts';
 import { writeOut } from './write-out.ts';
 
 interface Options extends ServerOptions {
@@ -42,22 +42,28 @@ export async function addPlant(
 
 export async function getPlant(config: Config, idText: string, options: Options): Promise<void> {
   const id = readPlantId(idText);
-  await withServer(config, options, async (client) => {
-    const { record, seq } = await client.get(id);
-    await show(options, describePlant(record, seq), { ...record, version: seq });
-  });
+  await withServer(
+    config,
+    options,
+    async (client) => {
+      const { record, seq } = await client.get(id);
+      await show(options, describePlant(record, seq), { ...record, version: seq });
+    },
+    READS,
+  );
 }
 
 export async function editPlant(
   config: Config,
   idText: string,
-  options: Options & { name?: string; tag?: string | false },
+  options: Options & { name?: string; tag?: string; noTag?: true },
 ): Promise<void> {
   const id = readPlantId(idText);
-  const { name, tag } = options;
+  const { name, tag, noTag } = options;
   const patch: PlantPatch = {
     ...(name !== undefined && { name }),
-    ...(tag !== undefined && { tag: tag === false ? null : tag }),
+    ...(tag !== undefined && { tag }),
+    ...(noTag && { tag: null }),
   };
   if (Object.keys(patch).length === 0) throw new Refusal('Say what to change: --name, --tag or --no-tag', 2);
   const condition = readCondition(options);

@@ -12,8 +12,9 @@ import { declareToken } from './token-commands.ts';
 import { declareWebhook } from './webhook-commands.ts';
 
 const AFTER = `
-Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings; and of the commands on plants
-3 no such plant, 4 id taken or version changed, 5 no token or not a good one, 6 server out of reach.
+Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings; and of the
+commands on plants 3 no such plant, 4 id taken or version changed, 5 no token or
+not a good one, 6 server out of reach.
 
 Settings come from the environment: "plant-store settings" lists them.
 In a checkout "plant-store" is "npm run --silent plant-store --".
@@ -31,8 +32,7 @@ export function createProgram(version: string): Command {
     .version(version)
     .exitOverride()
     .configureHelp({ subcommandTerm: termOf })
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'plant-store: ')) })
-    .showHelpAfterError('Add --help to see how it is used')
+    .configureOutput({ outputError() {} }) // main.ts prints what is thrown
     .addHelpText('after', AFTER);
   for (const [heading, families] of [
     ['The server:', [declareServe]],

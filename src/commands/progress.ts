@@ -2,13 +2,14 @@
 // standard output may be the result.
 
 import progress from 'cli-progress';
+import { visible } from './visible.ts';
 
 const LINE_EVERY_MS = 5000;
 
 export interface Progress {
   /** `done` of the total, in whatever that is counted; `plants` so far. */
   update(done: number, plants: number): void;
-  /** A line of its own, above the bar. */
+  /** A line of its own, above the bar; it may hold words of strangers. */
   say(line: string): void;
   stop(): void;
 }
@@ -32,7 +33,7 @@ export function startProgress(verb: string, total: number | undefined, unit = 'p
     shown.start(total ?? 1, 0, describe(0, 0));
     return {
       update: (done, plants) => shown.update(total ? done : 0, describe(done, plants)),
-      say: (line) => process.stderr.write(`\r\x1b[K${line}\n`),
+      say: (line) => process.stderr.write(`\r\x1b[K${visible(line)}\n`),
       stop: () => shown.stop(),
     };
   }
@@ -48,7 +49,7 @@ export function startProgress(verb: string, total: number | undefined, unit = 'p
         const left = total ? `, ${shown.left} left` : '';
         process.stderr.write(`${verb}: ${share}${shown.plants}, ${shown.rate}${left}\n`);
       },
-      say: (line) => process.stderr.write(`${line}\n`),
+      say: (line) => process.stderr.write(`${visible(line)}\n`),
       stop() {},
     };
   }

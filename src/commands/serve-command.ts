@@ -11,8 +11,8 @@ export function declareServe(program: Command): void {
     .addHelpText(
       'after',
       `
-Where it listens, what it stores in and all else is set in the environment: "plant-store settings"
-lists it. The first start on a terminal shows a token.
+Where it listens, what it stores in and all else is set in the environment:
+"plant-store settings" lists it. The first start on a terminal shows a token.
 ${examples(
   'plant-store serve',
   'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',

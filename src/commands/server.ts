@@ -1,13 +1,13 @@
 // How a command talks to a running server: where it is, with which token, and what its refusals mean at a terminal.
 
 import { PassingError } from '../client/answer.ts';
+import { BAD_PORT } from '../client/call.ts';
 import { type ClientOptions, createClient, type PlantStoreClient } from '../client.ts';
 import { type Config, describeUrl } from '../config.ts';
 import { type ErrorCode, PlantStoreError } from '../error.ts';
 import { OWN_COMMAND } from '../own-command.ts';
 import { EXIT_STATUS, type ExitStatus, Refusal } from '../refusal.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
-import { visible } from './visible.ts';
 
 /** A person waits. */
 const RETRIES = 2;
@@ -29,12 +29,19 @@ export interface ServerOptions {
   url?: string;
 }
 
+interface Asking extends Partial<ClientOptions> {
+  /** Changes nothing, so nothing can be half done. */
+  isRead?: true;
+}
+
+export const READS: Asking = { isRead: true };
+
 /** Throws Refusal instead of what the client throws. */
 export async function withServer<T>(
   config: Config,
   options: ServerOptions,
   work: (client: PlantStoreClient, url: string) => Promise<T>,
-  clientOptions: Partial<ClientOptions> = {},
+  { isRead, ...clientOptions }: Asking = {},
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
   const shownUrl = describeUrl(url).replace(/\/$/, '');
@@ -48,18 +55,20 @@ export async function withServer<T>(
   try {
     return await work(client, shownUrl);
   } catch (error) {
-    throw error instanceof PlantStoreError ? toRefusal(error, shownUrl) : error;
+    throw error instanceof PlantStoreError ? toRefusal(error, shownUrl, isRead) : error;
   }
 }
 
-function toRefusal(error: PlantStoreError, url: string): Refusal {
-  const said = visible(error.message); // by whoever answers there
+function toRefusal(error: PlantStoreError, url: string, isRead = false): Refusal {
+  const said = error.message;
   const isSilence = error instanceof PassingError && error.cause !== undefined;
   return new Refusal(isSilence ? onSilence() : `${said}${adviceOn(error.code)}`, STATUSES[error.code]);
 
   function onSilence(): string {
     const reason = said.replace(/^No answer from the plant store: /, '');
-    if (wasSent(error)) return `${said} (at ${url}): try again; what was to be changed may be changed`;
+    if (wasSent(error)) {
+      return `${said} (at ${url}): try again${isRead ? '' : '; what was to be changed may be changed'}`;
+    }
     return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
   }
 
@@ -82,6 +91,15 @@ function toRefusal(error: PlantStoreError, url: string): Refusal {
 }
 
 function wasSent({ cause }: PlantStoreError): boolean {
-  const { code, errors = [] } = ((cause as Error).cause ?? {}) as { code?: string; errors?: { code?: string }[] };
+  const {
+    message,
+    code,
+    errors = [],
+  } = ((cause as Error).cause ?? {}) as {
+    message?: string;
+    code?: string;
+    errors?: { code?: string }[];
+  };
+  if (message === BAD_PORT) return false;
   return ![code, ...errors.map((each) => each.code)].some((each) => each !== undefined && NOT_SENT.includes(each));
 }

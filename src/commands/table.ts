@@ -11,9 +11,14 @@ export function toTable(headings: string[], rows: string[][]): string {
 
 /** To the minute. `none` stands for a time that is not there. */
 export function shortTime(time: string | null | undefined, none: string): string {
-  return time ? `${time.slice(0, 16).replace('T', ' ')}Z` : none;
+  return time ? cutTime(time, 16) : none;
 }
 
 export function timeToSecond(time: string | undefined): string {
-  return time ? `${time.slice(0, 19).replace('T', ' ')}Z` : '-';
+  return time ? cutTime(time, 19) : '-';
+}
+
+/** What a strange server calls a time may be anything. */
+function cutTime(time: unknown, length: number): string {
+  return visible(`${String(time).slice(0, length).replace('T', ' ')}Z`);
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { readCount } from './numbers.ts';
 import { describeChange } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';
-import { type ServerOptions, withServer } from './server.ts';
+import { READS, type ServerOptions, withServer } from './server.ts';
 import { writeOut } from './write-out.ts';
 
 const USUAL_WIDTH = 80;
@@ -20,7 +20,7 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
   const isJson = wantsJson(options);
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  process.stdout.once('error', () => stop.abort()); // its reader has gone, and the next change may be far
+  process.stdout.once('error', () => stop.abort()); // its reader has gone, which only a write finds out
   let isFollowing = false;
   let isLost = false;
 
@@ -33,7 +33,7 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
       say(wanted === undefined ? `Watching ${url} for changes after ${after}; Ctrl-C ends it` : undefined);
       await writeOut(printed(client.follow({ after, signal: stop.signal })));
     },
-    { fetch: watchedFetch },
+    { ...READS, fetch: watchedFetch },
   ).catch((error) => {
     if (!stop.signal.aborted) throw error;
   });

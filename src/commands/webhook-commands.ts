@@ -41,8 +41,9 @@ function declareCare(webhook: Command): void {
     .addHelpText(
       'after',
       `
-Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and tried again for
-three days. Give the secret to the receiver, which verifies with it what it gets.
+Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and
+tried again for three days. Give the secret to the receiver, which verifies with
+it what it gets.
 ${examples(
   'plant-store webhook add https://shop.example.com/plants',
   'plant-store webhook add https://shop.example.com/plants --events all',
@@ -146,8 +147,9 @@ function declareDeliveries(webhook: Command): void {
     .addHelpText(
       'after',
       `
-It is sent from here, with the settings of this terminal: a server may be in another network, or
-may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1 when it was not delivered.
+It is sent from here, with the settings of this terminal: a server may be in
+another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
+when it was not delivered.
 ${examples('plant-store webhook test whk_…')}`,
     )
     .action(async (id) => {

@@ -20,7 +20,7 @@ import {
   type Webhook,
 } from '../webhook.ts';
 import { requireDatabase, withStore } from './open.ts';
-import { report, wantsJson } from './report.ts';
+import { printList, report, wantsJson } from './report.ts';
 import { shortTime, timeToSecond, toTable } from './table.ts';
 
 const MAX_LISTED = 1000;
@@ -142,10 +142,6 @@ function whenEnabled({ disabledMs }: StoredWebhook): string {
 /** What a stranger has sent must not move the cursor. */
 function printable(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, '\uFFFD');
-}
-
-function printList(rows: object[]): void {
-  process.stdout.write(rows.length === 0 ? '[]\n' : `[\n${rows.map((row) => `  ${printJson(row)}`).join(',\n')}\n]\n`);
 }
 
 function toDeliveryTable(deliveries: Delivery[]): string {
