@@ -8,6 +8,7 @@ const PREFIX = 'pst_';
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
 const ID_CHARS = 12;
+const JWT = /^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
 
 /** A random integer below `max`. */
@@ -30,6 +31,11 @@ export function mintId(prefix: string, random: Random = randomInt): string {
 /** Finds a typo without asking the database. */
 export function isSecret(text: string): boolean {
   return SECRET.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
+}
+
+/** A token anywhere in it, or a JWT: it must not get into a log or a trace. */
+export function mayHoldSecret(text: string): boolean {
+  return text.includes(PREFIX) || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
 }
 
 export function hashSecret(secret: string): string {

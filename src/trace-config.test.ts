@@ -55,17 +55,47 @@ const REFUSED: [name: string, value: string][] = [
   ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http'],
   ['OTEL_EXPORTER_OTLP_TIMEOUT', '10s'],
   ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'garbage'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=abc,=x'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api key=abc'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=100%'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=a%0Ab'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'cookie=a;b'],
+  ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'api-key='],
+  ['OTEL_EXPORTER_OTLP_CERTIFICATE', '/nowhere/ca.pem'],
+  ['OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY', import.meta.dirname],
+  ['OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE', '/nowhere/client.pem'],
   ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
-  ['OTEL_TRACES_SAMPLER_ARG', '10%'],
-  ['OTEL_TRACES_SAMPLER_ARG', '1.5'],
   ['OTEL_PROPAGATORS', 'tracecontext,b3'],
   ['OTEL_BSP_SCHEDULE_DELAY', '0'],
 ];
 
-for (const [name, value] of REFUSED) {
-  test(`readTraces() refuses ${name}=${value} and names it`, () => {
-    const isRight = (error: unknown) =>
-      error instanceof Refusal && error.exitStatus === 2 && error.message.startsWith(name);
-    assert.throws(() => readTraces({ ...ENDPOINT, [name]: value }), isRight);
-  });
+function assertRefused(name: string, env: Record<string, string>): void {
+  const isRight = (error: unknown) =>
+    error instanceof Refusal && error.exitStatus === 2 && error.message.startsWith(name);
+  assert.throws(() => readTraces({ ...ENDPOINT, ...env }), isRight);
 }
+
+for (const [name, value] of REFUSED) {
+  test(`readTraces() refuses ${name}=${value} and names it`, () => assertRefused(name, { [name]: value }));
+}
+
+test('readTraces() looks at the share of a sampler only where it takes one', () => {
+  for (const value of ['10%', '1.5']) {
+    for (const sampler of ['traceidratio', 'parentbased_traceidratio']) {
+      const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: value };
+      assertRefused('OTEL_TRACES_SAMPLER_ARG', env);
+    }
+    assert.equal(readTraces({ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: value })?.ratio, 1);
+  }
+});
+
+test('readTraces() takes headers with percent-encoded values, and files that are there', () => {
+  const env = {
+    OTEL_EXPORTER_OTLP_HEADERS: ' api-key=abc== , authorization=Basic%20eDp5,',
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: '',
+    OTEL_EXPORTER_OTLP_CERTIFICATE: import.meta.filename,
+    OTEL_EXPORTER_OTLP_CLIENT_KEY: '',
+  };
+  assert.equal(readTraces({ ...ENDPOINT, ...env })?.exporter, 'otlp');
+});

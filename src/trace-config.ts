@@ -1,6 +1,7 @@
 // The variables of OpenTelemetry that say if and how traces are sent. What only its packages need, they read themselves:
-// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, and of OTEL_EXPORTER_OTLP_* the headers and certificates.
+// OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, and OTEL_EXPORTER_OTLP_*, whose form is looked at here.
 
+import { readFileSync } from 'node:fs';
 import { Refusal } from './refusal.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './setting.ts';
 
@@ -15,6 +16,9 @@ const SAMPLERS = [
 ] as const;
 /** Nothing is sent on with a request of ours, so there is nothing to do for baggage. */
 const PROPAGATORS = ['tracecontext', 'baggage', 'none'] as const;
+const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]+$/;
 const ENDPOINT = 'a URL such as http://127.0.0.1:4318';
 const MAX_MS = 600_000;
 const MAX_SPANS = 1_000_000;
@@ -48,11 +52,12 @@ export function readTraces(env: Environment): TraceConfig | undefined {
   const exporter = readOneOf('OTEL_TRACES_EXPORTER', wanted, ['otlp', 'console', 'none']);
   if (exporter === 'none') return undefined;
   if (exporter === 'otlp') requireSoundExporter(env);
+  const sampler = readOneOf('OTEL_TRACES_SAMPLER', env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on', SAMPLERS);
   return {
     exporter,
     protocol: exporter === 'otlp' ? readProtocol(env) : 'http/protobuf',
-    sampler: readOneOf('OTEL_TRACES_SAMPLER', env.OTEL_TRACES_SAMPLER ?? 'parentbased_always_on', SAMPLERS),
-    ratio: readRatio(env.OTEL_TRACES_SAMPLER_ARG ?? '1'),
+    sampler,
+    ratio: sampler.endsWith('traceidratio') ? readRatio(env.OTEL_TRACES_SAMPLER_ARG ?? '1') : 1,
     takesParent: readPropagators(env.OTEL_PROPAGATORS ?? 'tracecontext').includes('tracecontext'),
     batch: {
       scheduledDelayMillis: number('OTEL_BSP_SCHEDULE_DELAY', '5000', MAX_MS),
@@ -74,6 +79,32 @@ function requireSoundExporter(env: Environment): void {
     if (url !== undefined) readUrl(`${prefix}_ENDPOINT`, url, ENDPOINT);
     if (time !== undefined) readNumber(`${prefix}_TIMEOUT`, time, 1, MAX_MS);
     if (compression !== undefined) readOneOf(`${prefix}_COMPRESSION`, compression, ['gzip', 'none']);
+    requireHeaders(`${prefix}_HEADERS`, env[`${prefix}_HEADERS`] ?? '');
+    for (const name of FILES) requireReadable(`${prefix}_${name}`, env[`${prefix}_${name}`]);
+  }
+}
+
+/** Not echoed: these are most often secrets. */
+function requireHeaders(name: string, text: string): void {
+  if (listOf(text).every(isHeader)) return;
+  throw new Refusal(`${name} must be headers such as api-key=abc,other=a%20b, their values percent-encoded`, 2);
+}
+
+/** What follows a semicolon would be cut off. */
+function isHeader(pair: string): boolean {
+  const [, name = '', value = ''] = /^([^=;]+)=([^;]+)$/.exec(pair) ?? [];
+  try {
+    return HEADER_NAME.test(decodeURIComponent(name.trim())) && HEADER_VALUE.test(decodeURIComponent(value.trim()));
+  } catch {
+    return false;
+  }
+}
+
+function requireReadable(name: string, path: string | undefined): void {
+  try {
+    if (path) readFileSync(path);
+  } catch (error) {
+    throw new Refusal(`${name} must be a file that can be read: ${(error as Error).message}`, 2);
   }
 }
 

@@ -22,6 +22,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   for (const path of [`%70st_${server.secret.slice(4)}`, jwt, `Bearer%20${jwt}`, '%ZZpst%5Fabc']) {
     await send(server.port, { path: `/x/${path}` });
   }
+  await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
   const longMs = performance.now();
   await send(server.port, { path: `/${'a'.repeat(15_000)}` });
   await send(server.port, { path: '/healthz' });
@@ -42,6 +43,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 400],
+      [false, 'GET', '/healthz', 200],
       [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
       [false, 'GET', '/healthz', 200],
     ],

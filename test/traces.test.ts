@@ -53,11 +53,12 @@ suite('traces', { concurrency: true }, () => {
     const { secret: admin } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
     const call = callerOf(server, admin);
     const own = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
+    const fromParent = { traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: `vendor=${server.secret}` };
     const hook = JSON.parse((await call('POST', '/store/webhooks', { url: receiver.url })).body);
     const created = await send(server.port, {
       method: 'POST',
       path: '/store/plants',
-      headers: { ...own, 'x-request-id': 'own-id-1', traceparent: `00-${TRACE}-${PARENT}-01` },
+      headers: { ...own, 'x-request-id': 'own-id-1', ...fromParent },
       body: '{"id":1,"name":"Needle in name","tag":"needle in tag"}',
     });
     assert.equal(created.status, 200);
@@ -79,6 +80,7 @@ suite('traces', { concurrency: true }, () => {
       body: lines,
     });
     await call('GET', '/store/plants/export');
+    await call('GET', '/store/plants/summary');
     await follow(server, '/store/events', own);
     await receiver.count(51);
     await sleep(50);
@@ -135,6 +137,7 @@ suite('traces', { concurrency: true }, () => {
     assert.deepEqual(childrenOf('POST /store/plants/import'), ['store.import']);
     assert.equal(of('store.import')[0]?.attributes['db.operation.batch.size'], 50);
     assert.deepEqual(childrenOf('GET /store/plants/export'), ['store.export']);
+    assert.deepEqual(childrenOf('GET /store/plants/summary'), ['store.summary']);
     assert.deepEqual(childrenOf('GET /store/events'), ['store.changes']);
     const [stream] = of('GET /store/events');
     assert.ok(Number(stream?.endMs) - Number(stream?.startMs) >= 200, 'a stream lasts until it ends');

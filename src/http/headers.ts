@@ -3,9 +3,10 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../error.ts';
+import { mayHoldSecret } from '../secret.ts';
 import type { Reply } from './exchange.ts';
 
-const SANE_REQUEST_ID = /^(?!.*pst_)[A-Za-z0-9._:/+=-]{1,128}$/; // a secret must not get into the log this way
+const SANE_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 /** Node keeps the first of two; a proxy before us may have looked at the other. */
 const ONCE = ['host', 'authorization', 'content-type'];
 
@@ -13,10 +14,10 @@ const ONCE = ['host', 'authorization', 'content-type'];
 const OWN_ID_START = randomUUID().slice(0, 24);
 let ownIds = 0;
 
-/** The client's own, if it sent a sane one. */
+/** The client's own, if it sent a sane one; a secret must not get into the log this way. */
 export function requestIdOf(headers: IncomingHttpHeaders): string {
   const own = headers['x-request-id'];
-  return typeof own === 'string' && SANE_REQUEST_ID.test(own) ? own : nextId();
+  return typeof own === 'string' && SANE_REQUEST_ID.test(own) && !mayHoldSecret(own) ? own : nextId();
 }
 
 export function nextId(): string {

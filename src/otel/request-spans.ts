@@ -22,7 +22,8 @@ export function createRequestSpans({ tracer, current }: Scope, takesParent: bool
 
   return (seen, work) => {
     const { headers, method, route } = seen;
-    const parent = takesParent ? propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter) : ROOT_CONTEXT;
+    const { traceparent } = headers; // tracestate is any text, which the exporter would send on
+    const parent = takesParent ? propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter) : ROOT_CONTEXT;
     const known = METHODS.includes(method) ? method : 'HTTP';
     const name = route === undefined ? known : `${known} ${route}`;
     const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes: toAttributes(seen) }, parent);

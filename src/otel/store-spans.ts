@@ -10,7 +10,7 @@ import type { Scope } from './scope.ts';
 type Ask = (...given: unknown[]) => Promise<unknown>;
 
 const ASKED = [
-  ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'changes', 'probe'] as const),
+  ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'summary', 'changes', 'probe'] as const),
   ...(['addToken', 'getToken', 'listTokens', 'rotateToken', 'revokeToken'] as const),
   ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'enableWebhook'] as const),
   ...(['replay', 'retryDelivery', 'listDeliveries', 'oldestWaitingMs'] as const),
