@@ -36,6 +36,7 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
   const routes = new Map<RouteName, RouteFigures>();
   const refused = new Map(REFUSED.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
+  let bugs = 0; // told from the start, so that the first one is a rise
   const batches = createHistogram(BATCH_WRITES);
   const commits = createHistogram(LATENCY_S);
   const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
@@ -59,6 +60,9 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
           return;
         case 'delivery':
           deliveries[fact.result]++;
+          return;
+        case 'bug':
+          bugs++;
       }
     },
     contentType: 'text/plain; version=0.0.4; charset=utf-8',
@@ -101,6 +105,12 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
         type: 'counter',
         help: 'Requests that were not let in, by reason',
         values: [...refused].map(([reason, count]) => [`{reason="${reason}"}`, count]),
+      },
+      {
+        name: 'plant_store_bugs_total',
+        type: 'counter',
+        help: 'What went wrong in the code: the log has the cause',
+        values: [['', bugs]],
       },
     ];
   }

@@ -2,12 +2,28 @@
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mintSecret } from '../src/secret.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Call, callerOf, send } from './request.ts';
 import { addToken, startServer, type TestServer } from './server.ts';
+
+test('bugs are counted from 0, so that the first one is seen to come', async () => {
+  const server = await startServer();
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
+  const call = callerOf(server, secret);
+  const count = async () => /^plant_store_bugs_total (\d+)$/m.exec((await call('GET', '/metrics')).body)?.[1];
+  assert.equal(await count(), '0');
+  const db = new DatabaseSync(server.databasePath, { timeout: 5000 });
+  db.exec('ALTER TABLE plants RENAME TO weeds');
+  db.close();
+  const { status, body } = await call('GET', '/plants/1');
+  assert.deepEqual([status, JSON.parse(body).error], [500, 50000]);
+  assert.equal(await count(), '1');
+  await server.stop();
+});
 
 for (const [title, databaseOf, needs] of [
   ['SQLite', async () => undefined, {}],

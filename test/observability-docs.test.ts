@@ -120,6 +120,19 @@ test('the dashboard can be imported: an input for Prometheus, panels with number
   }
 });
 
+test('with all jobs and nodes the dashboard shows those of plant stores, not every target of that Prometheus', () => {
+  for (const { allValue, definition } of DASHBOARD.templating.list) {
+    assert.equal(allValue, undefined, 'all is then what the query gives');
+    assert.match(definition, /^label_values\(plant_store_/);
+  }
+});
+
+test('the page that makes a secret into a file makes one that only its owner can read', () => {
+  const made = PAGE.split('\n').filter((line) => /token create.*>/.test(line));
+  assert.ok(made.length > 0);
+  for (const line of made) assert.match(line, /^\(umask 077; /);
+});
+
 test('the settings that are shown are taken', () => {
   const [, line = ''] = /^(OTEL_\S+=\S+) npm start$/m.exec(PAGE) ?? [];
   assert.ok(readTraces(Object.fromEntries([line.split('=')])));
