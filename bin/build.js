@@ -1,20 +1,30 @@
 // Makes dist/ anew, which is what a package holds: src as JavaScript with its SQL beside it, the types of the client,
 // and the console. Plain JavaScript on any Node, since npm runs it after an install. Types are checked by "npm run check".
+// A server that runs meanwhile keeps what it has: all is made in a copy, and dist/ is exchanged at the end.
 
 import { spawnSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const ROOT = join(import.meta.dirname, '..');
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
+const SOURCES = ['src', 'console', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
 
-rmSync(DIST, { recursive: true, force: true });
+const draft = mkdtempSync(join(ROOT, '.build-')); // beside dist/, so that it can be renamed
+process.on('exit', () => rmSync(draft, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
+
+for (const source of SOURCES) cpSync(join(ROOT, source), join(draft, source), { recursive: true });
 run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json');
 run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.client.json');
 run('node_modules/vite/bin/vite.js', 'build', '--config', 'console/vite.config.ts');
-cpSync(join(ROOT, 'src'), DIST, { recursive: true, filter: (path) => !path.endsWith('.ts') });
+cpSync(join(ROOT, 'src'), join(draft, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.ts') });
+
+if (existsSync(DIST)) renameSync(DIST, join(draft, 'old'));
+renameSync(join(draft, 'dist'), DIST);
 
 function run(script, ...args) {
-  const { status } = spawnSync(process.execPath, [join(ROOT, script), ...args], { cwd: ROOT, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(ROOT, script), ...args], { cwd: draft, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);
 }

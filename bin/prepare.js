@@ -1,6 +1,6 @@
-// npm runs this after an install in a checkout. It makes dist/, where the compiler is installed, and keeps compiled
-// code by one start and stop on a throwaway database, so that the first real start is as quick as all later ones;
-// no install fails for want of that.
+// npm runs this after an install in a checkout, as "postprepare": a "prepare" it would name to all who install the package
+// from a file. It makes dist/, where the compiler is installed, and keeps compiled code by one start and stop on a
+// throwaway database, so that the first real start is as quick as all later ones; no install fails for want of that.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

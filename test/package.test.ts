@@ -41,7 +41,7 @@ test('the package holds what it runs on and nothing else', (t) => {
   const paths = files.map(({ path }) => path);
   const strangers = paths.filter(
     (path) =>
-      !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/plant-store\.js|packaging\/plant-store\.service|docs\/[a-z]+\.md)$/.test(
+      !/^(package\.json|README\.md|CHANGELOG\.md|LICENSE|bin\/plant-store\.js|packaging\/plant-store\.service|docs\/[a-z]+\.md|docs\/grafana\.json|docs\/alerts\.yml|examples\/species\.csv)$/.test(
         path,
       ) &&
       !/^dist\/([a-z-]+\/)?[a-z-]+\.(js|d\.ts)$/.test(path) &&
@@ -53,6 +53,9 @@ test('the package holds what it runs on and nothing else', (t) => {
     paths.filter((path) => /test|(?<!\.d)\.tsx?$/.test(path)),
     [],
   );
+  for (const path of ['docs/grafana.json', 'docs/alerts.yml', 'examples/species.csv']) {
+    assert.ok(paths.includes(path), `${path}, of which docs speak`);
+  }
   assert.ok(paths.includes('dist/client.d.ts') && paths.includes('dist/sqlite/writer-thread.js'));
   assert.ok(unpackedSize < MAX_UNPACKED_BYTES, `${unpackedSize} bytes`);
 });
@@ -64,6 +67,9 @@ test('the package brings no Node and names none but in what it needs', () => {
   assert.equal(installedJson.optionalDependencies, undefined);
   assert.equal(installedJson.private, undefined);
   assert.deepEqual(installedJson.dependencies, projectJson.dependencies);
+  for (const name of ['preinstall', 'install', 'postinstall', 'prepare']) {
+    assert.equal(installedJson.scripts[name], undefined, `npm would warn of ${name} at each install from a file`);
+  }
 });
 
 test("npx plant-store serves from an empty folder on the project's Node", (t) => useInstalled(t, process.execPath));

@@ -1,0 +1,60 @@
+// bin/build.js with tools that only look around: dist/ is whole until it is exchanged, and stays when a tool fails.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder } from './server.ts';
+
+const BUILD = join(import.meta.dirname, '../bin/build.js');
+const TOOLS = ['typescript/bin/tsc', 'vite/bin/vite.js'];
+const SOURCES = ['src/note.sql', 'console/index.html', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
+
+/** A project of which each tool does this. */
+function makeProject(tool: string): string {
+  const root = makeFolder();
+  const files: [path: string, text: string][] = [
+    ['dist/old.js', 'old'],
+    ['package.json', '{}'],
+    ...SOURCES.map((path): [string, string] => [path, '']),
+    ...TOOLS.map((path): [string, string] => [`node_modules/${path}`, tool]),
+  ];
+  for (const [path, text] of files) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  cpSync(BUILD, join(root, 'bin/build.mjs'));
+  return root;
+}
+
+function build(root: string): number | null {
+  return spawnSync(process.execPath, ['bin/build.mjs'], { cwd: root, stdio: 'inherit' }).status;
+}
+
+function foldersOf(root: string): string[] {
+  return readdirSync(root, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort();
+}
+
+const OWN_FOLDERS = ['bin', 'console', 'dist', 'node_modules', 'src'];
+
+test('dist/ is as it was while tools work, then the new one alone, and nothing is left behind', () => {
+  const root = makeProject(`
+    const fs = require('node:fs');
+    if (fs.readFileSync(__dirname + '/../../../dist/old.js', 'utf8') !== 'old') process.exit(7);
+    fs.mkdirSync('dist', { recursive: true });
+    fs.writeFileSync('dist/new.js', 'new');`);
+  assert.equal(build(root), 0);
+  assert.deepEqual(readdirSync(join(root, 'dist')).sort(), ['new.js', 'note.sql']);
+  assert.deepEqual(foldersOf(root), OWN_FOLDERS);
+});
+
+test('when a tool fails, dist/ stays as it was, and nothing is left behind', () => {
+  const root = makeProject('process.exit(5)');
+  assert.equal(build(root), 5);
+  assert.equal(readFileSync(join(root, 'dist/old.js'), 'utf8'), 'old');
+  assert.deepEqual(foldersOf(root), OWN_FOLDERS);
+});
