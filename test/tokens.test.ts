@@ -45,9 +45,7 @@ test('token create prints the secret alone, and a running server takes it at onc
 
 test('token list is JSON when piped: name, scopes and status, no secret and no hash', () => {
   cli('token', 'create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
-  const listed = cli('token', 'list');
-  assert.match(listed, /^\[\n( {2}\{.*\},?\n)+\]\n$/, 'a token a line');
-  const rows = JSON.parse(listed);
+  const rows = JSON.parse(cli('token', 'list'));
   const { id, created, expires, ...row } = rows.find(({ name }: Token) => name === 'dash');
   assert.match(id, /^tok_[0-9A-Za-z]{12}$/);
   assert.deepEqual(row, { name: 'dash', scopes: ['plants:read', 'admin'], status: 'active' });

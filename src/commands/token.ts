@@ -15,7 +15,7 @@ import {
   type Token,
 } from '../token.ts';
 import { requireDatabase, withStore } from './open.ts';
-import { printList, wantsJson } from './report.ts';
+import { wantsJson } from './report.ts';
 import { shortTime, toTable } from './table.ts';
 
 export async function createToken(
@@ -36,8 +36,7 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
   requireDatabase(config);
   await withStore(config, async (store) => {
     const tokens = (await store.listTokens()).map((token) => describeToken(token, Date.now()));
-    if (wantsJson(options)) printList(tokens);
-    else process.stdout.write(print(tokens));
+    process.stdout.write(wantsJson(options) ? `${JSON.stringify(tokens, null, 2)}\n` : print(tokens));
   });
 }
 
