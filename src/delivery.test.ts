@@ -31,7 +31,7 @@ async function until(holds: () => boolean, withinMs = 5000): Promise<void> {
   }
 }
 
-test('outcomes that could not be recorded hold up nothing for good, also when their webhook is gone', async () => {
+test('outcomes that could not be recorded hold up nothing for good, also when their webhook is gone', async (t) => {
   const store = await openStore();
   let isBroken = false;
   const sent: string[] = [];
@@ -54,6 +54,7 @@ test('outcomes that could not be recorded hold up nothing for good, also when th
     node: 'test',
     observe() {},
   });
+  t.after(() => delivery.stop());
   await addWebhook(store, 'whk_1');
   delivery.wake();
   isBroken = true;
@@ -70,10 +71,9 @@ test('outcomes that could not be recorded hold up nothing for good, also when th
   isBroken = false;
   await store.create({ id: 3n, name: 'x' }, BY);
   await until(() => sent.includes('https://whk-2.example/'));
-  await delivery.stop();
 });
 
-test('more webhooks that are slow than may be under way stop nobody else', async () => {
+test('more webhooks that are slow than may be under way stop nobody else', async (t) => {
   const store = await openStore();
   const count = 2300;
   await Promise.all(Array.from({ length: count }, (_, n) => addWebhook(store, `whk_${n}`)));
@@ -89,6 +89,7 @@ test('more webhooks that are slow than may be under way stop nobody else', async
     close() {},
   };
   const delivery = startDelivery({ store, attempts, node: 'test', observe() {} });
+  t.after(() => delivery.stop());
   let longestMs = 0;
   let lastMs = performance.now();
   const clock = setInterval(() => {
@@ -100,5 +101,4 @@ test('more webhooks that are slow than may be under way stop nobody else', async
   clearInterval(clock);
   assert.ok(most <= 2048, `${most} at once`);
   assert.ok(longestMs < 1000, `the event loop stood still for ${longestMs} ms`);
-  await delivery.stop();
 });

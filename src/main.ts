@@ -6,11 +6,7 @@ import { createProgram } from './commands/program.ts';
 import { PlantStoreError } from './error.ts';
 import { Refusal } from './refusal.ts';
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') return; // a reader that has enough
-  process.stderr.write(`plant-store: Cannot write to standard output: ${error.message}\n`);
-  process.exit(1);
-});
+if (process.argv[2] !== 'serve') process.stdout.on('error', endWithoutOutput); // a server goes on without its log
 
 try {
   await createProgram(packageJson.version).parseAsync();
@@ -33,4 +29,10 @@ try {
 async function say(line: string): Promise<void> {
   const { visible } = await import('./commands/visible.ts');
   process.stderr.write(`${visible(line)}\n`);
+}
+
+function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
+  if (code === 'EPIPE') return; // a reader that has enough
+  process.stderr.write(`plant-store: Cannot write to standard output: ${message}\n`);
+  process.exit(1);
 }

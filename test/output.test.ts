@@ -152,3 +152,23 @@ test('on a terminal the first start shows a token once, and a curl line that wor
   });
   assert.doesNotMatch(second, /pst_/);
 });
+
+test('a disk without room for its log does not end it', {
+  skip: !existsSync('/dev/full') && 'SKIPPED: no /dev/full',
+}, async () => {
+  const folder = makeFolder();
+  const port = 20_000 + (process.pid % 20_000);
+  const env = {
+    PATH: process.env.PATH,
+    PORT: String(port),
+    DATABASE_URL: `sqlite:${folder}/plants.db`,
+    ACCESS_LOG: '1',
+  };
+  const command = `exec "${process.execPath}" "${LAUNCHER}" serve > /dev/full`;
+  const server = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
+  const isUp = async () => (await send(port, { path: '/healthz' }).catch(() => undefined))?.status === 200;
+  for (let tries = 0; tries < 100 && !(await isUp()); tries++) await setTimeout(100);
+  for (let requests = 0; requests < 5; requests++) assert.ok(await isUp());
+  server.kill('SIGTERM');
+  assert.equal((await once(server, 'exit'))[0], 0);
+});
