@@ -55,6 +55,30 @@ describe('the console of an administrator', needsBrowser, () => {
     assert.deepEqual(window.faults.splice(0), []);
   }
 
+  test('is usable for everybody: in light and dark, on a phone and on a wide screen', async () => {
+    for (const [colorScheme, width] of [
+      ['light', 1280],
+      ['dark', 1280],
+      ['light', 360],
+    ] as const) {
+      const other = await openWindow(browser, server.url, { colorScheme, viewport: { width, height: 800 } });
+      await other.page.goto(`${server.url}/`);
+      await other.page.getByLabel('Token').waitFor();
+      await requireAccessible(other.page, `signing in (${colorScheme}, ${width})`);
+      await signIn(other.page, server.url, secret);
+      for (const view of VIEWS) {
+        await other.page.getByRole('link', { name: view, exact: true }).click();
+        await other.page.getByRole('heading', { level: 1, name: view }).waitFor();
+        await other.page.waitForLoadState('load');
+        await requireAccessible(other.page, `${view} (${colorScheme}, ${width})`);
+        const overflow = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(overflow <= 0, `${view} is ${overflow} px too wide for ${width}`);
+      }
+      assert.deepEqual(other.faults, []);
+      await other.context.close();
+    }
+  });
+
   test('imports a file that is dropped, and names the lines that were refused', async () => {
     await open('Import and export');
     const text = `id,name,tag\n${MAX_ID},"Two\nlines",odd\nx,Bad id,\n1,Another plant,\n5,Rosa canina,shrub\n`;
@@ -186,30 +210,6 @@ describe('the console of an administrator', needsBrowser, () => {
     await page.getByText('None yet.').waitFor();
     assert.deepEqual(await client.webhooks.list(), []);
     await noFaults();
-  });
-
-  test('is usable for everybody: in light and dark, on a phone and on a wide screen', async () => {
-    for (const [colorScheme, width] of [
-      ['light', 1280],
-      ['dark', 1280],
-      ['light', 360],
-    ] as const) {
-      const other = await openWindow(browser, server.url, { colorScheme, viewport: { width, height: 800 } });
-      await other.page.goto(`${server.url}/`);
-      await other.page.getByLabel('Token').waitFor();
-      await requireAccessible(other.page, `signing in (${colorScheme}, ${width})`);
-      await signIn(other.page, server.url, secret);
-      for (const view of VIEWS) {
-        await other.page.getByRole('link', { name: view, exact: true }).click();
-        await other.page.getByRole('heading', { level: 1, name: view }).waitFor();
-        await other.page.waitForLoadState('load');
-        await requireAccessible(other.page, `${view} (${colorScheme}, ${width})`);
-        const overflow = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `${view} is ${overflow} px too wide for ${width}`);
-      }
-      assert.deepEqual(other.faults, []);
-      await other.context.close();
-    }
   });
 
   test('loads little, and nothing again that it has', async () => {
