@@ -7,7 +7,7 @@ import { Dashboard } from './dashboard.tsx';
 import { ImportProvider } from './import-run.tsx';
 import { createLive, NO_LIVE } from './live.ts';
 import { PlantsPage } from './plants-page.tsx';
-import { type Session, savedToken, signIn, signOut } from './session.ts';
+import { forgetToken, type Session, savedToken, signIn } from './session.ts';
 import { Shell } from './shell.tsx';
 import { SignIn } from './sign-in.tsx';
 import { ToastsProvider } from './toasts.tsx';
@@ -41,7 +41,6 @@ export function App() {
 
   function resume(): void {
     const token = savedToken();
-    setDelay('');
     if (token === undefined) {
       setReady(true);
       return;
@@ -50,19 +49,18 @@ export function App() {
       .then(enter)
       .catch((error: Error) => {
         if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
-        signOut();
+        forgetToken();
+        setDelay('');
         setNotice(`Please sign in again: ${error.message}`);
       })
       .finally(() => setReady(true));
   }
 
   function enter(session: Session): void {
-    const ending = new AbortController();
     const endSession = (why: string) => {
-      if (ending.signal.aborted) return;
-      ending.abort();
+      if (session.ended.aborted) return;
+      session.end();
       live.stop();
-      signOut();
       setNotice(why);
       setWorkspace(undefined);
     };
@@ -70,11 +68,18 @@ export function App() {
       ? createLive(session, (error) => endSession(`You were signed out: ${error.message}`))
       : NO_LIVE;
     setNotice('');
-    setWorkspace({ ...session, live, ended: ending.signal, endSession });
+    setDelay('');
+    setWorkspace({ ...session, live, endSession });
   }
 }
 
+const AGAIN_MS = 4000;
+
 function Delay({ why, onRetry }: { why: string; onRetry(): void }) {
+  useEffect(() => {
+    const timer = setInterval(onRetry, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <main class="splash">
       <p role="alert">{why}</p>

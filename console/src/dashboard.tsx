@@ -22,6 +22,7 @@ export function Dashboard() {
   const [problem, setProblem] = useState('');
 
   useEffect(() => {
+    let isBegun = false;
     let newestSeq = 0;
     let countedSeq = 0;
     let arrived: Change[] = [];
@@ -33,7 +34,10 @@ export function Dashboard() {
       timer ??= window.setTimeout(show, REFRESH_EVERY_MS / 10);
     });
     // What is counted may be some seconds old: until it holds the newest change, it is asked for again.
-    const ticking = window.setInterval(() => countedSeq < newestSeq && void count(), REFRESH_EVERY_MS);
+    const ticking = window.setInterval(() => {
+      if (!isBegun) void begin();
+      else if (countedSeq < newestSeq) void count();
+    }, REFRESH_EVERY_MS);
     return () => {
       stop();
       clearTimeout(timer);
@@ -41,13 +45,16 @@ export function Dashboard() {
     };
 
     async function begin(): Promise<void> {
-      let after = Math.max(0, ((await count())?.lastChange ?? 0) - LAST);
-      for (let pages = 0; pages < MAX_PAGES; pages++) {
-        const page = await client.changes({ after, limit: PAGE_LIMIT }).catch(() => []);
-        if (page.length === 0) return;
-        add(page);
-        after = page.at(-1)?.seq ?? after;
+      const found = await count();
+      let after = found && Math.max(0, found.lastChange - LAST);
+      isBegun = true;
+      for (let pages = 0; after !== undefined && pages < MAX_PAGES; pages++) {
+        const page = await client.changes({ after, limit: PAGE_LIMIT }).catch(() => undefined);
+        if (page?.length === 0) return;
+        if (page) add(page);
+        after = page?.at(-1)?.seq;
       }
+      isBegun = after !== undefined; // or the next tick tries again
     }
 
     function show(): void {

@@ -20,7 +20,7 @@ export function ExportCard() {
 
   async function save({ type, ending }: (typeof FORMATS)[number]): Promise<void> {
     stopping.current = new AbortController();
-    const signal = AbortSignal.any([stopping.current.signal, workspace.ended]);
+    const { signal } = stopping.current;
     setBusy(true);
     setProblem('');
     try {

@@ -63,7 +63,7 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
     try {
       const result = await workspace.client.importFile(file, {
         type,
-        signal: AbortSignal.any([ending.signal, workspace.ended]),
+        signal: ending.signal,
         onProgress: ({ bytes, result }) => show({ bytes, result }),
       });
       show({ state: 'done', bytes: file.size, result });

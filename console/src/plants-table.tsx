@@ -90,7 +90,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
           />
         ))}
       </table>
-      {shown?.count === 0 && !withId && (
+      {shown?.count === 0 && !withId && !plants.isPending && (
         <p class="empty">{isSearch ? 'Nothing fits this search.' : 'No plants yet. Add one, or import a file.'}</p>
       )}
       {shown && !shown.isEnd && <p class="empty">Loading more…</p>}

@@ -9,6 +9,9 @@ export interface Session {
   self: DescribedToken;
   can(scope: Scope): boolean;
   reach: Reach;
+  /** Aborts when it is over: from then on nothing is sent with its token. */
+  ended: AbortSignal;
+  end(): void;
 }
 
 /** If the server can be reached, as far as is known. */
@@ -24,19 +27,31 @@ export function savedToken(): string | undefined {
 
 /** Throws `bad_token` where it is not one, and keeps it only where it is. */
 export async function signIn(token: string): Promise<Session> {
-  const { fetch, reach } = watchReach();
+  const ending = new AbortController();
+  const { fetch, reach } = watchReach(ending.signal);
   const client = createClient({ url: new URL('.', location.href), token, retries: 2, fetch });
   const self = await client.tokens.self();
   sessionStorage.setItem(KEY, token);
-  return { client, self, can: (scope) => self.scopes.includes(scope), reach };
+  return {
+    client,
+    self,
+    can: (scope) => self.scopes.includes(scope),
+    reach,
+    ended: ending.signal,
+    end() {
+      ending.abort();
+      sessionStorage.removeItem(KEY);
+    },
+  };
 }
 
-export function signOut(): void {
+/** Of a token that was not taken. */
+export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
 /** The client tries again by itself; somebody who looks on should know. */
-function watchReach(): { fetch: typeof fetch; reach: Reach } {
+function watchReach(ended: AbortSignal): { fetch: typeof fetch; reach: Reach } {
   const listeners = new Set<() => void>();
   let isLost = false;
 
@@ -47,13 +62,14 @@ function watchReach(): { fetch: typeof fetch; reach: Reach } {
   }
 
   return {
-    async fetch(...given) {
+    async fetch(address, options) {
+      const signal = AbortSignal.any([ended, ...(options?.signal ? [options.signal] : [])]);
       try {
-        const response = await fetch(...given);
+        const response = await fetch(address, { ...options, signal });
         note(false);
         return response;
       } catch (error) {
-        if (!given[1]?.signal?.aborted) note(true);
+        if (!signal.aborted) note(true);
         throw error;
       }
     },

@@ -5,10 +5,15 @@ const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeSty
 
 const MAX_NAME_CHARS = 60;
 
-/** A plant may have no name to speak of. */
+/** Letters that are written from the right, and what turns the direction. */
+const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+
+/** Within a sentence: a plant may have no name to speak of, a very long one, or one that would turn the sentence round. */
 export function nameOf({ id, name }: { id: bigint; name: string }): string {
   if (name.trim() === '') return `plant ${id}`;
-  return name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).replace(/[\ud800-\udbff]$/, '')}…` : name;
+  const short =
+    name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).replace(/[\ud800-\udbff]$/, '')}…` : name;
+  return TURNING.test(short) ? `\u2068${short}\u2069` : short;
 }
 
 export function Time({ at }: { at: string | undefined }) {

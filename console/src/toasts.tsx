@@ -17,6 +17,8 @@ const SHOWN_MS = 6000;
 /** Somebody has to read it and find the button. */
 const SHOWN_WITH_UNDO_MS = 20_000;
 const MAX_SHOWN = 8;
+/** A key that is still down, or pressed twice, was for what had the focus before. */
+const UNWANTED_MS = 500;
 
 const ToastsContext = createContext<Tell>(() => {});
 
@@ -52,6 +54,7 @@ export function ToastsProvider({ children }: { children: ComponentChildren }) {
 function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClose(): void }) {
   const [isHeld, setHeld] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
+  const bornMs = useRef(performance.now());
 
   useEffect(() => {
     if (takesFocus) button.current?.focus();
@@ -80,9 +83,11 @@ function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClo
         <button
           type="button"
           ref={button}
-          onClick={() => {
+          onClick={({ detail }) => {
+            if (takesFocus && performance.now() - bornMs.current < UNWANTED_MS) return;
             onClose();
             undo();
+            if (detail === 0) setTimeout(focusNext);
           }}
         >
           Undo
@@ -93,4 +98,10 @@ function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClo
       </button>
     </div>
   );
+}
+
+/** Who works with keys goes on with the next message, or with the table. */
+function focusNext(): void {
+  const button = document.querySelector<HTMLElement>('.toast button');
+  (button ?? document.querySelector<HTMLElement>('.scroller'))?.focus();
 }

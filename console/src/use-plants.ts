@@ -16,6 +16,8 @@ export interface Plants {
   window: PlantWindow | undefined;
   /** The plant with the id that is searched for. */
   withId: ReturnType<typeof usePlantWithId>['plant'];
+  /** There may still be one. */
+  isPending: boolean;
   problem: string;
   /** Ids of what was changed just now. */
   fresh: Set<bigint>;
@@ -31,7 +33,7 @@ export function usePlants(search: Search): Plants {
   const [shown, setShown] = useState<PlantWindow>();
   const [problem, setProblem] = useState('');
   const [fresh, setFresh] = useState(new Set<bigint>());
-  const { plant: withId, read: readWithId } = usePlantWithId(search);
+  const { plant: withId, isPending, read: readWithId } = usePlantWithId(search);
 
   const { windows, abort, run } = useMemo(() => {
     const ending = new AbortController();
@@ -93,6 +95,7 @@ export function usePlants(search: Search): Plants {
   return {
     window: shown,
     withId,
+    isPending,
     problem,
     fresh,
     more: () => void run(windows.more),

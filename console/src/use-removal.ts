@@ -7,7 +7,7 @@ import { useToasts } from './toasts.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
 /** The second click of a double click finds the next plant where the first one was. */
-const DOUBLE_CLICK_MS = 700;
+const DOUBLE_CLICK_MS = 450;
 
 /** With a key, the message takes the focus, which was on a row that is gone. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
@@ -17,12 +17,15 @@ export function useRemoval(onChanged: () => void): Remove {
   const { client } = workspace;
   const tell = useToasts();
   const lastMs = useRef(Number.NEGATIVE_INFINITY);
+  const underWay = useRef(new Set<bigint>());
 
   return (record, isByKey) => {
     const nowMs = performance.now();
     const isTooSoon = !isByKey && nowMs - lastMs.current < DOUBLE_CLICK_MS;
+    if (isTooSoon || underWay.current.has(record.id)) return;
     lastMs.current = nowMs;
-    if (!isTooSoon) void remove(record, isByKey);
+    underWay.current.add(record.id);
+    void remove(record, isByKey).finally(() => underWay.current.delete(record.id));
   };
 
   async function remove({ id }: PlantRecord, isByKey: boolean): Promise<void> {

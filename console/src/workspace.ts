@@ -8,8 +8,6 @@ import type { Session } from './session.ts';
 
 export interface Workspace extends Session {
   live: Live;
-  /** Aborts when it is over: nothing goes on with a token that was signed out. */
-  ended: AbortSignal;
   /** Does nothing where another one has begun since. */
   endSession(why: string): void;
 }

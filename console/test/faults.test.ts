@@ -68,9 +68,16 @@ describe('the console when things go wrong', needsBrowser, () => {
     await sleep(300);
     assert.equal((await others.get(11n)).record.name, 'Plant 11');
     await row(12n).getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.keyboard.press('Enter'); // once too often
     await row(12n).waitFor({ state: 'detached' });
+    await sleep(600);
     await page.keyboard.press('Enter');
     await row(12n).waitFor();
+    for (const id of [13n, 14n, 15n]) {
+      await row(id).getByRole('button', { name: 'Delete' }).click();
+      await sleep(600);
+    }
+    assert.equal((await row(15n).count()) + (await row(13n).count()), 0, 'who is not that quick is not held up');
   });
 
   test('Enter twice is one change, and no conflict with oneself', async () => {
@@ -113,6 +120,42 @@ describe('the console when things go wrong', needsBrowser, () => {
     await row(8n).waitFor();
     await sleep(600);
     assert.deepEqual(await page.locator('tbody tr td.id').allTextContents(), ['8']);
+  });
+
+  test('a plant that could not be looked up is not said to be missing', async () => {
+    await others.create({ id: 777n, name: 'Seven' });
+    await page.route('**/plants/777', (route) => route.fulfill(BUSY));
+    await page.getByRole('searchbox').fill('777');
+    await page.getByText('0 plants').waitFor();
+    assert.equal(await page.getByText('Nothing fits').count(), 0);
+    await page.unroute('**/plants/777');
+    await row(777n).waitFor();
+  });
+
+  test('a dashboard that could not be counted is tried again by itself, and reads no history from its beginning', async () => {
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.route('**/plants/summary', (route) => route.fulfill(BUSY));
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByText('It does not work just now').waitFor();
+    assert.deepEqual(
+      asked.filter((url) => url.includes('/events')),
+      [],
+    );
+    await page.unroute('**/plants/summary');
+    await page.getByRole('region', { name: 'Last changes' }).getByText('Seven').waitFor();
+  });
+
+  test('nothing is sent any more with a token that was signed out', async () => {
+    await page.route('**/plants/20', async (route) => {
+      await sleep(500);
+      await route.continue().catch(() => {});
+    });
+    await row(20n).getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    await sleep(900);
+    assert.equal((await others.get(20n)).record.name, 'Plant 20');
   });
 
   test('a token that could not be tried is kept, and tried again', async () => {
