@@ -5,6 +5,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -155,9 +156,9 @@ test('on a terminal the first start shows a token once, and a curl line that wor
 
 test('a disk without room for its log does not end it', {
   skip: !existsSync('/dev/full') && 'SKIPPED: no /dev/full',
-}, async () => {
+}, async (t) => {
   const folder = makeFolder();
-  const port = 20_000 + (process.pid % 20_000);
+  const port = await findFreePort();
   const env = {
     PATH: process.env.PATH,
     PORT: String(port),
@@ -166,9 +167,20 @@ test('a disk without room for its log does not end it', {
   };
   const command = `exec "${process.execPath}" "${LAUNCHER}" serve > /dev/full`;
   const server = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
+  t.after(() => server.kill('SIGKILL'));
   const isUp = async () => (await send(port, { path: '/healthz' }).catch(() => undefined))?.status === 200;
   for (let tries = 0; tries < 100 && !(await isUp()); tries++) await setTimeout(100);
   for (let requests = 0; requests < 5; requests++) assert.ok(await isUp());
   server.kill('SIGTERM');
   assert.equal((await once(server, 'exit'))[0], 0);
 });
+
+/** What listens there cannot tell, as nobody can read its log. */
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
