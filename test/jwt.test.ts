@@ -216,6 +216,7 @@ suite('the key server', () => {
     await provider.close();
     assert.equal(await statusOf(started, await sign(issuer, known, { sub: 'bob' })), 200);
     assert.equal(await statusOf(started, await sign(issuer, unknown)), 401);
+    for (let tries = 0; tries < 50 && !/keys_failing/.test(started.server.output()); tries++) await sleep(20);
     assert.match(started.server.output(), /"kind":"keys_failing","reason":"[^"]*ECONNREFUSED/);
     await provider.open();
     provider.publish(known, unknown);

@@ -283,8 +283,13 @@ suite('webhooks', { concurrency: true }, () => {
         const receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), 30));
         const { id } = await started.add(receiver.url);
         for (let n = 0; n < 20; n++) await call('PUT', `/plants/${600 + n}`, { name: String(n) });
-        await until(async () => (await started.deliveries(id)).length === 20);
+        await until(async () => {
+          const deliveries = await started.deliveries(id);
+          return deliveries.length === 20 && deliveries.every(({ status }) => status === 'delivered');
+        });
         const first = receiver.received[0]?.seq ?? 0;
+        const positionOf = async () => JSON.parse((await call('GET', `/webhooks/${id}`)).body).position;
+        await until(async () => (await positionOf()) >= first + 19);
         for (let n = 0; n < 20; n++) {
           assert.equal((await call('POST', `/webhooks/${id}/deliveries/${first + n}/retry`)).status, 202);
         }
@@ -307,6 +312,8 @@ suite('webhooks', { concurrency: true }, () => {
         await call('POST', `/webhooks/${id}/replay`, { from: first, to: first + 2 });
         await until(async () => JSON.parse((await call('GET', `/webhooks/${id}`)).body).status === 'disabled');
         for (let n = 6; n < 9; n++) await call('PUT', `/plants/${700 + n}`, { name: String(n) });
+        // Nobody is shown a change, nor is it pruned, while some older transaction of the whole PostgreSQL is under way.
+        await until(async () => JSON.parse((await call('GET', `/events?after=${first + 5}`)).body).length === 3);
         await besideServer(started.server.databaseUrl, (store) => store.pruneChanges(Date.now() + 1000));
         receiver.answer((_request, response) => response.end());
         await call('POST', `/webhooks/${id}/enable`);
