@@ -3,6 +3,7 @@
 import type { Delivery, Webhook } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
+import { Scrolling } from './scrolling.tsx';
 import { Problem, Time } from './show.tsx';
 import { useLoaded } from './use-loaded.ts';
 import { endsSession, useWorkspace } from './workspace.ts';
@@ -50,8 +51,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
         </select>
       </label>
       <Problem text={failure || loaded.problem} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
-      <section class="lines" aria-label="Deliveries" tabIndex={0}>
+      <Scrolling class="lines" label="Deliveries">
         <table>
           <thead>
             <tr>
@@ -93,7 +93,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
           </tbody>
         </table>
         {loaded.value?.length === 0 && <p class="empty">Nothing here.</p>}
-      </section>
+      </Scrolling>
       <footer>
         <button type="button" onClick={onClose}>
           Close

@@ -3,6 +3,7 @@
 
 import { useEffect, useState } from 'preact/hooks';
 import { type ImportRun, useImport } from './import-run.tsx';
+import { Scrolling } from './scrolling.tsx';
 import { Problem } from './show.tsx';
 
 export function ImportCard() {
@@ -81,8 +82,7 @@ function Progress({ run, onStop }: { run: ImportRun; onStop(): void }) {
 function Refused({ failed, errors }: ImportRun['result']) {
   if (errors.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
-    <section class="lines" aria-label="Lines that were refused" tabIndex={0}>
+    <Scrolling class="lines" label="Lines that were refused">
       <table>
         <caption>
           {failed > errors.length
@@ -104,7 +104,7 @@ function Refused({ failed, errors }: ImportRun['result']) {
           ))}
         </tbody>
       </table>
-    </section>
+    </Scrolling>
   );
 }
 

@@ -4,6 +4,7 @@ import type { DescribedToken } from 'plant-store/client';
 import { useState } from 'preact/hooks';
 import { Confirm, SecretDialog } from './dialog.tsx';
 import { NewTokenDialog } from './new-token-dialog.tsx';
+import { Scrolling } from './scrolling.tsx';
 import { Problem, Time } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { useLoaded } from './use-loaded.ts';
@@ -42,8 +43,7 @@ export function TokensPage() {
         </button>
       </div>
       <Problem text={problem} />
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it */}
-      <section class="wide-table" aria-label="Table of tokens" tabIndex={0}>
+      <Scrolling class="wide-table" label="Table of tokens">
         <table>
           <thead>
             <tr>
@@ -92,7 +92,7 @@ export function TokensPage() {
             ))}
           </tbody>
         </table>
-      </section>
+      </Scrolling>
       {open?.kind === 'new' && (
         <NewTokenDialog
           onClose={close}

@@ -118,7 +118,7 @@ export async function testWebhook(config: Config, id: string): Promise<void> {
   attempts.close();
   const { delivered, code, error, answer = '', milliseconds } = result;
   const words = delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`;
-  report(answer === '' ? words : `${words}\n${printable(answer)}`, result);
+  report(answer === '' ? words : `${words}\n${answer}`, result);
   if (!delivered) process.exitCode = 1;
 }
 
@@ -137,11 +137,6 @@ function described(webhook: StoredWebhook): Webhook {
 
 function whenEnabled({ disabledMs }: StoredWebhook): string {
   return disabledMs === null ? '' : ' when the webhook is enabled';
-}
-
-/** What a stranger has sent must not move the cursor. */
-function printable(text: string): string {
-  return text.replace(/[^\P{Cc}\n\t]|\p{Cf}/gu, '\uFFFD');
 }
 
 function toDeliveryTable(deliveries: Delivery[]): string {
