@@ -24,6 +24,10 @@ export interface Part {
   records: PlantRecord[];
 }
 
+export function holds(shown: PlantWindow | undefined, id: bigint): boolean {
+  return shown?.parts.some(({ records }) => records.some((record) => record.id === id)) ?? false;
+}
+
 export interface PlantWindows {
   readonly current: PlantWindow;
   /** This and the next two do nothing while something is under way. All give true when the window has changed. */

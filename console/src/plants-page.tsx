@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AddDialog } from './add-dialog.tsx';
 import { ConflictDialog } from './conflict-dialog.tsx';
 import { EditDialog } from './edit-dialog.tsx';
+import { holds } from './plant-window.ts';
 import { PlantsTable } from './plants-table.tsx';
 import { SearchFields } from './search-fields.tsx';
 import { nameOf, Problem } from './show.tsx';
@@ -31,7 +32,7 @@ export function PlantsPage() {
   openNow.current = open;
   const plants = usePlants({ q, tag });
   const { tags, reload: reloadTags } = useTags();
-  const remove = useRemoval(plants.refresh);
+  const remove = useRemoval(plants.window, plants.refresh);
   const isWriter = can('plants:write');
 
   useEffect(() => {
@@ -51,7 +52,7 @@ export function PlantsPage() {
 
   function finish(dialog: Open, message: string): void {
     replace(dialog, undefined);
-    plants.refresh();
+    void plants.refresh();
     tell(message);
   }
 
@@ -110,7 +111,7 @@ export function PlantsPage() {
 
 function describeCount({ window: shown, withId }: Plants): string {
   if (!shown) return '';
-  const isBesides = withId && !shown.parts.some(({ records }) => records.some(({ id }) => id === withId.id));
+  const isBesides = withId && !holds(shown, withId.id);
   const count = shown.count + (isBesides ? 1 : 0);
   return `${count.toLocaleString()}${shown.isEnd ? '' : '+'} ${count === 1 ? 'plant' : 'plants'}`;
 }

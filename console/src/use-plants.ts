@@ -23,7 +23,8 @@ export interface Plants {
   fresh: Set<bigint>;
   more(): void;
   back(): void;
-  refresh(): void;
+  /** Ends when what was read is shown. */
+  refresh(): Promise<void>;
 }
 
 export function usePlants(search: Search): Plants {
@@ -101,8 +102,8 @@ export function usePlants(search: Search): Plants {
     more: () => void run(windows.more),
     back: () => void run(windows.back),
     refresh() {
-      void run(windows.refresh);
       readWithId();
+      return run(windows.refresh);
     },
   };
 }

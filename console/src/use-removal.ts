@@ -1,23 +1,28 @@
 // Deleting a plant at once, with a way back: it is stored again as it was.
 
 import { type NewPlant, type PlantRecord, PlantStoreError } from 'plant-store/client';
-import { useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { holds, type PlantWindow } from './plant-window.ts';
 import { nameOf } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
-/** The second click of a double click finds the next plant where the first one was. */
+/** A second click this soon, after the first one or after the rows moved up, was not meant for the plant that it finds. */
 const DOUBLE_CLICK_MS = 450;
 
 /** With a key, the message takes the focus, which was on a row that is gone. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
 
-export function useRemoval(onChanged: () => void): Remove {
+export function useRemoval(shown: PlantWindow | undefined, refresh: () => Promise<void>): Remove {
   const workspace = useWorkspace();
   const { client } = workspace;
   const tell = useToasts();
   const lastMs = useRef(Number.NEGATIVE_INFINITY);
   const underWay = useRef(new Set<bigint>());
+
+  useLayoutEffect(() => {
+    if ([...underWay.current].some((id) => !holds(shown, id))) lastMs.current = performance.now();
+  }, [shown]);
 
   return (record, isByKey) => {
     const nowMs = performance.now();
@@ -38,7 +43,7 @@ export function useRemoval(onChanged: () => void): Remove {
     } catch (error) {
       if (!endsSession(error, workspace)) tellFailure(error, found);
     }
-    onChanged();
+    await refresh();
   }
 
   async function restore(plant: NewPlant): Promise<void> {
@@ -48,7 +53,7 @@ export function useRemoval(onChanged: () => void): Remove {
     } catch (error) {
       if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
     }
-    onChanged();
+    await refresh();
   }
 
   function tellFailure(error: unknown, record: PlantRecord | undefined): void {
