@@ -3,10 +3,10 @@
 import { PlantStoreError } from 'plant-store/client';
 import { useState } from 'preact/hooks';
 import { FormDialog } from './form-dialog.tsx';
-import { PlantFields } from './plant-fields.tsx';
+import { PlantFields, tellTexts } from './plant-fields.tsx';
 import { nameOf } from './show.tsx';
 import { toId } from './use-plant-with-id.ts';
-import { useWorkspace } from './workspace.ts';
+import { useUnfinished, useWorkspace } from './workspace.ts';
 
 export function AddDialog(props: {
   tags: string[];
@@ -19,6 +19,8 @@ export function AddDialog(props: {
   const { client } = useWorkspace();
   const [texts, setTexts] = useState({ name: '', tag: '' });
   const [takenId, setTakenId] = useState<bigint>();
+
+  useUnfinished(() => tellTexts('The plant that you were adding is not stored', texts));
 
   async function submit(form: FormData): Promise<void> {
     const id = toId(String(form.get('id')));

@@ -2,7 +2,7 @@
 
 import { PlantStoreError, type Scope } from 'plant-store/client';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Dashboard } from './dashboard.tsx';
 import { ImportProvider } from './import-run.tsx';
 import { createLive, NO_LIVE } from './live.ts';
@@ -22,7 +22,8 @@ export function App() {
   /** Of a token that was kept, and could not be tried. */
   const [delay, setDelay] = useState('');
   const [isReady, setReady] = useState(false);
-  const [notice, setNotice] = useState('');
+  const [notice, setNotice] = useState<string[]>([]);
+  const isTrying = useRef(false);
 
   useEffect(resume, []);
 
@@ -45,31 +46,37 @@ export function App() {
       setReady(true);
       return;
     }
+    if (isTrying.current) return;
+    isTrying.current = true;
     signIn(token)
       .then(enter)
       .catch((error: Error) => {
         if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
         forgetToken();
         setDelay('');
-        setNotice(`Please sign in again: ${error.message}`);
+        setNotice([`Please sign in again: ${error.message}`]);
       })
-      .finally(() => setReady(true));
+      .finally(() => {
+        isTrying.current = false;
+        setReady(true);
+      });
   }
 
   function enter(session: Session): void {
+    const unfinished = new Set<() => string>();
     const endSession = (why: string) => {
       if (session.ended.aborted) return;
       session.end();
       live.stop();
-      setNotice(why);
+      setNotice([why, ...[...unfinished].map((tell) => tell())].filter(Boolean));
       setWorkspace(undefined);
     };
     const live = session.can('plants:read')
       ? createLive(session, (error) => endSession(`You were signed out: ${error.message}`))
       : NO_LIVE;
-    setNotice('');
+    setNotice([]);
     setDelay('');
-    setWorkspace({ ...session, live, endSession });
+    setWorkspace({ ...session, live, endSession, unfinished });
   }
 }
 

@@ -3,7 +3,13 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
-export function Dialog(props: { title: string; isWide?: boolean; onClose(): void; children: ComponentChildren }) {
+export function Dialog(props: {
+  title: string;
+  isWide?: boolean;
+  /** Without it, Escape does not close it. */
+  onClose?(): void;
+  children: ComponentChildren;
+}) {
   const { title, isWide = false, onClose, children } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -21,8 +27,9 @@ export function Dialog(props: { title: string; isWide?: boolean; onClose(): void
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
-        onClose();
+        onClose?.();
       }}
+      onClose={() => !onClose && dialog.current?.isConnected && dialog.current.showModal()} // a second Escape
     >
       <h2 id={titleId}>{title}</h2>
       {children}
@@ -64,7 +71,7 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
   }
 
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title}>
       <p>{hint}</p>
       <label>
         Secret

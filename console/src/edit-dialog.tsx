@@ -3,9 +3,9 @@
 import { type PlantPatch, type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { FormDialog } from './form-dialog.tsx';
-import { PlantFields, type Texts } from './plant-fields.tsx';
+import { PlantFields, type Texts, tellTexts } from './plant-fields.tsx';
 import { nameOf, Problem, Time } from './show.tsx';
-import { endsSession, useWorkspace } from './workspace.ts';
+import { endsSession, useUnfinished, useWorkspace } from './workspace.ts';
 
 export function EditDialog(props: {
   id: bigint;
@@ -21,6 +21,9 @@ export function EditDialog(props: {
   const [opened, setOpened] = useState<Versioned>();
   const [texts, setTexts] = useState<Texts>({ name: '', tag: '' });
   const [problem, setProblem] = useState('');
+  const changes = opened ? toPatch(texts, toTexts(opened.record)) : {};
+
+  useUnfinished(() => tellTexts(`What you changed of plant ${id} is not stored`, changes));
 
   useEffect(() => {
     client.get(id).then(
@@ -34,15 +37,14 @@ export function EditDialog(props: {
 
   async function submit(): Promise<void> {
     if (!opened) return;
-    const patch = toPatch(texts, toTexts(opened.record));
-    if (Object.keys(patch).length === 0) return onClose();
+    if (Object.keys(changes).length === 0) return onClose();
     try {
-      const { record } = await client.patch(id, patch, { ifMatch: [opened.seq] });
+      const { record } = await client.patch(id, changes, { ifMatch: [opened.seq] });
       onDone(`Changed ${nameOf(record)}`);
     } catch (error) {
       const code = error instanceof PlantStoreError ? error.code : undefined;
       if (code !== 'condition_failed' && code !== 'not_found') throw error;
-      onConflict(withPatch(opened.record, patch));
+      onConflict(withPatch(opened.record, changes));
     }
   }
 

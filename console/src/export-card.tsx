@@ -40,7 +40,7 @@ export function ExportCard() {
       <h2 id="export-title">Export</h2>
       <p>The whole store as it is at one moment. Importing the file into an empty store gives the same plants.</p>
       {FORMATS.map((format) => (
-        <button key={format.name} type="button" disabled={isBusy} onClick={() => void save(format)}>
+        <button key={format.name} type="button" aria-disabled={isBusy} onClick={() => isBusy || void save(format)}>
           Save as {format.name}
         </button>
       ))}

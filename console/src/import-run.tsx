@@ -3,7 +3,8 @@
 import type { ImportResult } from 'plant-store/client';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { endsSession, useWorkspace } from './workspace.ts';
+import { useToasts } from './toasts.tsx';
+import { endsSession, useUnfinished, useWorkspace } from './workspace.ts';
 
 export interface ImportRun {
   name: string;
@@ -16,7 +17,7 @@ export interface ImportRun {
 
 interface Imports {
   run: ImportRun | undefined;
-  /** Does nothing while one is running. */
+  /** Says so where one is running already. */
   start(files: File[]): void;
   stop(): void;
 }
@@ -34,6 +35,13 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
   const [run, setRun] = useState<ImportRun>();
   const stopping = useRef<AbortController>(undefined);
   const isRunning = run?.state === 'running';
+  const tell = useToasts();
+
+  useUnfinished(() =>
+    isRunning
+      ? `The import of ${run.name} was not finished: sign in, and send the file again. Nothing is stored twice`
+      : '',
+  );
 
   useEffect(() => {
     if (!isRunning) return;
@@ -42,7 +50,11 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
   }, [isRunning]);
 
   function start([file, ...others]: File[]): void {
-    if (!file || isRunning) return;
+    if (!file) return;
+    if (isRunning) {
+      tell('One import at a time: wait for the other, or stop it', { isProblem: true });
+      return;
+    }
     const begun: ImportRun = { name: file.name, totalBytes: file.size, bytes: 0, result: NOTHING, state: 'running' };
     const type = typeOf(file);
     const problem =

@@ -62,3 +62,12 @@ function submitOnEnter(event: KeyboardEvent): void {
   event.preventDefault();
   (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
 }
+
+/** What somebody wrote, for when it cannot be stored now. */
+export function tellTexts(
+  what: string,
+  { name, tag }: { name?: string | undefined; tag?: string | null | undefined },
+): string {
+  const written = [name && `name “${name}”`, tag && `tag “${tag}”`].filter(Boolean);
+  return written.length > 0 ? `${what}: ${written.join(', ')}` : '';
+}

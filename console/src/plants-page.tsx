@@ -32,7 +32,7 @@ export function PlantsPage() {
   openNow.current = open;
   const plants = usePlants({ q, tag });
   const { tags, reload: reloadTags } = useTags();
-  const remove = useRemoval(plants.window, plants.refresh);
+  const remove = useRemoval(plants.refresh);
   const isWriter = can('plants:write');
 
   useEffect(() => {

@@ -5,6 +5,7 @@ import type { PlantRecord } from 'plant-store/client';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Row, type RowActions, Rows } from './plant-rows.tsx';
 import type { Part } from './plant-window.ts';
+import { createRowPointer } from './row-pointer.ts';
 import type { Plants } from './use-plants.ts';
 import type { Remove } from './use-removal.ts';
 
@@ -24,6 +25,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   const { window: shown, withId, fresh } = plants;
   const scroller = useRef<HTMLElement>(null);
   const anchor = useRef<{ id: string; top: number } | undefined>(undefined);
+  const pointer = useMemo(createRowPointer, []);
   const latest = useRef(actions);
   latest.current = actions;
   /** The same for all time, so that rows need not be made again for them. */
@@ -32,7 +34,9 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
       isWriter: actions.onEdit !== undefined,
       onTag: (tag) => latest.current.onTag(tag),
       onEdit: (record) => latest.current.onEdit?.(record),
-      onDelete: (record, isByKey) => latest.current.onDelete?.(record, isByKey),
+      onDelete(record, isByKey) {
+        if (isByKey || pointer.isSettled()) latest.current.onDelete?.(record, isByKey);
+      },
     }),
     [actions.onEdit !== undefined],
   );
@@ -50,12 +54,21 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
     if (!box) return;
     const row = anchor.current && box.querySelector<HTMLElement>(`tr[data-id="${anchor.current.id}"]`);
     if (anchor.current && row && box.scrollTop > 0) box.scrollTop += row.offsetTop - anchor.current.top;
+    pointer.onRows();
     onScroll();
   }, [shown]);
 
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
-    <section class="scroller" ref={scroller} onScroll={onScroll} aria-label="Table of plants" tabIndex={0}>
+    <section
+      class="scroller"
+      ref={scroller}
+      aria-label="Table of plants"
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
+      tabIndex={0}
+      onScroll={onScroll}
+      onPointerMove={pointer.onPointer}
+      onPointerDown={pointer.onPointer}
+    >
       <table aria-rowcount={shown?.isEnd ? shown.count + 1 : -1}>
         <thead>
           <tr>

@@ -1,5 +1,7 @@
 // Where one writes what to look for, and chooses a tag.
 
+import { emptiness } from './show.tsx';
+
 export function SearchFields(props: {
   typed: string;
   tag: string | undefined;
@@ -28,7 +30,7 @@ export function SearchFields(props: {
         <option value="any">Any tag</option>
         {[...new Set(tag === undefined ? tags : [tag, ...tags])].map((known) => (
           <option key={known} value={`is ${known}`}>
-            {known === '' ? '(empty)' : known}
+            {known.trim() === '' ? emptiness(known) : known}
           </option>
         ))}
       </select>

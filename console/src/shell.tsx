@@ -1,7 +1,7 @@
 // What stands around every view: where one can go, who one is, and the way out.
 
-import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Leaf } from './sign-in.tsx';
 import type { View } from './view.ts';
 import { useWorkspace } from './workspace.ts';
@@ -16,9 +16,18 @@ export function Shell(props: {
   const [isLost, setLost] = useState(reach.isLost);
   useEffect(() => reach.listen(() => setLost(reach.isLost())), [reach]);
   const { current, views, onSignOut, children } = props;
+  const main = useRef<HTMLElement>(null);
+  useKeptFocus(main);
+  useEffect(() => {
+    document.title = current ? `${TITLES[current]} · Plant Store` : 'Plant Store';
+    return () => {
+      document.title = 'Plant Store';
+    };
+  }, [current]);
   return (
     <>
-      <button type="button" class="skip" onClick={skip}>
+      {/* Not a link, since the part behind # belongs to the views. */}
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to the content
       </button>
       <header class="bar">
@@ -43,7 +52,7 @@ export function Shell(props: {
       <p class="lost" role="status">
         {isLost && 'The server is out of reach: what you see may be old. Trying again…'}
       </p>
-      <main id="main" tabIndex={-1}>
+      <main ref={main} tabIndex={-1}>
         {children}
       </main>
     </>
@@ -58,7 +67,13 @@ const TITLES: Record<View['name'], string> = {
   webhooks: 'Webhooks',
 };
 
-/** Not a link, since the part behind # belongs to the views. */
-function skip(): void {
-  document.getElementById('main')?.focus();
+/** When what had it is gone, the focus would fall to the top of the page. */
+function useKeptFocus(main: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    const keep = () => document.activeElement === document.body && main.current?.focus({ preventScroll: true });
+    keep();
+    const observer = new MutationObserver(keep);
+    observer.observe(document.body, { childList: true, subtree: true });
+    return () => observer.disconnect();
+  }, []);
 }

@@ -28,12 +28,16 @@ export function Time({ at }: { at: string | undefined }) {
 
 export function Name({ of }: { of: string }) {
   if (of.trim() !== '') return <bdi>{of}</bdi>;
-  return <span class="faint">{of === '' ? '(empty)' : '(blank)'}</span>;
+  return <span class="faint">{emptiness(of)}</span>;
+}
+
+export function emptiness(text: string): string {
+  return text === '' ? '(empty)' : '(blank)';
 }
 
 export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: string) => void }) {
   if (of === undefined) return null;
-  const text = of.trim() === '' ? '(empty)' : of;
+  const text = of.trim() === '' ? emptiness(of) : of;
   if (!onClick) return <bdi class="tag">{text}</bdi>;
   return (
     <button type="button" class="tag" title={`Show only ${text}`} onClick={() => onClick(of)}>

@@ -1,11 +1,14 @@
 // The way in: a token, which is tried at once and kept for this tab only.
 
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Session, signIn } from './session.ts';
 
-export function SignIn({ notice, onSignedIn }: { notice: string; onSignedIn(session: Session): void }) {
-  const [problem, setProblem] = useState(notice);
+export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(session: Session): void }) {
+  const [problem, setProblem] = useState('');
+  const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
+
+  useEffect(() => field.current?.focus(), []); // the browser's own autofocus works once for a page
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();
@@ -32,16 +35,16 @@ export function SignIn({ notice, onSignedIn }: { notice: string; onSignedIn(sess
             name="token"
             type="password"
             required
-            autofocus
+            ref={field}
             autocomplete="off"
             spellcheck={false}
             placeholder="pst_…"
             aria-describedby="sign-in-problem"
           />
         </label>
-        <p id="sign-in-problem" class="problem" role="alert">
-          {problem}
-        </p>
+        <div id="sign-in-problem" class="problem" role="alert">
+          {problem || notice.map((text) => <p key={text}>{text}</p>)}
+        </div>
         <button type="submit" class="primary" disabled={isBusy}>
           Sign in
         </button>

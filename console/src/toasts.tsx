@@ -7,8 +7,8 @@ interface Toast {
   text: string;
   isProblem?: boolean;
   undo?: (() => void) | undefined;
-  /** For who works with keys: the way back would be far. */
-  takesFocus?: boolean;
+  /** For who works with keys, and has not gone elsewhere since: the way back would be far. */
+  focusFrom?: Element | null;
 }
 
 type Tell = (text: string, options?: Omit<Toast, 'text'>) => void;
@@ -51,13 +51,14 @@ export function ToastsProvider({ children }: { children: ComponentChildren }) {
   );
 }
 
-function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClose(): void }) {
+function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClose(): void }) {
   const [isHeld, setHeld] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const bornMs = useRef(performance.now());
 
   useEffect(() => {
-    if (takesFocus) button.current?.focus();
+    const { activeElement } = document;
+    if (focusFrom && (activeElement === focusFrom || activeElement?.matches('body, main'))) button.current?.focus();
   }, []);
 
   useEffect(() => {
@@ -84,7 +85,7 @@ function Message({ text, isProblem, undo, takesFocus, onClose }: Toast & { onClo
           type="button"
           ref={button}
           onClick={({ detail }) => {
-            if (takesFocus && performance.now() - bornMs.current < UNWANTED_MS) return;
+            if (focusFrom && performance.now() - bornMs.current < UNWANTED_MS) return;
             onClose();
             undo();
             if (detail === 0) setTimeout(focusNext);

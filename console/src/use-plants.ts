@@ -10,6 +10,8 @@ const REFRESH_EVERY_MS = 400;
 /** What could not be read is tried again by itself. */
 const AGAIN_MS = 3000;
 const FRESH_MS = 2500;
+/** Where everything changes all the time, nothing stands out. */
+const MAX_FRESH = 20;
 
 export interface Plants {
   /** Not there before the first answer. */
@@ -69,6 +71,7 @@ export function usePlants(search: Search): Plants {
   useEffect(() => {
     const changed = new Set<bigint>();
     let isAll = false;
+    let isOver = false;
     let timer: number | undefined;
     const stop = live.listen((change) => {
       if (change) changed.add(change.plant.id);
@@ -76,6 +79,7 @@ export function usePlants(search: Search): Plants {
       timer ??= window.setTimeout(refresh, REFRESH_EVERY_MS);
     });
     return () => {
+      isOver = true;
       stop();
       clearTimeout(timer);
     };
@@ -86,8 +90,9 @@ export function usePlants(search: Search): Plants {
       changed.clear();
       isAll = false;
       await run(() => windows.refresh(isEverything ? undefined : ids));
+      if (isOver) return; // by now there is another search
       readWithId();
-      setFresh(new Set(ids));
+      setFresh(new Set(ids.length <= MAX_FRESH ? ids : []));
       window.setTimeout(() => setFresh((now) => (now.size > 0 ? new Set() : now)), FRESH_MS);
       timer = changed.size > 0 || isAll ? window.setTimeout(refresh, REFRESH_EVERY_MS) : undefined;
     }

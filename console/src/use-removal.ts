@@ -1,45 +1,39 @@
 // Deleting a plant at once, with a way back: it is stored again as it was.
 
 import { type NewPlant, type PlantRecord, PlantStoreError } from 'plant-store/client';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import { holds, type PlantWindow } from './plant-window.ts';
+import { useRef } from 'preact/hooks';
 import { nameOf } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
-/** A second click this soon, after the first one or after the rows moved up, was not meant for the plant that it finds. */
-const DOUBLE_CLICK_MS = 450;
+const CHANGED = 'Somebody has changed it just now: look at it, and delete it again';
 
-/** With a key, the message takes the focus, which was on a row that is gone. */
+/** With a key, the message takes the focus from the row, which will be gone. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
 
-export function useRemoval(shown: PlantWindow | undefined, refresh: () => Promise<void>): Remove {
+export function useRemoval(refresh: () => Promise<void>): Remove {
   const workspace = useWorkspace();
   const { client } = workspace;
   const tell = useToasts();
-  const lastMs = useRef(Number.NEGATIVE_INFINITY);
   const underWay = useRef(new Set<bigint>());
 
-  useLayoutEffect(() => {
-    if ([...underWay.current].some((id) => !holds(shown, id))) lastMs.current = performance.now();
-  }, [shown]);
-
   return (record, isByKey) => {
-    const nowMs = performance.now();
-    const isTooSoon = !isByKey && nowMs - lastMs.current < DOUBLE_CLICK_MS;
-    if (isTooSoon || underWay.current.has(record.id)) return;
-    lastMs.current = nowMs;
+    if (underWay.current.has(record.id)) return;
     underWay.current.add(record.id);
-    void remove(record, isByKey).finally(() => underWay.current.delete(record.id));
+    const focusFrom = isByKey ? document.activeElement : null;
+    void remove(record, focusFrom).finally(() => underWay.current.delete(record.id));
   };
 
-  async function remove({ id }: PlantRecord, isByKey: boolean): Promise<void> {
+  /** Only what somebody saw: under the same id there may be another plant by now. */
+  async function remove(seen: PlantRecord, focusFrom: Element | null): Promise<void> {
     let found: PlantRecord | undefined;
     try {
-      const { record, seq } = await client.get(id);
-      found = record;
-      await client.delete(id, { ifMatch: [seq] });
-      tell(`Deleted ${nameOf(record)}`, { undo: () => void restore(toPlant(record)), takesFocus: isByKey });
+      const { record, seq } = await client.get(seen.id);
+      if (isSame(record, seen)) {
+        found = record;
+        await client.delete(seen.id, { ifMatch: [seq] });
+        tell(`Deleted ${nameOf(record)}`, { undo: () => void restore(toPlant(record)), focusFrom });
+      } else tell(CHANGED, { isProblem: true });
     } catch (error) {
       if (!endsSession(error, workspace)) tellFailure(error, found);
     }
@@ -51,9 +45,15 @@ export function useRemoval(shown: PlantWindow | undefined, refresh: () => Promis
       await client.create(plant);
       tell(`${nameOf(plant)} is back`);
     } catch (error) {
-      if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
+      if (!endsSession(error, workspace)) tellNotBack(plant, error);
     }
     await refresh();
+  }
+
+  function tellNotBack(plant: NewPlant, error: unknown): void {
+    const isTaken = error instanceof PlantStoreError && error.code === 'id_taken';
+    const why = isTaken ? `its id ${plant.id} belongs to another plant by now` : (error as Error).message;
+    tell(`${nameOf(plant)} is not back: ${why}`, { isProblem: true, undo: () => void restore(plant) });
   }
 
   function tellFailure(error: unknown, record: PlantRecord | undefined): void {
@@ -68,8 +68,12 @@ export function useRemoval(shown: PlantWindow | undefined, refresh: () => Promis
 
 function whyNot(error: unknown, code: PlantStoreError['code'] | undefined): string {
   if (code === 'not_found') return 'It is deleted already';
-  if (code === 'condition_failed') return 'Somebody has changed it just now: look at it, and delete it again';
+  if (code === 'condition_failed') return CHANGED;
   return (error as Error).message;
+}
+
+function isSame(one: PlantRecord, other: PlantRecord): boolean {
+  return one.updated === other.updated && one.name === other.name && one.tag === other.tag;
 }
 
 function toPlant({ id, name, tag }: PlantRecord): NewPlant {

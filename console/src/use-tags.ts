@@ -3,6 +3,9 @@
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useWorkspace } from './workspace.ts';
 
+/** What the server has counted may be some seconds old, from before an import that has just ended. */
+const AGAIN_MS = 6000;
+
 export function useTags(): { tags: string[]; reload(): void } {
   const { client } = useWorkspace();
   const [tags, setTags] = useState<string[]>([]);
@@ -12,6 +15,10 @@ export function useTags(): { tags: string[]; reload(): void } {
       () => {}, // one can do without
     );
   }, [client]);
-  useEffect(reload, [reload]);
+  useEffect(() => {
+    reload();
+    const timer = setTimeout(reload, AGAIN_MS);
+    return () => clearTimeout(timer);
+  }, [reload]);
   return { tags, reload };
 }

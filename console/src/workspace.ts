@@ -2,7 +2,7 @@
 
 import { PlantStoreError } from 'plant-store/client';
 import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useEffect, useRef } from 'preact/hooks';
 import type { Live } from './live.ts';
 import type { Session } from './session.ts';
 
@@ -10,6 +10,8 @@ export interface Workspace extends Session {
   live: Live;
   /** Does nothing where another one has begun since. */
   endSession(why: string): void;
+  /** What would be lost with the session is told to whoever has to sign in again. */
+  unfinished: Set<() => string>;
 }
 
 export const WorkspaceContext = createContext<Workspace | undefined>(undefined);
@@ -18,6 +20,18 @@ export function useWorkspace(): Workspace {
   const workspace = useContext(WorkspaceContext);
   if (!workspace) throw new Error('There is no workspace without a session');
   return workspace;
+}
+
+/** Tells, if the session ends meanwhile, what was not stored. Nothing where there is nothing to tell. */
+export function useUnfinished(tell: () => string): void {
+  const { unfinished } = useWorkspace();
+  const latest = useRef(tell);
+  latest.current = tell;
+  useEffect(() => {
+    const own = () => latest.current();
+    unfinished.add(own);
+    return () => void unfinished.delete(own);
+  }, [unfinished]);
 }
 
 /** True when it ended the session: the token is no longer good, so nothing else has to be said. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
-import { makeFolder, startServer, type TestServer } from '../../test/server.ts';
+import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../test/server.ts';
 import { openWindow, signIn } from './window.ts';
 
 const BUSY = {
@@ -59,28 +59,47 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByText('It does not work just now').waitFor({ state: 'detached' });
   });
 
-  test('a double click on Delete deletes one plant, however late the rows move', async () => {
+  test('a click on Delete is not taken for a plant that has just come under the pointer, however late', async () => {
+    await others.import(Array.from({ length: 6 }, (_, n) => ({ id: BigInt(n - 30), name: `On top ${n}` })));
+    await row(-30n).waitFor();
     await page.route('**/plants?**', async (route) => {
       await sleep(600); // longer than a double click takes
       await route.continue();
     });
-    const second = await row(10n)
-      .getByRole('button', { name: 'Delete' })
-      .evaluate(async (button) => {
-        const { x, y } = button.getBoundingClientRect();
-        const click = (at: Element | null) => at?.dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 1 }));
-        click(button);
-        await new Promise<void>((moved) => {
-          const observer = new MutationObserver(() => !button.isConnected && moved());
-          observer.observe(document.body, { childList: true, subtree: true });
-        });
-        const found = document.elementFromPoint(x + 5, y + 5);
-        click(found);
-        return found?.getAttribute('aria-label');
-      });
-    assert.equal(second, 'Delete Plant 11');
+    const removeOf = (id: bigint) => row(id).getByRole('button', { name: 'Delete' });
+    assert.equal(await clickWhenMoved(removeOf(-30n), { isFirstClicked: true }), 'Delete On top 1');
+    const [found] = await Promise.all([
+      clickWhenMoved(removeOf(-27n), { isFirstClicked: false }),
+      others.delete(-28n), // above it, by somebody else
+    ]);
+    assert.equal(found, 'Delete On top 4');
     await sleep(300);
-    assert.equal((await others.get(11n)).record.name, 'Plant 11');
+    const left = (await others.list({ limit: 4 })).records.map(({ id }) => id);
+    assert.deepEqual(left, [-29n, -27n, -26n, -25n]);
+  });
+
+  test('Delete spares a plant that is not the one on the page', async () => {
+    await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // from now on the page is old
+    await others.put(21n, { name: 'Precious' });
+    await row(21n).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Somebody has changed it just now').waitFor();
+    assert.equal((await others.get(21n)).record.name, 'Precious');
+    await page.unroute('**/plants?**');
+    await row(21n).getByText('Precious').waitFor();
+  });
+
+  test('a way back that is blocked is said to be, and stays open', async () => {
+    await row(22n).getByRole('button', { name: 'Delete' }).click();
+    await page.getByText('Deleted Plant 22').waitFor();
+    await others.create({ id: 22n, name: 'In its place' });
+    await sleep(600);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Plant 22 is not back: its id 22 belongs to another plant by now').waitFor();
+    await others.delete(22n);
+    await sleep(600);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByText('Plant 22 is back').waitFor();
+    assert.equal((await others.get(22n)).record.tag, 'some');
   });
 
   test('with a key the way back of a delete is at hand, and who is not that quick is not held up', async () => {
@@ -99,6 +118,19 @@ describe('the console when things go wrong', needsBrowser, () => {
       await row(id).waitFor({ state: 'detached' });
       await sleep(600);
     }
+  });
+
+  test('who went on typing after a delete is not interrupted by its message', async () => {
+    await page.route('**/plants/23', async (route) => {
+      await sleep(500);
+      await route.continue();
+    });
+    await row(23n).getByRole('button', { name: 'Delete' }).press('Enter');
+    await page.getByRole('searchbox').focus();
+    await page.getByText('Deleted Plant 23').waitFor();
+    await sleep(700);
+    await page.keyboard.type('plant 1');
+    assert.equal(await page.getByRole('searchbox').inputValue(), 'plant 1');
   });
 
   test('Enter twice is one change, and no conflict with oneself', async () => {
@@ -143,6 +175,20 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.deepEqual(await page.locator('tbody tr td.id').allTextContents(), ['8']);
   });
 
+  test('what others changed during another search does not end a new one', async () => {
+    await others.create({ id: 888n, name: 'Eight' });
+    await page.route('**/plants?**', async (route) => {
+      if (!route.request().url().includes('q=')) await sleep(900);
+      await route.continue();
+    });
+    await others.patch(1n, { tag: 'changed' });
+    await page.waitForRequest('**/plants?**'); // by which the page asks for it
+    await page.getByRole('searchbox').fill('888');
+    await row(888n).waitFor();
+    await sleep(900);
+    assert.deepEqual(await page.locator('tbody tr td.id').allTextContents(), ['888']);
+  });
+
   test('a plant that could not be looked up is not said to be missing', async () => {
     await others.create({ id: 777n, name: 'Seven' });
     await page.route('**/plants/777', (route) => route.fulfill(BUSY));
@@ -179,13 +225,35 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.equal((await others.get(20n)).record.name, 'Plant 20');
   });
 
-  test('a token that could not be tried is kept, and tried again', async () => {
+  test('a token that could not be tried is kept, and tried again, one try at a time', async () => {
     await page.route('**/tokens/self', (route) => route.fulfill({ ...BUSY, status: 500 }));
     await page.reload();
-    await page.getByRole('button', { name: 'Try again' }).waitFor();
+    const again = page.getByRole('button', { name: 'Try again' });
+    await again.waitFor();
     await page.unroute('**/tokens/self');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    const streams: string[] = [];
+    page.on('request', (request) => request.url().includes('/events') && streams.push(request.url()));
+    await again.evaluate((button: HTMLButtonElement) => {
+      for (let n = 0; n < 5; n++) button.click();
+    });
     await row(1n).waitFor();
+    await sleep(500);
+    assert.equal(streams.length, 1);
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    assert.equal(await page.getByLabel('Token').evaluate((field) => field === document.activeElement), true);
+    assert.equal(await page.evaluate(() => sessionStorage.length), 0);
+  });
+
+  test('who is signed out in the middle is told what is not stored', async () => {
+    const { token, secret } = await addToken(server.databaseUrl, { name: 'short-lived' });
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await signIn(page, server.url, secret);
+    await row(9n).getByRole('button', { name: 'Edit' }).click();
+    await inDialog().getByLabel('Name').fill('Long in the writing');
+    await besideServer(server.databaseUrl, (store) => store.revokeToken(token.id, Date.now()));
+    await page.getByText('You were signed out').waitFor();
+    await page.getByText('What you changed of plant 9 is not stored: name “Long in the writing”').waitFor();
   });
 
   test('a server that goes away is told of, and when it is back all goes on by itself', async () => {
@@ -212,7 +280,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByRole('link', { name: 'Import and export' }).click();
     await page.getByText(/Sending: [1-9]/).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Token').waitFor();
+    await page.getByText('The import of many.ndjson was not finished').waitFor();
     await sleep(1000);
     await assert.rejects(others.get(BigInt(1_000_000 + MANY - 1)), { code: 'not_found' });
   });
@@ -228,4 +296,21 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByRole('row', { name: 'rarest 1' }).waitFor();
   });
+
+  /** Clicks where the button was as soon as another is in its place, and gives what that one is called. */
+  function clickWhenMoved(button: Locator, { isFirstClicked }: { isFirstClicked: boolean }): Promise<string> {
+    return button.evaluate(async (first, isFirstClicked) => {
+      const { x, y } = first.getBoundingClientRect();
+      const at = () => document.elementFromPoint(x + 5, y + 5);
+      const click = () => at()?.dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 1 }));
+      first.dispatchEvent(new PointerEvent('pointermove', { bubbles: true, clientX: x + 5, clientY: y + 5 }));
+      if (isFirstClicked) click();
+      await new Promise<void>((moved) => {
+        const observer = new MutationObserver(() => at() !== first && moved());
+        observer.observe(document.body, { childList: true, subtree: true });
+      });
+      click();
+      return at()?.getAttribute('aria-label') ?? '';
+    }, isFirstClicked);
+  }
 });
