@@ -56,7 +56,8 @@ export async function* readPlants(
   }
   if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
   if (rows === 0 && lastByte !== 0x0a) {
-    const advice = 'with curl, --data-binary @FILE keeps line ends and -d does not';
+    const advice =
+      'if there are more, line ends were lost on the way (curl keeps them with --data-binary @FILE, not with -d)';
     throw new PlantStoreError('not_json', `The file ends with its first line, and has no plant: ${advice}`);
   }
 
@@ -160,9 +161,11 @@ function readHeader(header: string): string[] {
   const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
   const finding = separator
     ? `is separated by ${JSON.stringify(separator)}: save the file with commas`
-    : missing
-      ? `has no column "${missing}" (it has: ${columns.join(', ').slice(0, MAX_HEADER_SHOWN)})`
-      : `has the column "${twice}" twice`;
+    : header.includes('\0')
+      ? 'is not UTF-8 (it may be UTF-16): save the file as UTF-8'
+      : missing
+        ? `has no column "${missing}" (it has: ${columns.join(', ').slice(0, MAX_HEADER_SHOWN)})`
+        : `has the column "${twice}" twice`;
   throw new PlantStoreError('not_valid', `The first line ${finding}. It must name the columns, as in "id,name,tag"`);
 }
 

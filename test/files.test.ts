@@ -18,6 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import { freePort } from './postgres.ts';
 import { addToken, LAUNCHER, makeFolder, needs, needsTerminal, query, startServer } from './server.ts';
 
 interface Run {
@@ -90,9 +91,18 @@ suite('the command line on files', { concurrency: 2 }, () => {
 
     const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
     const refused = run(folder, ['export', 'no.csv', '--url', server.url], { env: { PLANT_STORE_TOKEN: secret } });
-    assert.deepEqual([refused.status, refused.stderr], [1, 'plant-store: The token lacks the scope "plants:read"\n']);
+    assert.deepEqual(
+      [refused.status, refused.stderr],
+      [
+        1,
+        'plant-store: The token lacks the scope "plants:read" (PLANT_STORE_TOKEN; "npm run --silent plant-store -- token create" takes --scopes)\n',
+      ],
+    );
     assert.equal(existsSync(join(folder, 'no.csv')), false);
     await server.stop();
+    const away = run(folder, ['import', 'in.ndjson', '--url', `http://127.0.0.1:${await freePort()}`], { env });
+    assert.match(away.stderr, /^plant-store: No plant store answers at .*ECONNREFUSED.* starts one/m);
+    assert.equal(away.status, 1);
     const gone = run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });
     assert.equal(gone.status, 1);
     assert.match(gone.stderr, /^plant-store: [^\n]+\n$/);

@@ -385,6 +385,14 @@ const TRANSFER: Scenario[] = [
     stored: { none: 3015n },
   },
   {
+    name: 'a CSV file in UTF-16',
+    send: load(Buffer.from('id,name,tag\n3016,Ficus,tree\n', 'utf16le'), csv),
+    status: 400,
+    error: 40002,
+    says: 'it may be UTF-16): save the file as UTF-8',
+    stored: { none: 3016n },
+  },
+  {
     name: 'a header row alone, as an export of an empty store has it',
     send: load('id,name,tag\n', csv),
     status: 200,

@@ -197,9 +197,15 @@ suite('refused', () => {
     const deaf = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
     await once(deaf, 'listening');
     const where = { PLANT_STORE_URL: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` };
-    await refused(['get', '1'], 6, /: try again$/, where);
-    await refused(['rm', '1'], 6, /: try again; what was to be changed may be changed$/, where);
+    await refused(['get', '1'], 6, /: try again, or with https:\/\/ if it speaks TLS$/, where);
+    await refused(['rm', '1'], 6, /TLS; what was to be changed may be changed$/, where);
     deaf.close();
+  });
+
+  test('http and https mixed up is told, and no reason to try again', async () => {
+    await refused(['get', '1'], 1, /^No TLS is spoken at https:.*: does its address begin with http:\/\/\?$/, {
+      PLANT_STORE_URL: server.url.replace('http:', 'https:'),
+    });
   });
 
   for (const [args, status, words] of [
@@ -240,10 +246,15 @@ suite('refused', () => {
     await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(.*plant-store -- token create --name me\)/, {
       PLANT_STORE_TOKEN: '',
     });
-    await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create/, {
-      PLANT_STORE_TOKEN: `${secret}x`,
-      npm_lifecycle_event: 'plant-store',
-    });
+    await refused(
+      ['get', '1'],
+      5,
+      /"npm run --silent plant-store -- token create.*with the DATABASE_URL of the server/,
+      {
+        PLANT_STORE_TOKEN: `${secret}x`,
+        npm_lifecycle_event: 'plant-store',
+      },
+    );
     await refused(['rm', '1'], 5, /lacks the scope "plants:write" .*--scopes/, { PLANT_STORE_TOKEN: secret });
     await refused(['get', '1'], 2, /PLANT_STORE_TOKEN has a character/, { PLANT_STORE_TOKEN: 'a b' });
   });
@@ -275,6 +286,18 @@ suite('refused', () => {
 });
 
 suite('on a terminal', needsTerminal, () => {
+  test('a narrow one has no room for times, and nothing is wrapped', async () => {
+    const client = createClient({ url: server.url, token: server.secret });
+    await client.put(BigInt(MIN), { name: 'n'.repeat(50), tag: 'tag' });
+    const lines = stripVTControlCharacters(await onTerminal(['list', '--limit', '1'], env, 40)).split('\n');
+    assert.match(lines[0] ?? '', /^ID +NAME +TAG *$/);
+    assert.ok(
+      lines.slice(0, 2).every((line) => widthOf(line) <= 40),
+      lines.join('\n'),
+    );
+    await client.delete(BigInt(MIN));
+  });
+
   const EVIL = 'Evil \u001b[2J\u009b31m\n\u202ename';
   const EVIL_SHOWN = 'Evil \\x1b[2J\\x9b31m\\n\\u{202e}name';
 

@@ -43,6 +43,15 @@ test('token create prints the secret alone, and a running server takes it at onc
   assert.equal((await create(printed.trim(), 1)).status, 200);
 });
 
+test('token create tells of a store that it makes, which may be in the wrong folder', () => {
+  const path = join(makeFolder(), 'new.db');
+  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${path}` };
+  const made = () =>
+    spawnSync(process.execPath, [LAUNCHER, 'token', 'create', '--name', 'x'], { env, encoding: 'utf8' });
+  assert.equal(made().stderr, `Making a new store at ${path}\n`);
+  assert.equal(made().stderr, '');
+});
+
 test('token list is JSON when piped: name, scopes and status, no secret and no hash', () => {
   cli('token', 'create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
   const rows = JSON.parse(cli('token', 'list'));

@@ -1,17 +1,16 @@
 // plant-store import FILE: plants from a file into the database, or to a server. A second run goes on where the first
 // one was stopped: what is there already is passed over.
 
-import { createReadStream, existsSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config.ts';
 import { readPlants } from '../format.ts';
 import { type Counts, importPlants } from '../import.ts';
 import { Refusal } from '../refusal.ts';
 import { chooseFormat } from './format-option.ts';
-import { CLI, withPlants } from './open.ts';
+import { CLI, tellOfNewStore, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';
-import { visible } from './visible.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -28,10 +27,7 @@ export async function importFile(config: Config, file: string, options: Transfer
     stop.abort();
     input.chunks.destroy(); // it may be waiting for more
   }); // a second one ends it at once, which loses nothing either
-  const { database } = config;
-  if (options.url === undefined && database.kind === 'sqlite' && !existsSync(database.path)) {
-    process.stderr.write(`Making a new store at ${visible(database.path)}\n`);
-  }
+  if (options.url === undefined) tellOfNewStore(config);
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };

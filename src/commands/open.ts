@@ -3,11 +3,14 @@
 import { existsSync } from 'node:fs';
 import { createClient } from '../client.ts';
 import type { Config, Database } from '../config.ts';
+import { PlantStoreError } from '../error.ts';
 import type { Observe } from '../observe.ts';
 import type { Author, PlantStore } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { explain } from './server.ts';
 import { readServerUrl, requireToken } from './server-address.ts';
+import { visible } from './visible.ts';
 
 /** Stands in the change log where no token was used. */
 export const CLI: Author = { tokenId: 'cli' };
@@ -49,7 +52,15 @@ export async function withPlants<T>(
   if (config.clientToken === undefined) {
     throw new Refusal('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave', 2);
   }
-  return work(createClient({ url, token: requireToken(config.clientToken) }));
+  return work(createClient({ url, token: requireToken(config.clientToken) })).catch((error) => {
+    throw error instanceof PlantStoreError ? new Refusal(explain(error, url)) : error;
+  });
+}
+
+/** In the wrong folder a command makes one that no server uses: whoever reads this knows. */
+export function tellOfNewStore({ database }: Config): void {
+  if (database.kind === 'postgres' || existsSync(database.path)) return;
+  process.stderr.write(`Making a new store at ${visible(database.path)}\n`);
 }
 
 /** Looking into a file that is not there must not make one. */

@@ -20,6 +20,7 @@ const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
 export function createPlantTable(terminalWidth: number): (records: PlantRecord[]) => string {
   const widths = { id: 2, name: 4, tag: 3 };
   let isFirst = true;
+  let hasTime = true;
   return (records) => {
     const rows = records.map(({ id, name, tag, updated }) => ({
       id: String(id),
@@ -30,14 +31,18 @@ export function createPlantTable(terminalWidth: number): (records: PlantRecord[]
     for (const column of ['id', 'name', 'tag'] as const) {
       widths[column] = Math.max(widths[column], ...rows.map((row) => widthOf(row[column])));
     }
-    const left = terminalWidth - widths.id - TIME_WIDTH - 3 * GAP.length;
+    const withoutTime = terminalWidth - widths.id - 2 * GAP.length;
+    hasTime &&= withoutTime - TIME_WIDTH - GAP.length >= 2 * MIN_TEXT_WIDTH;
+    const left = hasTime ? withoutTime - TIME_WIDTH - GAP.length : withoutTime;
     const tagWidth = Math.min(widths.tag, Math.max(MIN_TEXT_WIDTH, Math.floor(left * TAG_SHARE), left - widths.name));
     const nameWidth = Math.min(widths.name, Math.max(MIN_TEXT_WIDTH, left - tagWidth));
     const cells = (id: string, name: string, tag: string) =>
-      [padTo(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) + GAP;
-    const heading = isFirst ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}UPDATED`)}\n` : '';
+      [padTo(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) + (hasTime ? GAP : '');
+    const heading = isFirst ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}${hasTime ? 'UPDATED' : ''}`)}\n` : '';
     isFirst = false;
-    const lines = rows.map(({ id, name, tag, updated }) => `${cells(id, name, tag)}${styleText('dim', updated)}\n`);
+    const lines = rows.map(
+      ({ id, name, tag, updated }) => `${cells(id, name, tag)}${hasTime ? styleText('dim', updated) : ''}\n`,
+    );
     return heading + lines.join('');
   };
 }

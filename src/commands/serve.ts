@@ -32,6 +32,8 @@ const CUT_OFF_MS = 8000;
 /** Then the process ends, whatever the disk is waiting for. */
 const STOP_WITHIN_MS = 9500;
 const ORPHAN_CHECK_MS = 500;
+/** Some senders signal a process and its group, as timeout does: then it comes twice. A person needs longer for that. */
+const ECHO_MS = 500;
 
 export async function serve(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
@@ -46,7 +48,7 @@ export async function serve(config: Config): Promise<void> {
     process.exit(1);
   });
 
-  let stopping = false;
+  let stoppingSinceMs: number | undefined;
   const draining = new AbortController();
   const { basePath, accessLog, trustProxy, corsOrigins } = config;
   const certificate = config.tls && (await readCertificate(config.tls));
@@ -79,7 +81,7 @@ export async function serve(config: Config): Promise<void> {
   });
   if (config.tls && certificate) followCertificate(config.tls, certificate, server as object as TlsServer, observe);
   for (const signal of onTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => (stopping ? endAtOnce() : stop(signal, 0)));
+    process.on(signal, () => (isImpatient() ? endAtOnce() : stop(signal, 0)));
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   const address = await listen(server, config).catch(async (refusal) => {
@@ -93,9 +95,13 @@ export async function serve(config: Config): Promise<void> {
   if (!certificate && trustProxy === undefined && !isLoopback(server)) observe({ kind: 'no_tls', host: config.host });
   await welcome(store, observe, { url, database });
 
+  function isImpatient(): boolean {
+    return stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > ECHO_MS;
+  }
+
   async function stop(reason: string, exitStatus: number): Promise<void> {
-    if (stopping) return;
-    stopping = true;
+    if (stoppingSinceMs !== undefined) return;
+    stoppingSinceMs = performance.now();
     observe({ kind: 'stopping', reason });
     setTimeout(() => server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();

@@ -12,7 +12,19 @@ import { readServerUrl, requireServerUrl, requireToken } from './server-address.
 /** A person waits. */
 const RETRIES = 2;
 /** Of failures in which the request did not leave. */
-const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
+const NOT_SENT = [
+  BAD_PORT,
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+];
+
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
+/** These come again however often it is tried. */
+const TLS_FAULTS = /^(ERR_SSL_|ERR_TLS_|EPROTO)|CERT|UNABLE_TO_/;
 
 const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
   not_found: EXIT_STATUS.notFound,
@@ -60,14 +72,33 @@ export async function withServer<T>(
 }
 
 function toRefusal(error: PlantStoreError, url: string, isRead = false): Refusal {
+  const isHopeless = isSilence(error) && codesOf(error).some((code) => TLS_FAULTS.test(code));
+  return new Refusal(explain(error, url, isRead), isHopeless ? EXIT_STATUS.failed : STATUSES[error.code]);
+}
+
+function isSilence(error: PlantStoreError): boolean {
+  return error instanceof PassingError && error.cause !== undefined;
+}
+
+/** What it means for whoever called a command. */
+export function explain(error: PlantStoreError, url: string, isRead = false): string {
   const said = error.message;
-  const isSilence = error instanceof PassingError && error.cause !== undefined;
-  return new Refusal(isSilence ? onSilence() : `${said}${adviceOn(error.code)}`, STATUSES[error.code]);
+  return isSilence(error) ? onSilence() : `${said}${adviceOn(error.code)}`;
 
   function onSilence(): string {
     const reason = said.replace(/^No answer from the plant store: /, '');
-    if (wasSent(error)) {
-      return `${said} (at ${url}): try again${isRead ? '' : '; what was to be changed may be changed'}`;
+    const codes = codesOf(error);
+    if (codes.some((code) => NO_TLS.test(code))) {
+      return `No TLS is spoken at ${url}: does its address begin with http://?`;
+    }
+    const untrusted = codes.find((code) => TLS_FAULTS.test(code));
+    if (untrusted) {
+      return `The certificate at ${url} is not trusted (${untrusted}): NODE_EXTRA_CA_CERTS=FILE names the one that it is signed with`;
+    }
+    if (wasSent(codes)) {
+      const isCut = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
+      const hint = isCut ? ', or with https:// if it speaks TLS' : '';
+      return `${said} (at ${url}): try again${hint}${isRead ? '' : '; what was to be changed may be changed'}`;
     }
     return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
   }
@@ -75,7 +106,7 @@ function toRefusal(error: PlantStoreError, url: string, isRead = false): Refusal
   function adviceOn(code: ErrorCode): string {
     switch (code) {
       case 'bad_token':
-        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create --name NAME" makes one)`;
+        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create --name NAME" makes one, in the folder or with the DATABASE_URL of the server)`;
       case 'scope_missing':
         return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create" takes --scopes)`;
       case 'no_such_path':
@@ -90,16 +121,17 @@ function toRefusal(error: PlantStoreError, url: string, isRead = false): Refusal
   }
 }
 
-function wasSent({ cause }: PlantStoreError): boolean {
-  const {
-    message,
-    code,
-    errors = [],
-  } = ((cause as Error).cause ?? {}) as {
+function wasSent(codes: string[]): boolean {
+  return !codes.some((code) => NOT_SENT.includes(code));
+}
+
+/** Of what the network, TLS or Node has said. */
+function codesOf({ cause }: PlantStoreError): string[] {
+  const given = ((cause as Error | undefined)?.cause ?? {}) as {
     message?: string;
     code?: string;
     errors?: { code?: string }[];
   };
-  if (message === BAD_PORT) return false;
-  return ![code, ...errors.map((each) => each.code)].some((each) => each !== undefined && NOT_SENT.includes(each));
+  const codes = [given.message === BAD_PORT ? BAD_PORT : given.code, ...(given.errors ?? []).map(({ code }) => code)];
+  return codes.filter((code) => code !== undefined);
 }

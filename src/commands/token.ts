@@ -14,7 +14,7 @@ import {
   type Scope,
   type Token,
 } from '../token.ts';
-import { requireDatabase, withStore } from './open.ts';
+import { requireDatabase, tellOfNewStore, withStore } from './open.ts';
 import { wantsJson } from './report.ts';
 import { shortTime, toTable } from './table.ts';
 
@@ -29,6 +29,7 @@ export async function createToken(
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
+  tellOfNewStore(config);
   await withStore(config, async (store) => reportSecret(await issueToken(store, wanted, nowMs)));
 }
 

@@ -36,14 +36,14 @@ export async function backUpDatabase(path: string, file: string): Promise<void> 
 
 /** Refuses where there is a store, or a server. Throws Refusal. */
 export async function restoreDatabase(file: string, givenPath: string): Promise<void> {
+  if (hasLog(file)) throw new Refusal(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
+  inspectDatabase(file);
   const path = preparePlace(givenPath);
   const lock = takeLock(path);
   if (!lock) throw new Refusal(`A server is using ${givenPath}: stop it first`);
   try {
     if (existsSync(path)) throw new Refusal(`${path} is there already: move it away first`);
     if (hasLog(path)) throw new Refusal(`${path}-wal is there already: move it away first`);
-    if (hasLog(file)) throw new Refusal(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
-    inspectDatabase(file);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     await makeWhole(path, (draft) => {
       copyFileSync(file, draft, constants.COPYFILE_FICLONE);

@@ -163,12 +163,16 @@ test('prepareDatabase() refuses a database of somebody else', () => {
   db.exec('CREATE TABLE t (x)');
   db.close();
   refusesUntouched(path, /is not a Plant Store database/);
+  assert.equal(existsSync(`${path}.lock`), false, 'nothing is left beside it either');
 });
 
 test('prepareDatabase() refuses a file that is no database, an empty one, and a log without its file', () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'text.db'), 'Not a database, but long enough to look like one. '.repeat(100));
-  refusesUntouched(join(folder, 'text.db'), /is damaged .*restore it from a backup/);
+  refusesUntouched(
+    join(folder, 'text.db'),
+    /is no database, or its beginning is damaged: .*restore this one from a backup/,
+  );
   writeFileSync(join(folder, 'empty.db'), '');
   refusesUntouched(join(folder, 'empty.db'), /is empty: restore it/);
   writeFileSync(join(folder, 'gone.db-wal'), randomBytes(5000));

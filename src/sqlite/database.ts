@@ -1,7 +1,17 @@
 // The file itself: made whole or not at all, looked at before it is written to, opened with the settings that
 // make a commit durable, brought to this version's schema. Refuses what it cannot trust and leaves it untouched.
 
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
@@ -12,6 +22,8 @@ import { indexText } from './search.ts';
 import { refuseOldSqlite, sqliteVersion } from './version.ts';
 
 const APPLICATION_ID = 0x504c4e54;
+/** In a file of SQLite. */
+const [MAGIC, APPLICATION_ID_AT, HEADER_BYTES] = ['SQLite format 3\0', 68, 100];
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
 /** Up to this size the pages are checked at every start, above it only after an unclean stop. */
@@ -36,6 +48,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
   refuseOldSqlite(sqliteVersion());
   try {
     const path = preparePlace(givenPath);
+    if (existsSync(path)) requireStore(path); // before the lock is made beside a file that is not ours
     if (role === 'server') {
       lock = takeLock(path);
       if (!lock)
@@ -111,19 +124,33 @@ function createDatabase(path: string): void {
 
 /** For a copy: refuses what is no store, or is damaged. */
 export function inspectDatabase(path: string): void {
+  requireStore(path);
   inspect(path, 'server');
+}
+
+/** By the beginning of the file, where SQLite keeps what it is and whose. */
+function requireStore(path: string): void {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, 'r');
+  const length = readSync(file, header);
+  closeSync(file);
+  if (length === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
+  if (!header.toString('latin1').startsWith(MAGIC)) {
+    throw new Refusal(
+      `${path} is no database, or its beginning is damaged: nothing was changed; name another file, or restore this one from a backup`,
+    );
+  }
+  if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
+    throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
+  }
 }
 
 /** Reads only. Gives the version of the schema. */
 function inspect(path: string, role: Role): number {
   const { size } = statSync(path);
-  if (size === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
   const uncleanStop = hasLog(path);
   const db = openReader(path);
   try {
-    if (pragma(db, 'application_id') !== APPLICATION_ID) {
-      throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
-    }
     const version = Number(pragma(db, 'user_version'));
     if (version > MIGRATIONS.length) {
       throw new Refusal(
