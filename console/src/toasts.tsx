@@ -16,7 +16,7 @@ type Tell = (text: string, options?: Omit<Toast, 'text'>) => void;
 const SHOWN_MS = 6000;
 /** Somebody has to read it and find the button. */
 const SHOWN_WITH_UNDO_MS = 20_000;
-const MAX_SHOWN = 8;
+const MAX_SHOWN = 4;
 /** A key that is still down, or pressed twice, was for what had the focus before. */
 const UNWANTED_MS = 500;
 
