@@ -48,7 +48,7 @@ test('token create tells of a store that it makes, which may be in the wrong fol
   const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${path}` };
   const made = () =>
     spawnSync(process.execPath, [LAUNCHER, 'token', 'create', '--name', 'x'], { env, encoding: 'utf8' });
-  assert.equal(made().stderr, `Making a new store at ${path}\n`);
+  assert.equal(made().stderr, `Made a new store at ${path}\n`);
   assert.equal(made().stderr, '');
 });
 

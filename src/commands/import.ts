@@ -8,7 +8,7 @@ import { readPlants } from '../format.ts';
 import { type Counts, importPlants } from '../import.ts';
 import { Refusal } from '../refusal.ts';
 import { chooseFormat } from './format-option.ts';
-import { CLI, tellOfNewStore, withPlants } from './open.ts';
+import { CLI, newStorePath, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';
 
@@ -27,7 +27,8 @@ export async function importFile(config: Config, file: string, options: Transfer
     stop.abort();
     input.chunks.destroy(); // it may be waiting for more
   }); // a second one ends it at once, which loses nothing either
-  if (options.url === undefined) tellOfNewStore(config);
+  const newPath = options.url === undefined ? newStorePath(config) : undefined;
+  if (newPath) process.stderr.write(`Making a new store at ${newPath}\n`);
   const progress = startProgress('Importing', input.bytes);
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };

@@ -57,10 +57,9 @@ export async function withPlants<T>(
   });
 }
 
-/** In the wrong folder a command makes one that no server uses: whoever reads this knows. */
-export function tellOfNewStore({ database }: Config): void {
-  if (database.kind === 'postgres' || existsSync(database.path)) return;
-  process.stderr.write(`Making a new store at ${visible(database.path)}\n`);
+/** Where a command would make a store, fit to be shown: in the wrong folder it is one that no server uses. */
+export function newStorePath({ database }: Config): string | undefined {
+  return database.kind === 'postgres' || existsSync(database.path) ? undefined : visible(database.path);
 }
 
 /** Looking into a file that is not there must not make one. */

@@ -14,7 +14,7 @@ import {
   type Scope,
   type Token,
 } from '../token.ts';
-import { requireDatabase, tellOfNewStore, withStore } from './open.ts';
+import { newStorePath, requireDatabase, withStore } from './open.ts';
 import { wantsJson } from './report.ts';
 import { shortTime, toTable } from './table.ts';
 
@@ -29,8 +29,9 @@ export async function createToken(
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
-  tellOfNewStore(config);
+  const newPath = newStorePath(config);
   await withStore(config, async (store) => reportSecret(await issueToken(store, wanted, nowMs)));
+  if (newPath) process.stderr.write(`Made a new store at ${newPath}\n`);
 }
 
 export async function listTokens(config: Config, options: { json?: boolean }): Promise<void> {
