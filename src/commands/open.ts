@@ -63,7 +63,8 @@ export function newStorePath({ database }: Config): string | undefined {
 }
 
 /** Looking into a file that is not there must not make one. */
-export function requireDatabase({ database }: Config): void {
-  if (database.kind === 'postgres' || existsSync(database.path)) return;
-  throw new Refusal(`There is no database at ${database.path}: set DATABASE_URL to the one that the server uses`);
+export function requireDatabase(config: Config): void {
+  const missing = newStorePath(config);
+  if (missing)
+    throw new Refusal(`There is no database at ${missing}: set DATABASE_URL to the one that the server uses`);
 }
