@@ -68,11 +68,10 @@ describe('the console when things go wrong', needsBrowser, () => {
     });
     const removeOf = (id: bigint) => row(id).getByRole('button', { name: 'Delete' });
     assert.equal(await clickWhenMoved(removeOf(-30n), { isFirstClicked: true }), 'Delete On top 1');
-    const [found] = await Promise.all([
-      clickWhenMoved(removeOf(-27n), { isFirstClicked: false }),
-      others.delete(-28n), // above it, by somebody else
-    ]);
-    assert.equal(found, 'Delete On top 4');
+    const found = clickWhenMoved(removeOf(-27n), { isFirstClicked: false });
+    await page.locator('body[data-watched]').waitFor();
+    await others.delete(-28n); // above it, by somebody else
+    assert.equal(await found, 'Delete On top 4');
     await sleep(300);
     const left = (await others.list({ limit: 4 })).records.map(({ id }) => id);
     assert.deepEqual(left, [-29n, -27n, -26n, -25n]);
@@ -308,7 +307,9 @@ describe('the console when things go wrong', needsBrowser, () => {
       await new Promise<void>((moved) => {
         const observer = new MutationObserver(() => at() !== first && moved());
         observer.observe(document.body, { childList: true, subtree: true });
+        document.body.dataset.watched = 'true';
       });
+      delete document.body.dataset.watched;
       click();
       return at()?.getAttribute('aria-label') ?? '';
     }, isFirstClicked);
