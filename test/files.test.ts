@@ -100,7 +100,10 @@ suite('the command line on files', { concurrency: 2 }, () => {
     );
     assert.equal(existsSync(join(folder, 'no.csv')), false);
     await server.stop();
-    const away = run(folder, ['import', 'in.ndjson', '--url', `http://127.0.0.1:${await freePort()}`], { env });
+    const away = run(folder, ['import', 'in.ndjson', '--url', `http://me:geheim@127.0.0.1:${await freePort()}`], {
+      env,
+    });
+    assert.doesNotMatch(away.stderr, /geheim/);
     assert.match(away.stderr, /^plant-store: No plant store answers at .*ECONNREFUSED.* starts one/m);
     assert.equal(away.status, 1);
     const gone = run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });

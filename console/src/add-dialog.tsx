@@ -1,7 +1,7 @@
 // A new plant. Its id is a choice of whoever adds it, and exact to the last of its 64 bits.
 
 import { PlantStoreError } from 'plant-store/client';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { FormDialog } from './form-dialog.tsx';
 import { PlantFields, tellTexts } from './plant-fields.tsx';
 import { nameOf } from './show.tsx';
@@ -18,9 +18,10 @@ export function AddDialog(props: {
   const { tags, onClose, onOpen, onDone } = props;
   const { client } = useWorkspace();
   const [texts, setTexts] = useState({ name: '', tag: '' });
+  const idField = useRef<HTMLInputElement>(null);
   const [takenId, setTakenId] = useState<bigint>();
 
-  useUnfinished(() => tellTexts('The plant that you were adding is not stored', texts));
+  useUnfinished(() => tellTexts(`Plant ${idField.current?.value} is not stored`, texts));
 
   async function submit(form: FormData): Promise<void> {
     const id = toId(String(form.get('id')));
@@ -47,7 +48,7 @@ export function AddDialog(props: {
     <FormDialog title="Add a plant" action="Store" onSubmit={submit} onClose={onClose} remedy={remedy}>
       <label>
         Id
-        <input name="id" required inputMode="numeric" autocomplete="off" />
+        <input ref={idField} name="id" required inputMode="numeric" autocomplete="off" />
       </label>
       <PlantFields texts={texts} tags={tags} onChange={setTexts} />
     </FormDialog>

@@ -23,11 +23,11 @@ export function App() {
   const [delay, setDelay] = useState('');
   const [isReady, setReady] = useState(false);
   const [notice, setNotice] = useState<string[]>([]);
-  const isTrying = useRef(false);
+  const trying = useRef<AbortController>(undefined);
 
-  useEffect(resume, []);
+  useEffect(() => resume(), []);
 
-  if (delay) return <Delay why={delay} onRetry={resume} />;
+  if (delay) return <Delay why={delay} onTick={() => trying.current ?? resume()} onRetry={resume} />;
   if (!isReady) return <p class="splash">Opening the store…</p>;
   if (!workspace) return <SignIn notice={notice} onSignedIn={enter} />;
   return (
@@ -40,24 +40,27 @@ export function App() {
     </WorkspaceContext.Provider>
   );
 
+  /** Whatever was tried before counts no more. */
   function resume(): void {
     const token = savedToken();
     if (token === undefined) {
       setReady(true);
       return;
     }
-    if (isTrying.current) return;
-    isTrying.current = true;
-    signIn(token)
+    trying.current?.abort();
+    const own = new AbortController();
+    trying.current = own;
+    signIn(token, own.signal)
       .then(enter)
       .catch((error: Error) => {
+        if (own.signal.aborted) return;
         if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
         forgetToken();
         setDelay('');
         setNotice([`Please sign in again: ${error.message}`]);
       })
       .finally(() => {
-        isTrying.current = false;
+        if (trying.current === own) trying.current = undefined;
         setReady(true);
       });
   }
@@ -68,7 +71,7 @@ export function App() {
       if (session.ended.aborted) return;
       session.end();
       live.stop();
-      setNotice([why, ...[...unfinished].map((tell) => tell())].filter(Boolean));
+      setNotice(why === '' ? [] : [why, ...[...unfinished].map((tell) => tell())].filter(Boolean));
       setWorkspace(undefined);
     };
     const live = session.can('plants:read')
@@ -82,9 +85,9 @@ export function App() {
 
 const AGAIN_MS = 4000;
 
-function Delay({ why, onRetry }: { why: string; onRetry(): void }) {
+function Delay({ why, onTick, onRetry }: { why: string; onTick(): void; onRetry(): void }) {
   useEffect(() => {
-    const timer = setInterval(onRetry, AGAIN_MS);
+    const timer = setInterval(onTick, AGAIN_MS);
     return () => clearInterval(timer);
   }, []);
   return (

@@ -3,8 +3,9 @@
 import { type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
+import { tellTexts } from './plant-fields.tsx';
 import { Name, nameOf, Problem, Tag, Time } from './show.tsx';
-import { endsSession, useWorkspace } from './workspace.ts';
+import { endsSession, useUnfinished, useWorkspace } from './workspace.ts';
 
 export function ConflictDialog(props: {
   id: bigint;
@@ -18,6 +19,8 @@ export function ConflictDialog(props: {
   /** Not there while it is read, nothing when it was deleted. */
   const [theirs, setTheirs] = useState<Versioned | 'deleted'>();
   const [problem, setProblem] = useState('');
+
+  useUnfinished(() => tellTexts(`Your version of plant ${id} is not stored`, mine));
 
   useEffect(readTheirs, [id]);
 

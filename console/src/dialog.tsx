@@ -2,6 +2,8 @@
 
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
+import { useAskBeforeLeaving } from './use-ask-before-leaving.ts';
+import { useUnfinished } from './workspace.ts';
 
 export function Dialog(props: {
   title: string;
@@ -60,6 +62,9 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
   const { title, secret, hint, onClose } = props;
   const field = useRef<HTMLInputElement>(null);
   const copied = useRef<HTMLSpanElement>(null);
+
+  useAskBeforeLeaving(true);
+  useUnfinished(() => 'The secret that was shown is gone: renew it if you had not kept it');
 
   async function copy(): Promise<void> {
     field.current?.select();

@@ -2,8 +2,9 @@
 
 import type { ImportResult } from 'plant-store/client';
 import { type ComponentChildren, createContext } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useRef, useState } from 'preact/hooks';
 import { useToasts } from './toasts.tsx';
+import { useAskBeforeLeaving } from './use-ask-before-leaving.ts';
 import { endsSession, useUnfinished, useWorkspace } from './workspace.ts';
 
 export interface ImportRun {
@@ -43,11 +44,7 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
       : '',
   );
 
-  useEffect(() => {
-    if (!isRunning) return;
-    addEventListener('beforeunload', askFirst);
-    return () => removeEventListener('beforeunload', askFirst);
-  }, [isRunning]);
+  useAskBeforeLeaving(isRunning);
 
   function start([file, ...others]: File[]): void {
     if (!file) return;
@@ -87,10 +84,6 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
 
   const imports = { run, start, stop: () => stopping.current?.abort() };
   return <ImportContext.Provider value={imports}>{children}</ImportContext.Provider>;
-}
-
-function askFirst(event: BeforeUnloadEvent): void {
-  event.preventDefault();
 }
 
 function typeOf({ name }: File): 'text/csv' | 'application/x-ndjson' | undefined {

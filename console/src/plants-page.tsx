@@ -32,7 +32,7 @@ export function PlantsPage() {
   openNow.current = open;
   const plants = usePlants({ q, tag });
   const { tags, reload: reloadTags } = useTags();
-  const remove = useRemoval(plants.refresh);
+  const { remove, tellMoved } = useRemoval(plants.refresh);
   const isWriter = can('plants:write');
 
   useEffect(() => {
@@ -84,6 +84,7 @@ export function PlantsPage() {
         onTag={setTag}
         onEdit={isWriter ? ({ id }) => setOpen({ kind: 'edit', id }) : undefined}
         onDelete={isWriter ? remove : undefined}
+        onMoved={tellMoved}
       />
       {open?.kind === 'add' && (
         <AddDialog

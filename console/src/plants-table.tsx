@@ -2,10 +2,10 @@
 // whatever comes or goes above it.
 
 import type { PlantRecord } from 'plant-store/client';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { Row, type RowActions, Rows } from './plant-rows.tsx';
 import type { Part } from './plant-window.ts';
-import { createRowPointer } from './row-pointer.ts';
+import { createRowPlaces } from './row-places.ts';
 import type { Plants } from './use-plants.ts';
 import type { Remove } from './use-removal.ts';
 
@@ -19,13 +19,15 @@ interface TableProps {
   onTag(tag: string): void;
   onEdit: ((record: PlantRecord) => void) | undefined;
   onDelete: Remove | undefined;
+  /** A click on Delete was not taken, since the row came there only just now. */
+  onMoved(): void;
 }
 
 export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   const { window: shown, withId, fresh } = plants;
   const scroller = useRef<HTMLElement>(null);
   const anchor = useRef<{ id: string; top: number } | undefined>(undefined);
-  const pointer = useMemo(createRowPointer, []);
+  const places = useMemo(() => createRowPlaces(() => (scroller.current ? visibleRows(scroller.current) : [])), []);
   const latest = useRef(actions);
   latest.current = actions;
   /** The same for all time, so that rows need not be made again for them. */
@@ -35,7 +37,8 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
       onTag: (tag) => latest.current.onTag(tag),
       onEdit: (record) => latest.current.onEdit?.(record),
       onDelete(record, isByKey) {
-        if (isByKey || pointer.isSettled()) latest.current.onDelete?.(record, isByKey);
+        if (isByKey || places.isSettled(record.id)) latest.current.onDelete?.(record, isByKey);
+        else latest.current.onMoved();
       },
     }),
     [actions.onEdit !== undefined],
@@ -54,9 +57,15 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
     if (!box) return;
     const row = anchor.current && box.querySelector<HTMLElement>(`tr[data-id="${anchor.current.id}"]`);
     if (anchor.current && row && box.scrollTop > 0) box.scrollTop += row.offsetTop - anchor.current.top;
-    pointer.onRows();
     onScroll();
   }, [shown]);
+
+  useLayoutEffect(places.note); // whatever was rendered
+  useEffect(() => {
+    const observer = new ResizeObserver(places.note); // what comes above the table pushes it down
+    if (scroller.current) observer.observe(scroller.current);
+    return () => observer.disconnect();
+  }, []);
 
   return (
     <section
@@ -65,9 +74,10 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
       aria-label="Table of plants"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
       tabIndex={0}
-      onScroll={onScroll}
-      onPointerMove={pointer.onPointer}
-      onPointerDown={pointer.onPointer}
+      onScroll={() => {
+        places.onScroll();
+        onScroll();
+      }}
     >
       <table aria-rowcount={shown?.isEnd ? shown.count + 1 : -1}>
         <thead>
@@ -117,11 +127,15 @@ function sum(parts: Part[]): number {
 
 /** The first row that is seen. */
 function findAnchor(box: HTMLElement): { id: string; top: number } | undefined {
-  for (const row of box.querySelectorAll<HTMLElement>('tbody tr')) {
-    if (row.offsetTop + row.offsetHeight > box.scrollTop + HEADER_PX)
-      return { id: row.dataset.id ?? '', top: row.offsetTop };
-  }
-  return undefined;
+  const [row] = visibleRows(box);
+  return row && { id: row.dataset.id ?? '', top: row.offsetTop };
+}
+
+function visibleRows(box: HTMLElement): HTMLElement[] {
+  const rows = [...box.querySelectorAll<HTMLElement>('tbody tr')];
+  const first = rows.findIndex((row) => row.offsetTop + row.offsetHeight > box.scrollTop + HEADER_PX);
+  const behind = rows.findIndex((row, at) => at > first && row.offsetTop > box.scrollTop + box.clientHeight);
+  return first < 0 ? [] : rows.slice(first, behind < 0 ? undefined : behind);
 }
 
 const HEADER_PX = 40;

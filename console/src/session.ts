@@ -26,11 +26,12 @@ export function savedToken(): string | undefined {
 }
 
 /** Throws `bad_token` where it is not one, and keeps it only where it is. */
-export async function signIn(token: string): Promise<Session> {
+export async function signIn(token: string, signal?: AbortSignal): Promise<Session> {
   const ending = new AbortController();
   const { fetch, reach } = watchReach(ending.signal);
   const client = createClient({ url: new URL('.', location.href), token, retries: 2, fetch });
   const self = await client.tokens.self();
+  signal?.throwIfAborted();
   sessionStorage.setItem(KEY, token);
   return {
     client,

@@ -70,10 +70,21 @@ const TITLES: Record<View['name'], string> = {
 /** When what had it is gone, the focus would fall to the top of the page. */
 function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
-    const keep = () => document.activeElement === document.body && main.current?.focus({ preventScroll: true });
+    let last: Element | null = null;
+    const note = () => {
+      last = document.activeElement;
+    };
+    const keep = () => {
+      const isLost = document.activeElement === document.body && !last?.isConnected;
+      if (isLost) main.current?.focus({ preventScroll: true });
+    };
     keep();
+    addEventListener('focusin', note);
     const observer = new MutationObserver(keep);
     observer.observe(document.body, { childList: true, subtree: true });
-    return () => observer.disconnect();
+    return () => {
+      removeEventListener('focusin', note);
+      observer.disconnect();
+    };
   }, []);
 }

@@ -43,7 +43,9 @@ export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(se
           />
         </label>
         <div id="sign-in-problem" class="problem" role="alert">
-          {problem || notice.map((text) => <p key={text}>{text}</p>)}
+          {[...notice, problem].map((text) => (
+            <p key={text}>{text}</p>
+          ))}
         </div>
         <button type="submit" class="primary" disabled={isBusy}>
           Sign in

@@ -16,7 +16,7 @@ type Tell = (text: string, options?: Omit<Toast, 'text'>) => void;
 const SHOWN_MS = 6000;
 /** Somebody has to read it and find the button. */
 const SHOWN_WITH_UNDO_MS = 20_000;
-const MAX_SHOWN = 4;
+const MAX_SHOWN = 6;
 /** A key that is still down, or pressed twice, was for what had the focus before. */
 const UNWANTED_MS = 500;
 
@@ -32,7 +32,7 @@ export function ToastsProvider({ children }: { children: ComponentChildren }) {
 
   const tell = useCallback<Tell>((text, options = {}) => {
     const key = nextKey.current++;
-    setToasts((shown) => [...shown.slice(1 - MAX_SHOWN), { ...options, text, key }]);
+    setToasts((shown) => [...withRoom(shown), { ...options, text, key }]);
   }, []);
 
   return (
@@ -99,6 +99,13 @@ function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClos
       </button>
     </div>
   );
+}
+
+/** What can be undone stays as long as it can. */
+function withRoom<T extends Toast>(shown: T[]): T[] {
+  if (shown.length < MAX_SHOWN) return shown;
+  const leaving = shown.find(({ undo }) => !undo) ?? shown[0];
+  return shown.filter((toast) => toast !== leaving);
 }
 
 /** Who works with keys goes on with the next message, or with the table. */

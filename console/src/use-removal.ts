@@ -6,22 +6,32 @@ import { nameOf } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
+/** With a slow server in between. Its second click needs no answer. */
+const DOUBLE_CLICK_MS = 1500;
 const CHANGED = 'Somebody has changed it just now: look at it, and delete it again';
 
 /** With a key, the message takes the focus from the row, which will be gone. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
 
-export function useRemoval(refresh: () => Promise<void>): Remove {
+export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tellMoved(): void } {
   const workspace = useWorkspace();
   const { client } = workspace;
   const tell = useToasts();
   const underWay = useRef(new Set<bigint>());
+  const lastMs = useRef(Number.NEGATIVE_INFINITY);
 
-  return (record, isByKey) => {
-    if (underWay.current.has(record.id)) return;
-    underWay.current.add(record.id);
-    const focusFrom = isByKey ? document.activeElement : null;
-    void remove(record, focusFrom).finally(() => underWay.current.delete(record.id));
+  return {
+    remove(record, isByKey) {
+      if (underWay.current.has(record.id)) return;
+      underWay.current.add(record.id);
+      lastMs.current = performance.now();
+      const focusFrom = isByKey ? document.activeElement : null;
+      void remove(record, focusFrom).finally(() => underWay.current.delete(record.id));
+    },
+    tellMoved() {
+      const isDoubleClick = performance.now() - lastMs.current < DOUBLE_CLICK_MS;
+      if (!isDoubleClick) tell('The rows have just moved, so nothing was deleted: look again');
+    },
   };
 
   /** Only what somebody saw: under the same id there may be another plant by now. */

@@ -162,6 +162,7 @@ describe('the console', needsBrowser, () => {
   });
 
   test('deletes a plant and brings it back', async () => {
+    await page.waitForTimeout(1000); // until rows have stopped to move
     await row(3n).getByRole('button', { name: 'Delete' }).click();
     await row(3n).waitFor({ state: 'detached' });
     await assert.rejects(others.get(3n), { code: 'not_found' });

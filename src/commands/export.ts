@@ -12,13 +12,14 @@ import { onInterrupt } from './interrupt.ts';
 import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { report } from './report.ts';
+import { READS } from './server.ts';
 import { visible } from './visible.ts';
 import { writeOut } from './write-out.ts';
 
 export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
   const format = chooseFormat(file, options.format);
   if (options.url === undefined) requireDatabase(config);
-  await withPlants(config, options.url, async (store) => {
+  await withPlants(config, options.url, READS, async (store) => {
     const snapshot = await store.export();
     const progress = startProgress('Exporting', await snapshot.count?.());
     let count = 0;

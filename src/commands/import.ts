@@ -11,6 +11,7 @@ import { chooseFormat } from './format-option.ts';
 import { CLI, newStorePath, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';
+import { WRITES } from './server.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
@@ -33,7 +34,7 @@ export async function importFile(config: Config, file: string, options: Transfer
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };
   try {
-    await withPlants(config, options.url, (store) =>
+    await withPlants(config, options.url, WRITES, (store) =>
       importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
         by: CLI,
         signal: stop.signal,

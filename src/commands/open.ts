@@ -8,7 +8,7 @@ import type { Observe } from '../observe.ts';
 import type { Author, PlantStore } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
-import { explain } from './server.ts';
+import { type Asking, explain } from './server.ts';
 import { readServerUrl, requireToken } from './server-address.ts';
 import { visible } from './visible.ts';
 
@@ -45,6 +45,7 @@ export async function withStore<T>({ database }: Config, work: (store: Store) =>
 export async function withPlants<T>(
   config: Config,
   url: string | undefined,
+  { isRead }: Asking,
   work: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
   if (url === undefined) return withStore(config, work);
@@ -53,7 +54,7 @@ export async function withPlants<T>(
     throw new Refusal('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave', 2);
   }
   return work(createClient({ url, token: requireToken(config.clientToken) })).catch((error) => {
-    throw error instanceof PlantStoreError ? new Refusal(explain(error, url)) : error;
+    throw error instanceof PlantStoreError ? new Refusal(explain(error, url, isRead)) : error;
   });
 }
 

@@ -41,22 +41,22 @@ export interface ServerOptions {
   url?: string;
 }
 
-interface Asking extends Partial<ClientOptions> {
+export interface Asking extends Partial<ClientOptions> {
   /** Changes nothing, so nothing can be half done. */
   isRead?: true;
 }
 
 export const READS: Asking = { isRead: true };
+export const WRITES: Asking = {};
 
 /** Throws Refusal instead of what the client throws. */
 export async function withServer<T>(
   config: Config,
   options: ServerOptions,
   work: (client: PlantStoreClient, url: string) => Promise<T>,
-  { isRead, ...clientOptions }: Asking = {},
+  { isRead, ...clientOptions }: Asking = WRITES,
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
-  const shownUrl = describeUrl(url).replace(/\/$/, '');
   if (config.clientToken === undefined) {
     throw new Refusal(
       `No token to send: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me) makes one and sets it`,
@@ -65,9 +65,9 @@ export async function withServer<T>(
   }
   const client = createClient({ url, token: requireToken(config.clientToken), retries: RETRIES, ...clientOptions });
   try {
-    return await work(client, shownUrl);
+    return await work(client, showUrl(url));
   } catch (error) {
-    throw error instanceof PlantStoreError ? toRefusal(error, shownUrl, isRead) : error;
+    throw error instanceof PlantStoreError ? toRefusal(error, url, isRead) : error;
   }
 }
 
@@ -81,8 +81,9 @@ function isSilence(error: PlantStoreError): boolean {
 }
 
 /** What it means for whoever called a command. */
-export function explain(error: PlantStoreError, url: string, isRead = false): string {
+export function explain(error: PlantStoreError, fullUrl: string, isRead = false): string {
   const said = error.message;
+  const url = showUrl(fullUrl);
   return isSilence(error) ? onSilence() : `${said}${adviceOn(error.code)}`;
 
   function onSilence(): string {
@@ -91,10 +92,8 @@ export function explain(error: PlantStoreError, url: string, isRead = false): st
     if (codes.some((code) => NO_TLS.test(code))) {
       return `No TLS is spoken at ${url}: does its address begin with http://?`;
     }
-    const untrusted = codes.find((code) => TLS_FAULTS.test(code));
-    if (untrusted) {
-      return `The certificate at ${url} is not trusted (${untrusted}): NODE_EXTRA_CA_CERTS=FILE names the one that it is signed with`;
-    }
+    const fault = codes.find((code) => TLS_FAULTS.test(code));
+    if (fault) return `No TLS with ${url} (${fault}): ${adviceOnTls(fault)}`;
     if (wasSent(codes)) {
       const isCut = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
       const hint = isCut ? ', or with https:// if it speaks TLS' : '';
@@ -119,6 +118,18 @@ export function explain(error: PlantStoreError, url: string, isRead = false): st
         return '';
     }
   }
+}
+
+function adviceOnTls(fault: string): string {
+  if (fault.includes('ALTNAME')) return 'its certificate is for another name, which the address must have';
+  if (fault.includes('EXPIRED')) return 'its certificate has expired';
+  if (fault.startsWith('ERR_SSL_')) return 'the two have no version or cipher in common';
+  return 'its certificate is not trusted; NODE_EXTRA_CA_CERTS=FILE names the one that it is signed with';
+}
+
+/** Without a password. */
+function showUrl(url: string): string {
+  return describeUrl(url).replace(/\/$/, '');
 }
 
 function wasSent(codes: string[]): boolean {

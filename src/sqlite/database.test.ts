@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder } from '../../test/server.ts';
 import { Refusal } from '../refusal.ts';
-import { openConnection, prepareDatabase } from './database.ts';
+import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
 import { prepareLastSeq } from './numbering.ts';
 
 function makeDatabase(): string {
@@ -175,6 +175,7 @@ test('prepareDatabase() refuses a file that is no database, an empty one, and a 
   );
   writeFileSync(join(folder, 'empty.db'), '');
   refusesUntouched(join(folder, 'empty.db'), /is empty: restore it/);
+  assert.throws(() => inspectDatabase(folder), /is not a file/);
   writeFileSync(join(folder, 'gone.db-wal'), randomBytes(5000));
   assert.throws(() => prepareDatabase(join(folder, 'gone.db'), 'server'), /is missing but its log/);
   assert.equal(existsSync(join(folder, 'gone.db')), false);

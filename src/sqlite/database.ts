@@ -131,9 +131,7 @@ export function inspectDatabase(path: string): void {
 /** By the beginning of the file, where SQLite keeps what it is and whose. */
 function requireStore(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
-  const file = openSync(path, 'r');
-  const length = readSync(file, header);
-  closeSync(file);
+  const length = readBeginning(path, header);
   if (length === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
   if (!header.toString('latin1').startsWith(MAGIC)) {
     throw new Refusal(
@@ -142,6 +140,18 @@ function requireStore(path: string): void {
   }
   if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
     throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
+  }
+}
+
+function readBeginning(path: string, bytes: Buffer): number {
+  if (!statSync(path).isFile()) throw new Refusal(`${path} is not a file`); // a pipe would be waited for
+  try {
+    const file = openSync(path, 'r');
+    const length = readSync(file, bytes);
+    closeSync(file);
+    return length;
+  } catch (error) {
+    throw new Refusal(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
