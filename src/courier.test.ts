@@ -5,7 +5,7 @@ import type { Outcome } from './attempt.ts';
 import type { Change } from './change.ts';
 import { type Courier, createCourier, RETRY_AFTER_MS } from './courier.ts';
 import type { Entry } from './plant-queue.ts';
-import type { DeliveryRecord, OpenDelivery, StoredWebhook } from './webhook.ts';
+import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from './webhook.ts';
 
 const HOUR_MS = 3_600_000;
 const OK: Outcome = { delivered: true, code: 200, answer: 'ok', durationMs: 5 };
@@ -398,6 +398,19 @@ test('merge() takes what somebody wants again into what is under way', () => {
   assert.equal(courier.inFlight, 1);
   courier.finish(underWay, OK, 5);
   assert.deepEqual(allNext(courier, 5), [3, 2]);
+});
+
+test('merge() does not take what was recorded while it was read', () => {
+  const open = { seq: 3, plantId: 3n, attempts: 0, dueMs: 0 };
+  const courier = courierAt(9, [open]);
+  courier.finish(courier.next(0) as Entry, OK, 5);
+  courier.startReading();
+  courier.confirm(courier.progress(10, true) as Progress);
+  courier.merge([open]);
+  assert.equal(courier.next(10), undefined, 'it was delivered');
+  courier.startReading();
+  courier.merge([open]);
+  assert.equal(courier.next(10)?.seq, 3, 'somebody wants it once more');
 });
 
 test('confirm() forgets what was recorded, and not what has come since', () => {

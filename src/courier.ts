@@ -47,6 +47,8 @@ export interface Courier {
   take(page: Change[], nowMs: number): void;
   /** Some changes after `readTo` are gone for good. */
   skipTo(seq: number): void;
+  /** What `merge` will be given is being read: what is recorded meanwhile may still be in it. */
+  startReading(): void;
   /** What waits according to the database: somebody may have asked for more, or for it to be sooner. */
   merge(open: OpenDelivery[]): void;
   /** What to send now, which counts as under way from then on. */
@@ -76,6 +78,8 @@ export function createCourier(
 ): Courier {
   const queue = createPlantQueue();
   const unrecorded = new Map<number, DeliveryRecord>();
+  /** While what is open is read. */
+  let recorded: Set<number> | undefined;
   let recordedPosition = webhook.position;
   let { position: readTo, replay, failing, disabledMs } = webhook;
   let stateChanged = false;
@@ -112,10 +116,14 @@ export function createCourier(
     skipTo(seq) {
       readTo = Math.max(readTo, seq);
     },
+    startReading() {
+      recorded = new Set();
+    },
     merge(open) {
       for (const delivery of open) {
         const known = queue.get(delivery.seq);
-        if (!known && unrecorded.has(delivery.seq)) continue; // done, though the database does not know yet
+        const isDone = unrecorded.has(delivery.seq) || recorded?.has(delivery.seq);
+        if (!known && isDone) continue; // though the database did not know yet
         if (!known) {
           add(toEntry(delivery));
           continue;
@@ -128,6 +136,7 @@ export function createCourier(
           queue.update(known);
         }
       }
+      recorded = undefined;
     },
     next(nowMs) {
       if (disabledMs !== null || inFlight >= pace.window || !pace.maySend(nowMs)) return undefined;
@@ -197,7 +206,10 @@ export function createCourier(
     confirm({ position, failing: recordedFailing, disabledMs: recordedDisabledMs, records }) {
       recordedPosition = position;
       if (recordedFailing === failing && recordedDisabledMs === disabledMs) stateChanged = false;
-      for (const one of records) if (unrecorded.get(one.seq) === one) unrecorded.delete(one.seq);
+      for (const one of records) {
+        recorded?.add(one.seq);
+        if (unrecorded.get(one.seq) === one) unrecorded.delete(one.seq);
+      }
     },
   };
 

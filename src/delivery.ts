@@ -139,7 +139,10 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   async function update(courier: Courier, webhook: StoredWebhook): Promise<void> {
     const { id, retries } = webhook;
     const isNew = retries !== courier.webhook.retries;
-    if (isNew || askAgain.has(courier)) courier.merge((await store.openDeliveries([id])).get(id) ?? []);
+    if (isNew || askAgain.has(courier)) {
+      courier.startReading();
+      courier.merge((await store.openDeliveries([id])).get(id) ?? []);
+    }
     courier.webhook = webhook;
     // What ended at the same time was not recorded yet.
     if (isNew) askAgain.add(courier);

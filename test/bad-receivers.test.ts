@@ -11,7 +11,7 @@ import { callerOf } from './request.ts';
 import { addToken, residentKib, startServer } from './server.ts';
 
 const SECONDS = Number(process.env.RECEIVERS_SECONDS ?? 2);
-const CHANGES_PER_SECOND = Number(process.env.CHANGES_PER_SECOND ?? 300);
+const CHANGES_PER_SECOND = Number(process.env.CHANGES_PER_SECOND ?? 100);
 const PLANTS = 200;
 const WITHIN_MS = 2000;
 const GIGABYTE = 1e9;
