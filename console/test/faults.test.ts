@@ -10,13 +10,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../test/server.ts';
-import { openWindow, signIn } from './window.ts';
+import { BUSY, openWindow, signIn } from './window.ts';
 
-const BUSY = {
-  status: 400,
-  contentType: 'application/json',
-  body: '{"error":40000,"message":"It does not work just now"}',
-};
 const MANY = 150_000;
 
 describe('the console when things go wrong', needsBrowser, () => {
@@ -57,84 +52,6 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.unroute('**/plants?**');
     await row(7n).waitFor();
     await page.getByText('It does not work just now').waitFor({ state: 'detached' });
-  });
-
-  test('a click on Delete is not taken for a plant that has just come under the pointer, however late', async () => {
-    await others.import(Array.from({ length: 6 }, (_, n) => ({ id: BigInt(n - 30), name: `On top ${n}` })));
-    await row(-30n).waitFor();
-    await sleep(600);
-    await page.route('**/plants?**', async (route) => {
-      await sleep(600); // longer than a double click takes
-      await route.continue();
-    });
-    const removeOf = (id: bigint) => row(id).getByRole('button', { name: 'Delete' });
-    assert.equal(await clickWhenMoved(removeOf(-30n), { isFirstClicked: true }), 'Delete On top 1');
-    await sleep(1000); // what comes now is no double click
-    const found = clickWhenMoved(removeOf(-27n), { isFirstClicked: false });
-    await page.locator('body[data-watched]').waitFor();
-    await others.delete(-28n); // above it, by somebody else
-    assert.equal(await found, 'Delete On top 4');
-    await page.getByText('The rows have just moved, so nothing was deleted').waitFor();
-    await sleep(300);
-    const left = (await others.list({ limit: 4 })).records.map(({ id }) => id);
-    assert.deepEqual(left, [-29n, -27n, -26n, -25n]);
-  });
-
-  test('Delete spares a plant that is not the one on the page', async () => {
-    await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // from now on the page is old
-    await others.put(21n, { name: 'Precious' });
-    await page.getByText('It does not work just now').waitFor();
-    await sleep(600); // that moves the rows
-    await row(21n).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Somebody has changed it just now').waitFor();
-    assert.equal((await others.get(21n)).record.name, 'Precious');
-    await page.unroute('**/plants?**');
-    await row(21n).getByText('Precious').waitFor();
-  });
-
-  test('a way back that is blocked is said to be, and stays open', async () => {
-    await row(22n).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Deleted Plant 22').waitFor();
-    await others.create({ id: 22n, name: 'In its place' });
-    await sleep(600);
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Plant 22 is not back: its id 22 belongs to another plant by now').waitFor();
-    await others.delete(22n);
-    await sleep(600);
-    await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Plant 22 is back').waitFor();
-    assert.equal((await others.get(22n)).record.tag, 'some');
-  });
-
-  test('with a key the way back of a delete is at hand, and who is not that quick is not held up', async () => {
-    await row(12n)
-      .getByRole('button', { name: 'Delete' })
-      .evaluate((button: HTMLButtonElement) => {
-        button.click(); // as Enter does it
-        button.click(); // once too often
-      });
-    await row(12n).waitFor({ state: 'detached' });
-    await sleep(600);
-    await page.keyboard.press('Enter');
-    await row(12n).waitFor();
-    for (const id of [13n, 14n, 15n]) {
-      await row(id).getByRole('button', { name: 'Delete' }).click();
-      await row(id).waitFor({ state: 'detached' });
-      await sleep(600);
-    }
-  });
-
-  test('who went on typing after a delete is not interrupted by its message', async () => {
-    await page.route('**/plants/23', async (route) => {
-      await sleep(500);
-      await route.continue();
-    });
-    await row(23n).getByRole('button', { name: 'Delete' }).press('Enter');
-    await page.getByRole('searchbox').focus();
-    await page.getByText('Deleted Plant 23').waitFor();
-    await sleep(700);
-    await page.keyboard.type('plant 1');
-    assert.equal(await page.getByRole('searchbox').inputValue(), 'plant 1');
   });
 
   test('Enter twice is one change, and no conflict with oneself', async () => {
@@ -305,22 +222,4 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByRole('row', { name: 'rarest 1' }).waitFor();
   });
-
-  /** Clicks where the button was as soon as another is in its place, and gives what that one is called. */
-  function clickWhenMoved(button: Locator, { isFirstClicked }: { isFirstClicked: boolean }): Promise<string> {
-    return button.evaluate(async (first, isFirstClicked) => {
-      const { x, y } = first.getBoundingClientRect();
-      const at = () => document.elementFromPoint(x + 5, y + 5);
-      const click = () => at()?.dispatchEvent(new MouseEvent('click', { bubbles: true, detail: 1 }));
-      if (isFirstClicked) click();
-      await new Promise<void>((moved) => {
-        const observer = new MutationObserver(() => at() !== first && moved());
-        observer.observe(document.body, { childList: true, subtree: true });
-        document.body.dataset.watched = 'true';
-      });
-      delete document.body.dataset.watched;
-      click();
-      return at()?.getAttribute('aria-label') ?? '';
-    }, isFirstClicked);
-  }
 });

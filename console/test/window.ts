@@ -9,6 +9,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const SERIOUS = ['serious', 'critical'];
 const TIMEOUT_MS = 15_000;
 
+/** For requests that shall fail. */
+export const BUSY = {
+  status: 400,
+  contentType: 'application/json',
+  body: '{"error":40000,"message":"It does not work just now"}',
+};
+
 /** A window with a memory of its own. */
 export interface Window {
   context: BrowserContext;
