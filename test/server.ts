@@ -118,6 +118,19 @@ export async function startServer({
   };
 }
 
+/** An environment in which the process says which files it loads of those whose names have this in them. */
+export function tellLoaded(part: string): Record<string, string> {
+  const hook = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (url.includes('${part}')) process.stderr.write('LOADED ' + url + '\\n');
+        return next(url, context);
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+}
+
 function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');

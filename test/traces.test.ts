@@ -8,7 +8,7 @@ import { type Collector, type Span, startCollector } from './collector.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
 import { callerOf, send } from './request.ts';
-import { addToken, startServer, type TestServer } from './server.ts';
+import { addToken, startServer, type TestServer, tellLoaded } from './server.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -23,17 +23,7 @@ function toCollector({ url }: Collector): Record<string, string> {
   };
 }
 
-/** Says which files of OpenTelemetry the process loads. */
-const TELL_LOADED = {
-  NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(`
-    import { registerHooks } from 'node:module';
-    registerHooks({
-      load(url, context, next) {
-        if (url.includes('@opentelemetry')) process.stderr.write('LOADED ' + url + '\\n');
-        return next(url, context);
-      },
-    });`)}`,
-};
+const TELL_LOADED = tellLoaded('@opentelemetry');
 
 suite('traces', { concurrency: true }, () => {
   test('each request is a span with what it asked of the store inside, and all are sent at the end', async () => {
