@@ -43,7 +43,7 @@ export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(se
           />
         </label>
         <div id="sign-in-problem" class="problem" role="alert">
-          {[...notice, problem].map((text) => (
+          {[...notice, problem].filter(Boolean).map((text) => (
             <p key={text}>{text}</p>
           ))}
         </div>
