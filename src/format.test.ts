@@ -147,6 +147,17 @@ test('every bad row is named with its line, and none stops the others', async ()
   );
 });
 
+test('NDJSON: a key with escapes is read right, whatever keys were read before', async () => {
+  JSON.parse('{"id":1,"name":"x","\\\\u0":2}'); // after which V8 would take the tag for that one
+  const { plants } = await readAll('ndjson', Buffer.from('{"id":1,"name":"x","\\u0074ag":"t"}\n'), 100);
+  assert.deepEqual(plants, [[1, { id: 1n, name: 'x', tag: 't' }]]);
+});
+
+test('NDJSON: a long array is told what it should be, too', async () => {
+  const { errors } = await readAll('ndjson', Buffer.from(`[${'{"id":1,"name":"x"},'.repeat(4000)}1]\n`), 100);
+  assert.match(errors[0]?.error.message ?? '', /The line is an array/);
+});
+
 test('NDJSON: an array is told what it should be', async () => {
   const { errors } = await readAll('ndjson', Buffer.from('[{"id":1,"name":"x"}]\n'), 100);
   assert.deepEqual(
@@ -230,3 +241,13 @@ async function* chunked(bytes: Buffer, size: number): AsyncGenerator<Uint8Array>
 async function* from<T>(values: T[]): AsyncGenerator<T> {
   yield* values;
 }
+
+test('is quick with lines that are made to be slow', async () => {
+  const startMs = performance.now();
+  const crowded = await readAll('ndjson', Buffer.from(`{"id":1,"a":[${'1e1,'.repeat(200_000)}1]}`), 65_536);
+  assert.match(crowded.errors[0]?.error.message ?? '', /^The line is over 65536 characters: then it may have 1000 /);
+  const long = await readAll('ndjson', Buffer.from(`{"id":2,"name":"${'\\u0041'.repeat(60_000)}"}`), 65_536);
+  assert.equal(long.plants[0]?.[1].name.length, 60_000);
+  await readAll('csv', Buffer.from(`id,name\n${'"a",'.repeat(100_000)}`), 65_536);
+  assert.ok(performance.now() - startMs < 3000);
+});

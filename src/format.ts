@@ -5,7 +5,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { check, readJson } from './check.ts';
 import { PlantStoreError } from './error.ts';
-import { isExactAnyway, isNestedTooDeep, printJson } from './json.ts';
+import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from './json.ts';
+import { mayHaveEscapedKey } from './json-key.ts';
 import { type ImportError, NewPlant } from './plant.ts';
 import { type Block, readRecords } from './records.ts';
 
@@ -16,6 +17,9 @@ const COLUMNS = ['id', 'name', 'tag'] as const;
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_HEADER_SHOWN = 100;
 const LINES_AT_ONCE = 2500;
+/** A longer line is one of long texts: to read as many other values as would fit into it takes longer than anybody may wait. */
+const MAX_CROWDED_CHARS = 64 * 1024;
+const MAX_VALUES = 1000;
 /** A longer number is no id, and takes long to read. */
 const MAX_ID_CHARS = 100;
 const PRINTED_PLANTS = 500;
@@ -106,9 +110,14 @@ function readNdjson(block: Block): PlantBlock {
 }
 
 function readLine(text: string): unknown {
-  const value = readJson(text, 'The line');
-  if (!Array.isArray(value)) return value;
-  throw new PlantStoreError('not_valid', 'The line is an array: write one plant a line, without the brackets');
+  if (/^\s*\[/.test(text)) {
+    throw new PlantStoreError('not_valid', 'The line is an array: write one plant a line, without the brackets');
+  }
+  if (text.length > MAX_CROWDED_CHARS && hasMoreValues(text, MAX_VALUES)) {
+    const allowed = `may have ${MAX_VALUES} members and values at most`;
+    throw new PlantStoreError('body_too_large', `The line is over ${MAX_CROWDED_CHARS} characters: then it ${allowed}`);
+  }
+  return readJson(text, 'The line');
 }
 
 /**
@@ -116,13 +125,18 @@ function readLine(text: string): unknown {
  * lines, each line begins with one, and as many objects come out.
  */
 function readAllObjects(texts: string[]): unknown[] | undefined {
-  if (!texts.every((text) => text.lastIndexOf('{') === 0 && !isNestedTooDeep(text))) return undefined;
+  if (!texts.every(isPlainObject)) return undefined;
   try {
     const values = JSON.parse(`[${texts.join(',\n')}]`) as unknown[];
     return values.length === texts.length && values.every(isObject) ? values : undefined;
   } catch {
     return undefined;
   }
+}
+
+function isPlainObject(text: string): boolean {
+  if (text.length > MAX_CROWDED_CHARS || text.lastIndexOf('{') !== 0) return false;
+  return !isNestedTooDeep(text) && !mayHaveEscapedKey(text);
 }
 
 function isObject(value: unknown): boolean {

@@ -27,7 +27,7 @@ export function createEndOfQuoted(bytes: Uint8Array): (start: number) => number 
       if (close === -1 || close + 1 === bytes.length) return -1;
       if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
       at = close + 1;
-      if (end < close) end = bytes.indexOf(NEWLINE, close);
+      if (end !== -1 && end < close) end = bytes.indexOf(NEWLINE, close);
     }
   };
 }

@@ -467,7 +467,7 @@ test('The client needs neither Node nor a package', () => {
     }
   }
   const names = [...files].map((file) => file.replace(/.*\/src\//, '')).sort();
-  const shared = ['client.ts', 'error.ts', 'json.ts', 'record-end.ts'];
+  const shared = ['client.ts', 'error.ts', 'json-key.ts', 'json.ts', 'record-end.ts'];
   assert.deepEqual(
     names.filter((name) => !name.startsWith('client/')),
     shared,
