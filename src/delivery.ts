@@ -20,6 +20,8 @@ const RECORD_EVERY_MS = 100;
 /** Where only the position has moved on. */
 const RECORD_POSITION_EVERY_MS = 2000;
 const WATCH_AGAIN_MS = 1000;
+/** By which the clock is put back at least: less is a correction, or a process that was held up between two looks. */
+const CLOCK_STEP_MS = 10_000;
 
 /** Each webhook may have one request under way, and all together so many more. */
 const MAX_SHARED = 256;
@@ -79,6 +81,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   /** So often there was something new in the log. */
   let moves = 0;
   let isWatching = false;
+  /** Of the clock that only goes on. */
+  let clockAheadMs = clock() - performance.now();
 
   claim();
   const timers = [
@@ -201,7 +205,17 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     pumpAll();
   }
 
+  /** What waits goes by the time that has passed. (Not where the clock is put forward: the machine may have slept.) */
+  function noteClock(): void {
+    const aheadMs = clock() - performance.now();
+    const backMs = clockAheadMs - aheadMs;
+    clockAheadMs = aheadMs;
+    if (backMs < CLOCK_STEP_MS) return;
+    for (const courier of couriers.values()) courier.clockPutBack(Math.round(backMs));
+  }
+
   function pumpAll(): void {
+    noteClock();
     for (const courier of couriers.values()) pump(courier);
   }
 
