@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { PlantStoreError } from './error.ts';
 import { parseJson } from './json.ts';
+import { mayHoldSecret } from './secret.ts';
 
 /** `what` is the subject of the message where the value itself is wrong: "The body". */
 export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
@@ -17,7 +18,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
 /** For an object in which a member that nobody knows is a mistake: somebody would get what they did not ask for. */
 export function strictly(issue: z.core.$ZodRawIssue): string {
   return issue.code === 'unrecognized_keys'
-    ? `has members that nobody knows: ${issue.keys.join(', ')}`
+    ? `has members that nobody knows: ${issue.keys.map((key) => (mayHoldSecret(key) ? '…' : key)).join(', ')}`
     : 'must be an object';
 }
 

@@ -4,9 +4,9 @@ import { createHmac, randomBytes } from 'node:crypto';
 import packageJson from '../package.json' with { type: 'json' };
 import type { Change } from './change.ts';
 import { printJson } from './json.ts';
+import { WEBHOOK_PREFIX } from './secret.ts';
 import type { StoredWebhook } from './webhook.ts';
 
-const PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 export interface Message {
@@ -15,7 +15,7 @@ export interface Message {
 }
 
 export function mintWebhookSecret(): string {
-  return PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+  return WEBHOOK_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
 /** The id is the same however often the change is sent to this webhook. */
@@ -59,6 +59,6 @@ function secretsOf({ secret, oldSecret }: StoredWebhook, nowMs: number): string[
 }
 
 function sign(secret: string, content: string): string {
-  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  const key = Buffer.from(secret.slice(WEBHOOK_PREFIX.length), 'base64');
   return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
 }

@@ -5,6 +5,8 @@ import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pst_';
+/** Of what webhooks are signed with. */
+export const WEBHOOK_PREFIX = 'whsec_';
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
 const ID_CHARS = 12;
@@ -33,9 +35,11 @@ export function isSecret(text: string): boolean {
   return SECRET.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
 }
 
-/** A token anywhere in it, or a JWT: it must not get into a log or a trace. */
+/** A token anywhere in it, a JWT, or what a webhook is signed with: it must not get into a log or a trace. */
 export function mayHoldSecret(text: string): boolean {
-  return text.includes(PREFIX) || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
+  return (
+    text.includes(PREFIX) || text.includes(WEBHOOK_PREFIX) || text.split(/[^\w.-]+/).some((word) => JWT.test(word))
+  );
 }
 
 export function hashSecret(secret: string): string {

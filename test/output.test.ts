@@ -20,7 +20,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
     headers: { authorization: `Bearer ${server.secret}x` },
   });
   const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJhbGljZSJ9'}.c2lnbmF0dXJl`;
-  for (const path of [`%70st_${server.secret.slice(4)}`, jwt, `Bearer%20${jwt}`, '%ZZpst%5Fabc']) {
+  for (const path of [`%70st_${server.secret.slice(4)}`, jwt, `Bearer%20${jwt}`, '%ZZpst%5Fabc', 'whsec_ab/cd']) {
     await send(server.port, { path: `/x/${path}` });
   }
   await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
@@ -44,6 +44,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 400],
+      [false, 'GET', '/x/…', 404],
       [false, 'GET', '/healthz', 200],
       [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
       [false, 'GET', '/healthz', 200],
@@ -62,6 +63,24 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   await post(quiet, '{"id":1,"name":"x"}');
   await quiet.stop();
   assert.doesNotMatch(quiet.output(), /"kind":"request"/);
+});
+
+test('what a proxy calls an address is logged if it is one', async () => {
+  const server = await startServer({ env: { ACCESS_LOG: '1', TRUST_PROXY: 'loopback' } });
+  for (const forwarded of [
+    '203.0.113.7',
+    '203.0.113.7:5678',
+    '[2001:db8::1]:5678',
+    server.secret,
+    'unknown',
+    '1.2.3.4 x',
+  ]) {
+    await send(server.port, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
+  }
+  await server.stop();
+  const addresses = [...server.output().matchAll(/"address":"([^"]*)"/g)].map(([, address]) => address);
+  const own = '127.0.0.1';
+  assert.deepEqual(addresses, ['203.0.113.7', '203.0.113.7:5678', '[2001:db8::1]:5678', own, own, own]);
 });
 
 test('a log that nobody reads does not stop the service', async () => {

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
+import ipaddr from 'ipaddr.js';
 
 export type AddressOf = (raw: IncomingMessage) => string;
 
@@ -10,5 +11,14 @@ export function createAddressOf(trusted: string[] | number | undefined): Address
   if (trusted === undefined) return ({ socket }) => socket.remoteAddress ?? '';
   const isTrusted =
     typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : proxyAddress.compile(trusted);
-  return (raw) => proxyAddress(raw, isTrusted);
+  return (raw) => {
+    const said = proxyAddress(raw, isTrusted);
+    return parseAddress(said) ? said : (raw.socket.remoteAddress ?? ''); // it may be any text, and is written into a log
+  };
+}
+
+/** Some proxies add the port. Undefined where it is no address. */
+export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }

@@ -5,8 +5,10 @@ import { decode, pathOf } from './paths.ts';
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 export function loggable(url: string): string {
+  if (!url.startsWith('/') && mayHoldSecret(url)) return '…'; // a password with a slash in it
   const segments = pathOf(url).split('/');
-  return segments.map((segment) => (isHidden(segment) ? '…' : segment)).join('/');
+  const first = segments.findIndex(isHidden);
+  return first === -1 ? segments.join('/') : [...segments.slice(0, first), '…'].join('/'); // some hold a slash themselves
 }
 
 /** Also what cannot be read. */

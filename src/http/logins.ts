@@ -2,9 +2,8 @@
 // token is right is always looked up, so that nobody is locked out by their neighbours.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import ipaddr from 'ipaddr.js';
 import { createBuckets, type Rate } from '../rate.ts';
-import type { AddressOf } from './address.ts';
+import { type AddressOf, parseAddress } from './address.ts';
 import type { Reply, Request } from './exchange.ts';
 import { overRate, tellLimit } from './limits.ts';
 
@@ -22,11 +21,7 @@ export function createLogins(addressOf: AddressOf): CountWrong {
   let waiting = 0;
 
   return async ({ raw }, reply) => {
-    const taken = buckets.take(
-      networkOf(addressOf(raw)) ?? networkOf(raw.socket.remoteAddress) ?? '',
-      WRONG,
-      performance.now(),
-    );
+    const taken = buckets.take(networkOf(addressOf(raw)), WRONG, performance.now());
     if (taken.granted) return;
     if (waiting < MAX_WAITING) {
       waiting++;
@@ -38,10 +33,9 @@ export function createLogins(addressOf: AddressOf): CountWrong {
   };
 }
 
-/** Whoever has an address of IPv6 has 2^64 of them. Some proxies add the port. Undefined where it is no address. */
-export function networkOf(text = ''): string | undefined {
-  const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
-  if (!ipaddr.isValid(address)) return undefined;
-  const parsed = ipaddr.process(address);
+/** Whoever has an address of IPv6 has 2^64 of them. Of a client that is gone already, nothing is known. */
+function networkOf(address: string): string {
+  const parsed = parseAddress(address);
+  if (!parsed) return '';
   return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toNormalizedString().split(':').slice(0, 4).join(':');
 }
