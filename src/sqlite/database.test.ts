@@ -22,10 +22,10 @@ function makeDatabase(): string {
   const path = join(makeFolder(), 'plants.db');
   prepareDatabase(path, 'command').release();
   const db = openConnection(path);
-  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, 1)');
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, ?)');
   db.exec('BEGIN');
-  for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`);
-  db.exec('COMMIT');
+  for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`, id + 1);
+  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, name, tag, 'tok' FROM plants; COMMIT`);
   db.close();
   return path;
 }
@@ -202,7 +202,8 @@ test('prepareDatabase() refuses a file that was cut short or whose pages were ov
 test('prepareDatabase() checks the pages after an unclean stop, with what is in the WAL', () => {
   const path = makeDatabase();
   const db = openConnection(path);
-  db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 1)`);
+  db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 2001)`);
+  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'in the WAL', NULL, 'tok')`);
   const copy = join(makeFolder(), 'copy.db');
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
   db.close();
@@ -210,6 +211,63 @@ test('prepareDatabase() checks the pages after an unclean stop, with what is in 
   const recovered = openConnection(copy);
   assert.equal(recovered.prepare('SELECT name FROM plants WHERE id = -1').get()?.name, 'in the WAL');
   recovered.close();
+});
+
+test('prepareDatabase() refuses a log that is damaged before its last commit, and takes one that was cut short', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  for (let id = -4; id < 0; id++)
+    db.exec(`INSERT INTO tokens VALUES (${id}, ${id}, 'x', '', 1, NULL, NULL, NULL, NULL)`);
+  const log = readFileSync(`${path}-wal`);
+  const copyWith = (bytes: Buffer) => {
+    const copy = join(makeFolder(), 'copy.db');
+    copyFileSync(path, copy);
+    writeFileSync(`${copy}-wal`, bytes);
+    return copy;
+  };
+  const damagedAt = (at: number) => Buffer.from(log.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+  for (const at of [0, 20, 32 + 10, 32 + 24 + 2000, 32 + 24 + 4096 + 20]) {
+    const copy = copyWith(damagedAt(at));
+    assert.throws(
+      () => prepareDatabase(copy, 'server'),
+      /copy\.db-wal is damaged \((its header|frame \d+)\)/,
+      `byte ${at}`,
+    );
+    assert.deepEqual(readFileSync(`${copy}-wal`), damagedAt(at));
+  }
+  for (const bytes of [log, damagedAt(log.length - 1), log.subarray(0, log.length - 1), Buffer.alloc(log.length)]) {
+    prepareDatabase(copyWith(bytes), 'server').release(); // as a power cut can leave it
+  }
+  db.close();
+});
+
+test('prepareDatabase() refuses a plant that is not as its last change left it', () => {
+  for (const [column, value] of Object.entries({ name: 'y', tag: 'y', updated: 2, created: 2, seq: 2, id: 2 })) {
+    const path = makeDatabase();
+    const db = openConnection(path);
+    db.exec(`
+      DELETE FROM plants;
+      DELETE FROM changes;
+      INSERT INTO plants VALUES (1, 'x', NULL, 1, 1, 1);
+      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'x', NULL, 'tok')`);
+    db.close();
+    prepareDatabase(path, 'server').release();
+    const damaging = openConnection(path);
+    damaging.prepare(`UPDATE plants SET ${column} = ?`).run(value);
+    damaging.close();
+    refusesUntouched(path, /is damaged \(plant \d is not as its last change left it\)/);
+  }
+});
+
+test('prepareDatabase() takes a plant whose last change was pruned', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  db.exec(`
+    UPDATE plants SET tag = 'x' WHERE id = 1;
+    DELETE FROM changes WHERE seq <= 2;
+    UPDATE numbering SET pruned_to = 2`);
+  db.close();
+  prepareDatabase(path, 'server').release();
 });
 
 function overwrite(path: string, at: number, bytes: Buffer): void {

@@ -17,6 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Refusal } from '../refusal.ts';
 import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
+import { findLogDamage } from './log-check.ts';
 import { preparePlace, syncDirectory } from './place.ts';
 import { indexText } from './search.ts';
 import { refuseOldSqlite, sqliteVersion } from './version.ts';
@@ -28,6 +29,15 @@ const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
 /** Up to this size the pages are checked at every start, above it only after an unclean stop. */
 const ALWAYS_CHECKED_BYTES = 64 * 1024 * 1024;
+
+/** Each plant is stored twice, in itself and in its last change, unless that was pruned. */
+const ODD_PLANT = `
+  SELECT CAST(plants.id AS TEXT) AS id FROM plants LEFT JOIN changes ON changes.seq = plants.seq
+  WHERE CASE WHEN changes.seq IS NULL THEN plants.seq > (SELECT pruned_to FROM numbering)
+    ELSE plant_id <> plants.id OR changes.name <> plants.name OR changes.tag IS NOT plants.tag OR time <> updated
+      OR type = 'plant.created' AND created <> updated
+      OR type NOT IN ('plant.created', 'plant.updated') END
+  LIMIT 1`;
 
 const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
@@ -167,9 +177,18 @@ function inspect(path: string, role: Role): number {
         `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
       );
     }
+    if (role === 'server' && uncleanStop) {
+      const frame = findLogDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
+      if (frame !== undefined) throw damaged(`${path}-wal`, frame === 0 ? 'its header' : `frame ${frame}`);
+    }
     if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) {
       const verdict = pragma(db, 'quick_check(1)');
       if (verdict !== 'ok') throw damaged(path, String(verdict));
+    }
+    if (role === 'server' && size <= ALWAYS_CHECKED_BYTES && version === MIGRATIONS.length) {
+      db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // many pages, each many times
+      const odd = db.prepare(ODD_PLANT).get();
+      if (odd) throw damaged(path, `plant ${odd.id} is not as its last change left it`);
     }
     return version;
   } catch (error) {

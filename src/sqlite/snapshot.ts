@@ -3,14 +3,11 @@
 
 import type { NewPlant, Snapshot } from '../plant.ts';
 import { toNewPlant } from '../rows.ts';
-import { openReader } from './database.ts';
-import { prepareLastSeq } from './numbering.ts';
+import { openMoment } from './moment.ts';
 
 /** `read` turns SQLite's errors into ours. */
 export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClose: () => void): Snapshot {
-  const db = openReader(path);
-  db.exec('BEGIN');
-  const seq = read(prepareLastSeq(db)); // from here on it sees nothing new
+  const { db, seq } = read(() => openMoment(path));
   const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id');
   select.setReadBigInts(true);
   const rows = select.iterate() as Iterator<{ id: bigint; name: string; tag: string | null }>;

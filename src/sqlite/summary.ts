@@ -12,8 +12,7 @@ import {
   type Summary,
   topTags,
 } from '../summary.ts';
-import { openReader } from './database.ts';
-import { prepareLastSeq } from './numbering.ts';
+import { openMoment } from './moment.ts';
 
 /** So few that the longest of names, behind which tags are, take no more than some milliseconds. */
 const SLICE_PLANTS = 250;
@@ -24,11 +23,9 @@ type Breathe = () => Promise<void>;
 
 /** Throws the signal's reason when that aborts. */
 export async function readSummary(path: string, nowMs: number, signal: AbortSignal): Promise<Summary> {
-  const db = openReader(path);
+  const { db, seq: lastChange } = openMoment(path);
   const breathe = createBreathe(signal);
   try {
-    db.exec('BEGIN');
-    const lastChange = prepareLastSeq(db)(); // from here on it sees nothing new
     const changes = await countChanges(db, firstHourMs(nowMs), breathe);
     return { ...(await countPlants(db, breathe)), lastChange, changes };
   } finally {
