@@ -13,12 +13,17 @@ import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
-export const REQUEST_TIMEOUT_MS = 30_000;
+/** For a body that is wanted whole; and where it may have any length, for so many bytes of it. */
+export const BODY_TIMEOUT_MS = 10_000;
+const LONG_BODY_BYTES = 1024;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the time-outs are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
-/** An answer that has not moved in one to two of these since it was noticed, as nobody reads it, is given up. */
-const STALLED_MS = 4_000;
+/** An answer of which less than this was read in so long, since that was noticed, is given up. */
+const UNREAD_MS = 5_000;
+const UNREAD_BYTES = 5 * 1024;
+/** Of an export the system takes a MiB at once, and no more until much of it was read: so even a good reader seems to stand still. */
+const UNREAD_EXPORT_MS = 60_000;
 const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
@@ -35,6 +40,10 @@ interface State {
   newest?: IncomingMessage;
   /** When it began, if it has a body that may not be here yet. */
   bodySinceMs?: number | undefined;
+  /** Since it was noticed that an answer waits to be read, and what was read of all answers until then. */
+  unread?: { sinceMs: number; readBytes: number } | undefined;
+  /** Of those there are few at a time, for who has a token. */
+  hasExport?: boolean;
   /** How many requests came on it. */
   requests?: number;
   /** It was told `Connection: close` in answer to this one: nothing that came behind it may have an effect. */
@@ -76,8 +85,7 @@ export function guardConnections(server: Server): void {
   const timer = setInterval(lookAtAll, TIMEOUT_CHECK_MS).unref();
   server.on('close', () => clearInterval(timer));
   server.on('timeout', (socket: Socket) => {
-    const isIdle = !responseUnderWay(socket) && stateOf(socket).newest?.complete;
-    if (isIdle || socket.writableLength > 0) socket.destroy();
+    if (!responseUnderWay(socket) && stateOf(socket).newest?.complete) socket.destroy(); // it was kept alive for long enough
   });
   server.on('clientError', onClientError);
   server.on('connect', (_request: IncomingMessage, socket: Socket) => {
@@ -126,33 +134,63 @@ export function noteRequest(request: Incoming, nowMs: number): void {
   state.bodySinceMs = hasBody ? nowMs : undefined;
 }
 
+export function noteExport({ socket }: IncomingMessage): void {
+  stateOf(socket).hasExport = true;
+}
+
 function lookAtAll(): void {
   const nowMs = performance.now();
   for (const socket of open) {
-    const { newest, bodySinceMs = nowMs } = stateOf(socket);
-    if (nowMs - bodySinceMs > REQUEST_TIMEOUT_MS && !newest?.complete) onClientError(requestTimeout(), socket);
+    const state = stateOf(socket);
+    const { newest, bodySinceMs = nowMs } = state;
+    if (nowMs - bodySinceMs > BODY_TIMEOUT_MS && !newest?.complete) onClientError(requestTimeout(), socket);
     // Here rather than for every request: a timer that each byte sets anew would cost a create 2 %.
-    if (socket.writableLength > 0 && !socket.timeout) socket.setTimeout(STALLED_MS);
+    if (socket.writableLength > 0) lookAtUnread(socket, state, nowMs);
+    else state.unread = undefined;
   }
 }
 
+/** Who reads a few bytes now and then is as slow as who reads none. */
+function lookAtUnread(socket: Socket, state: State, nowMs: number): void {
+  const readBytes = takenOf(socket);
+  const { sinceMs = nowMs, readBytes: before = readBytes } = state.unread ?? {};
+  const withinMs = state.hasExport ? UNREAD_EXPORT_MS : UNREAD_MS;
+  if (nowMs - sinceMs < withinMs) state.unread ??= { sinceMs, readBytes };
+  else if (readBytes - before < UNREAD_BYTES) socket.destroy();
+  else state.unread = { sinceMs: nowMs, readBytes };
+}
+
+/** What the other side, or the system for it, has taken: a long piece is taken bit by bit, which Node does not tell openly. */
+function takenOf(socket: Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null }): number {
+  return socket._handle ? socket._handle.bytesWritten - socket._handle.writeQueueSize : 0;
+}
+
 /**
- * A body of any length as it comes: it is read no faster than it is used. Throws `request_timeout` when nothing
+ * A body of any length as it comes: it is read no faster than it is used. Throws `request_timeout` when too little
  * comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops.
  */
 export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
   stateOf(request.socket).bodySinceMs = undefined;
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  let missingBytes = LONG_BODY_BYTES;
+  let leftMs = BODY_TIMEOUT_MS;
   for (;;) {
-    const next = await orEnd(chunks.next(), ended);
+    const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
+    const next = await orEnd(chunks.next(), leftMs, ended);
     if (next.done) return;
+    missingBytes -= next.value.length;
+    leftMs -= performance.now() - waitedSinceMs;
+    if (missingBytes <= 0) {
+      missingBytes = LONG_BODY_BYTES;
+      leftMs = BODY_TIMEOUT_MS;
+    }
     yield next.value;
   }
 }
 
-function orEnd<T>(promise: Promise<T>, ended: AbortSignal): Promise<T> {
+function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(parserRefusal(requestTimeout())), REQUEST_TIMEOUT_MS);
+    const timer = setTimeout(() => reject(parserRefusal(requestTimeout())), timeoutMs);
     ended.addEventListener('abort', stop);
     if (ended.aborted) stop();
     promise.then(resolve, reject).finally(() => {
@@ -249,7 +287,7 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new PlantStoreError(
         'request_timeout',
-        `The request did not arrive in time: ${HEADERS_TIMEOUT_MS / 1000} s for its headers, ${REQUEST_TIMEOUT_MS / 1000} s for its body`,
+        `The request did not arrive in time: ${HEADERS_TIMEOUT_MS / 1000} s for its headers, ${BODY_TIMEOUT_MS / 1000} s for its body`,
       );
     case 'HPE_HEADER_OVERFLOW':
       return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);
@@ -270,6 +308,7 @@ function refuse(socket: Socket, error: PlantStoreError): void {
     connection: 'close',
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(text),
+    'x-content-type-options': 'nosniff',
     date: new Date().toUTCString(),
     'x-request-id': nextId(),
   }).map(([name, value]) => `${name}: ${value}\r\n`);

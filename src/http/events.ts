@@ -29,7 +29,6 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
       errors: ['changes_pruned'],
       isLong: true,
       async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
-        reply.header('cache-control', 'no-store');
         addVary(reply, 'accept');
         if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
           return log.changes({ after, limit });

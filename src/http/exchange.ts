@@ -42,8 +42,8 @@ export class Request {
 
 export class Reply {
   readonly raw: ServerResponse;
-  /** By names in lower case. */
-  readonly headers: Record<string, string> = {};
+  /** By names in lower case. Nothing is kept by others, nor taken for what it is not, unless the route says so. */
+  readonly headers: Record<string, string> = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
   status = 200;
 
   constructor(raw: ServerResponse) {

@@ -26,6 +26,13 @@ export function nextId(): string {
 
 export function requireSoundHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
   if (rawHeaders.length !== 2 * Object.keys(headers).length) requireOnce(rawHeaders); // some name came twice
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw new PlantStoreError('malformed_request', 'Not HTTP/1.1 or HTTP/1.0'); // nothing where the version should be is 0.9
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw new PlantStoreError('malformed_request', 'The only Transfer-Encoding that is taken is chunked');
+  }
   if (headers.host === undefined && httpVersion === '1.1') {
     throw new PlantStoreError('malformed_request', 'The header host is missing');
   }

@@ -54,7 +54,7 @@ export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
       const answerMessage = await loading;
       const { status, text, lacked } = await answerMessage(body, { token, headers: request.headers });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });
-      reply.code(status).header('cache-control', 'no-store');
+      reply.code(status);
       return text === '' ? undefined : text;
     },
   });

@@ -48,7 +48,7 @@ export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortS
       summary: 'Give figures to Prometheus',
       answer: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
       async handle({ reply }) {
-        reply.type(metrics.contentType).header('cache-control', 'no-store');
+        reply.type(metrics.contentType);
         return metrics.print();
       },
     }),

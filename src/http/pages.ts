@@ -109,10 +109,7 @@ export function pageRoutes(basePath: string): Route[] {
   async function sendFile({ request, reply }: Exchange, name: string): Promise<unknown> {
     const isGzip = takesGzip(request);
     const { bytes, etag } = await open(name, isGzip);
-    reply
-      .type(TYPES[extname(name)] ?? 'application/octet-stream')
-      .header('x-content-type-options', 'nosniff')
-      .header('etag', etag);
+    reply.type(TYPES[extname(name)] ?? 'application/octet-stream').header('etag', etag);
     addVary(reply, 'accept-encoding');
     if (hasIt(request, etag)) {
       reply.code(304);

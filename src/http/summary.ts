@@ -19,9 +19,8 @@ export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
     summary: 'Count plants, tags and changes',
     description: `All of one moment, which may be ${KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
     answer: { description: 'The counts', schema: Summary, headers: NO_STORE },
-    async handle({ reply }) {
+    async handle() {
       const summary = await unlessStopping(recent(), stopping);
-      reply.header('cache-control', 'no-store');
       return summary;
     },
   });

@@ -48,7 +48,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
           rate: (rate !== undefined && parseRate(rate)) || null,
         };
         const { token, secret } = await issueToken(store, wanted, nowMs);
-        reply.header('location', `${basePath}/tokens/${token.id}`).header('cache-control', 'no-store');
+        reply.header('location', `${basePath}/tokens/${token.id}`);
         return { ...describeToken(token, nowMs), secret };
       },
     }),
@@ -73,8 +73,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       description:
         'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
       answer: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
-      handle({ token, reply }) {
-        reply.header('cache-control', 'no-store');
+      handle({ token }) {
         return describeToken(token, clock());
       },
     }),
@@ -120,10 +119,9 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         headers: NO_STORE,
       },
       errors: ['not_found'],
-      async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own, reply }) {
+      async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own }) {
         requireOwnScopes(own, (await store.getToken(id)).scopes);
         const { token, secret } = await renewSecret(store, id, clock(), graceMs);
-        reply.header('cache-control', 'no-store');
         return { ...describeToken(token, clock()), secret };
       },
     }),

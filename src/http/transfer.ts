@@ -8,7 +8,7 @@ import { importPlants } from '../import.ts';
 import type { PlantStore } from '../plant.ts';
 import { preferredType } from './accept.ts';
 import { essenceOf } from './body.ts';
-import { readLongBody } from './connection.ts';
+import { noteExport, readLongBody } from './connection.ts';
 import { ErrorBody } from './errors.ts';
 import { etagOf } from './etag.ts';
 import { addVary } from './headers.ts';
@@ -87,6 +87,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
       async handle({ request, reply, ended }) {
         const type = preferredType(request.headers, [NDJSON, CSV]);
         const { seq, plants, close } = await store.export();
+        noteExport(request.raw);
         reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`);
         addVary(reply, 'accept');
         const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', close);

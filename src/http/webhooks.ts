@@ -67,7 +67,7 @@ export function webhookRoutes(
         const wanted = { id: mintWebhookId(), url: target, events: [...new Set(events)], secret, createdMs: clock() };
         const webhook = await store.addWebhook(wanted);
         onChange();
-        reply.header('location', `${basePath}/webhooks/${webhook.id}`).header('cache-control', 'no-store');
+        reply.header('location', `${basePath}/webhooks/${webhook.id}`);
         return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
@@ -123,11 +123,10 @@ export function webhookRoutes(
         headers: NO_STORE,
       },
       errors: ['not_found'],
-      async handle({ parameters: { id }, reply }) {
+      async handle({ parameters: { id } }) {
         const secret = mintWebhookSecret();
         const webhook = await store.rotateSecret(id, secret, clock() + OLD_SECRET_MS);
         onChange();
-        reply.header('cache-control', 'no-store');
         return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
