@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { PlantStoreError } from './error.ts';
 
-const MAX_URL_CHARS = 2000;
+export const MAX_URL_CHARS = 2000;
 const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
 /** Who adds a webhook waits no longer for its name: it is looked up again for each connection. */
 const LOOK_UP_WITHIN_MS = 2000;

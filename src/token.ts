@@ -53,11 +53,17 @@ export const NAME_FORM = '1 to 100 characters, without control characters';
 
 /** One line that can be shown on a terminal. */
 export function isTokenName(text: string): boolean {
-  return text.trim() !== '' && text.length <= MAX_NAME_CHARS && isOneLine(text);
+  return text.trim() !== '' && [...text].length <= MAX_NAME_CHARS && isOneLine(text);
 }
 
+const UNSHOWN = '\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}';
+/** The same for every engine of regular expressions; the few beyond U+FFFF, which engines write in different ways, are left out. */
+const UNSHOWN_PORTABLY =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb';
+const OF_MANY_LINES = new RegExp(`[${UNSHOWN}]`, 'u');
+
 export function isOneLine(text: string): boolean {
-  return !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u.test(text);
+  return !OF_MANY_LINES.test(text);
 }
 
 /** Who does not say what a token is for gets one for plants. */
@@ -66,6 +72,9 @@ export const DEFAULT_SCOPES: Scope[] = ['plants:read', 'plants:write'];
 export const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
 const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a span such as 90d';
+/** Of the form alone: the day has to be one that there is, in the future. */
+const EXPIRES_PATTERN =
+  '^([1-9][0-9]{0,8}[smhdw]|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$';
 const ScopeName = z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` });
 const RateText = z
   .string({ error: `must be ${RATE_FORM}` })
@@ -82,7 +91,12 @@ export const WantedToken = z
       name: z
         .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
         .refine(isTokenName, { error: `must have ${NAME_FORM}` })
-        .meta({ description: 'Who will use it', minLength: 1, maxLength: MAX_NAME_CHARS }),
+        .meta({
+          description: 'Who will use it',
+          minLength: 1,
+          maxLength: MAX_NAME_CHARS,
+          pattern: `^[^${UNSHOWN_PORTABLY}]*[^\\s${UNSHOWN_PORTABLY}][^${UNSHOWN_PORTABLY}]*$`,
+        }),
       scopes: z
         .array(ScopeName, { error: 'must be an array' })
         .min(1, { error: 'must name one scope at least' })
@@ -92,7 +106,10 @@ export const WantedToken = z
         .string({ error: `must be ${EXPIRES_FORM}` })
         .refine((text) => isTime(text) || parseDuration(text) !== undefined, { error: `must be ${EXPIRES_FORM}` })
         .optional()
-        .meta({ description: 'When, by RFC 3339, or after how long: `90d`. Never, if it is left out' }),
+        .meta({
+          description: 'When, by RFC 3339, or after how long, 100 years at most: `90d`. Never, if it is left out',
+          pattern: EXPIRES_PATTERN,
+        }),
       rate: RateText.optional(),
     },
     { error: strictly },

@@ -6,9 +6,11 @@ import { strictly } from './check.ts';
 import { PlantStoreError } from './error.ts';
 import { Time } from './plant.ts';
 import { mintId } from './secret.ts';
+import { MAX_URL_CHARS } from './target.ts';
 
 const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
   format: 'uri',
+  maxLength: MAX_URL_CHARS,
   description:
     'Where changes are sent to, with POST: `https`, to a public address, unless the operator allows private ones',
 });
@@ -98,7 +100,7 @@ const GivenSeq = z
   .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
     error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
   })
-  .meta({ type: 'integer', format: 'int64', minimum: 1 });
+  .meta({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 
 export const Replay = z
   .object(

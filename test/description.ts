@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Answer, send } from './request.ts';
 
 interface Response {
@@ -10,25 +10,33 @@ interface Response {
   content?: Record<string, { schema: object }>;
 }
 
-interface Operation {
+export interface Operation {
+  operationId: string;
   parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
+  /** Empty where nobody is asked for a token. */
+  security?: unknown[];
+  requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, Response>;
 }
 
-interface Description {
+export interface Description {
   paths: Record<string, Record<string, Operation>>;
-  components: { responses: Record<string, Response>; schemas?: Record<string, object> };
+  components: { responses: Record<string, Response>; schemas: Record<string, Record<string, unknown>> };
 }
 
 export type CheckAnswer = (method: string, path: string, answer: Answer) => void;
 
-export async function readDescription(port: number): Promise<Description> {
-  return JSON.parse((await send(port, { path: '/openapi.json' })).body);
+export async function readDescription(port: number, basePath = ''): Promise<Description> {
+  return JSON.parse((await send(port, { path: `${basePath}/openapi.json` })).body);
 }
 
 /** A path as it is before one with parameters. */
 function findPath({ paths }: Description, sent: string): Description['paths'][string] | undefined {
-  const segments = sent.replace(/\?.*/, '').split('/').map(decode);
+  const segments = sent
+    .replace(/^https?:\/\/[^/?#]*/i, '')
+    .replace(/[?#].*/s, '')
+    .split('/')
+    .map(decode);
   const matching = Object.keys(paths).filter((path) => {
     const parts = path.split('/');
     return (
@@ -47,11 +55,12 @@ function decode(segment: string): string {
   }
 }
 
-/** Throws if the description does not name the status, or the body is not as it says. */
+/** Throws if the description does not name the status, or the body is not as it says, or has a member more. */
 export async function createCheck(port: number): Promise<CheckAnswer> {
-  const description = await readDescription(port);
+  const description = closeObjects(await readDescription(port));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(description, 'description');
+  const validators = new Map<object, ValidateFunction>();
 
   return (method, path, answer) => {
     const operation = findPath(description, path)?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
@@ -67,7 +76,16 @@ export async function createCheck(port: number): Promise<CheckAnswer> {
     const schema = response.content[type]?.schema;
     assert.ok(schema, `${method} ${path} names no ${type} for ${answer.status}`);
     if (type !== 'application/json') return;
-    const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/')));
+    let validate = validators.get(schema);
+    validate ??= ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"description#/')));
+    validators.set(schema, validate);
     assert.ok(validate(JSON.parse(answer.body)), `${answer.body}: ${ajv.errorsText(validate.errors)}`);
   };
+}
+
+/** A client may meet members that it does not know: a description that leaves one out is incomplete all the same. */
+function closeObjects(description: Description): Description {
+  const close = (_key: string, value: { type?: string; properties?: object } | null) =>
+    value?.type === 'object' && value.properties ? { additionalProperties: false, ...value } : value;
+  return JSON.parse(JSON.stringify(description), close as (key: string, value: unknown) => unknown) as Description;
 }

@@ -128,6 +128,7 @@ for (const [title, databaseOf, needs] of [
       [{ name: 'x', rate: '1000001/s' }, /"rate" must be a number/],
       [{ name: 'x', rate: '1/d' }, /"rate" must be a number/],
       [{ name: 'x', scope: ['admin'] }, /has members that nobody knows: scope/],
+      [{ name: 'x', pst_abc: 1 }, /has members that nobody knows: …$/],
       [[], /The body must be an object/],
     ];
     for (const [body, says] of BAD) {

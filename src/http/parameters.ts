@@ -20,6 +20,10 @@ export interface Parameter<T> {
 }
 
 const INT64 = { type: 'integer', format: 'int64' };
+/** Of a change. No log gets so long that a number needs more. */
+const SEQ = { ...INT64, minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+/** Those of a header, as RFC 9110 §13.1 writes them. */
+const ETAGS = { type: 'string', pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' };
 
 export const id = {
   in: 'path',
@@ -55,7 +59,7 @@ export const after = {
   in: 'query',
   name: 'after',
   description: 'Number of the last change that is known; without it the oldest there is comes first',
-  schema: { ...INT64, minimum: 0 },
+  schema: SEQ,
   read: (text: string): number => readSeq('"after"', text),
 } as const;
 
@@ -63,7 +67,7 @@ export const lastEventId = {
   in: 'header',
   name: 'Last-Event-ID',
   description: 'For an event stream: the last `id` that was received. Counts before `after`',
-  schema: { type: 'string' },
+  schema: SEQ,
   read: (text: string): number => readSeq('Last-Event-ID', text),
 } as const;
 
@@ -71,7 +75,7 @@ export const ifMatch = {
   in: 'header',
   name: 'If-Match',
   description: 'Only if the record has one of these ETags; `*` is any',
-  schema: { type: 'string' },
+  schema: ETAGS,
   read: (text: string): Versions => versionsOf('If-Match', text, false),
 } as const;
 
@@ -79,7 +83,7 @@ export const ifNoneMatch = {
   in: 'header',
   name: 'If-None-Match',
   description: 'Only if the record has none of these ETags; `*` is any',
-  schema: { type: 'string' },
+  schema: ETAGS,
   read: (text: string): Versions => versionsOf('If-None-Match', text, true),
 } as const;
 
@@ -89,7 +93,7 @@ export const tokenId = idWith('tok', 'token');
 export const grace = {
   in: 'query',
   name: 'grace',
-  description: 'For how long the old secret is still taken: 30s, 30m, 12h, 7d or 4w; 0 ends it now',
+  description: 'For how long the old secret is still taken: 30s, 30m, 12h, 7d or 4w, 100 years at most; 0 ends it now',
   schema: { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h' },
   read(text: string): number {
     const durationMs = text === '0' ? 0 : parseDuration(text);
@@ -102,7 +106,7 @@ export const seq = {
   in: 'path',
   name: 'seq',
   description: 'Number of the change',
-  schema: { ...INT64, minimum: 1 },
+  schema: { ...SEQ, minimum: 1 },
   read: (text: string): number => readSeq('The number in the path', text),
 } as const;
 
@@ -110,7 +114,7 @@ export const before = {
   in: 'query',
   name: 'before',
   description: 'Only those with a smaller number',
-  schema: { ...INT64, minimum: 0 },
+  schema: SEQ,
   read: (text: string): number => readSeq('"before"', text),
 } as const;
 
@@ -132,7 +136,7 @@ function idWith(prefix: string, what: string) {
     in: 'path',
     name: 'id',
     description: `Id of the ${what}`,
-    schema: { type: 'string', pattern: `^${prefix}_[0-9A-Za-z]+$` },
+    schema: { type: 'string', pattern: `^${prefix}_[0-9A-Za-z]{1,40}$` },
     read(text: string): string {
       if (new RegExp(`^${prefix}_[0-9A-Za-z]{1,40}$`).test(text)) return text;
       throw malformed('The id in the path', `that of a ${what}: ${prefix}_…`);
