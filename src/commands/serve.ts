@@ -84,6 +84,7 @@ export async function serve(config: Config): Promise<void> {
     process.on(signal, () => (isImpatient() ? endAtOnce() : stop(signal, 0)));
   }
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
+  const isFirstStart = (await store.listTokens()).length === 0; // now: who listens does not end for want of a database
   const address = await listen(server, config).catch(async (refusal) => {
     await store.close();
     throw refusal;
@@ -93,7 +94,7 @@ export async function serve(config: Config): Promise<void> {
   const database = describeDatabase(config.database);
   observe({ kind: 'listening', url, database });
   if (!certificate && trustProxy === undefined && !isLoopback(server)) observe({ kind: 'no_tls', host: config.host });
-  await welcome(store, observe, { url, database });
+  await welcome(store, observe, { url, database, isFirstStart });
 
   function isImpatient(): boolean {
     return stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > ECHO_MS;
@@ -179,8 +180,11 @@ function onTerminal(): NodeJS.WriteStream | undefined {
 }
 
 /** A secret goes to a terminal only: what is piped ends up in a file. */
-async function welcome(store: Store, observe: Observe, facts: { url: string; database: string }): Promise<void> {
-  const isFirstStart = (await store.listTokens()).length === 0;
+async function welcome(
+  store: Store,
+  observe: Observe,
+  { isFirstStart, ...facts }: { url: string; database: string; isFirstStart: boolean },
+): Promise<void> {
   const terminal = onTerminal();
   if (!terminal) {
     if (isFirstStart) observe({ kind: 'no_token' });
