@@ -18,6 +18,7 @@ export interface Balancer {
   serves(nodeName: string): Promise<void>;
 }
 
+/** Without a PostgreSQL it balances the service alone. */
 export async function startBalancer(
   machine: Machine,
   postgresNodes: PostgresNode[],
@@ -27,9 +28,11 @@ export async function startBalancer(
   const path = join(machine.folder, 'haproxy.cfg');
   writeFileSync(path, configuration());
   machine.startAsPostgres('haproxy', 'haproxy', ['-db', '-f', path]);
-  await eventually('HAProxy has found the one PostgreSQL that leads', UP_WITHIN_MS, async () => {
-    return (await namesUp('postgres')).length === 1 || undefined;
-  });
+  if (postgresNodes.length > 0) {
+    await eventually('HAProxy has found the one PostgreSQL that leads', UP_WITHIN_MS, async () => {
+      return (await namesUp('postgres')).length === 1 || undefined;
+    });
+  }
   return {
     postgresPort,
     url: `http://127.0.0.1:${httpPort}`,
@@ -71,16 +74,7 @@ defaults
   timeout client 1m
   timeout server 1m
 
-listen postgres
-  bind 127.0.0.1:${postgresPort}
-  mode tcp
-  timeout client 1h
-  timeout server 1h
-  retries 1
-  option httpchk GET /primary
-  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
-  ${servers.postgres.join('\n  ')}
-
+${postgresNodes.length > 0 ? postgresSection(servers.postgres) : ''}
 listen plants
   bind 127.0.0.1:${httpPort}
   mode http
@@ -101,6 +95,20 @@ listen stats
   mode http
   stats enable
   stats uri /
+`;
+  }
+
+  function postgresSection(servers: string[]): string {
+    return `
+listen postgres
+  bind 127.0.0.1:${postgresPort}
+  mode tcp
+  timeout client 1h
+  timeout server 1h
+  retries 1
+  option httpchk GET /primary
+  default-server inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions
+  ${servers.join('\n  ')}
 `;
   }
 }

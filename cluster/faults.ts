@@ -34,8 +34,10 @@ export function createFaults(options: {
   databaseUrl: string;
   ledger: Ledger;
   say: (text: string) => void;
+  /** From 0 up to 1, without it. */
+  random: () => number;
 }): Faults {
-  const { postgres, nodes, balancer, databaseUrl, ledger, say } = options;
+  const { postgres, nodes, balancer, databaseUrl, ledger, say, random } = options;
   const pausesMs = new Map<string, number[]>();
   let turn = 0;
 
@@ -50,7 +52,7 @@ export function createFaults(options: {
   };
 
   async function measure(what: string, work: () => Promise<string>): Promise<void> {
-    await sleep(CALM_MS.least + Math.random() * (CALM_MS.most - CALM_MS.least));
+    await sleep(CALM_MS.least + random() * (CALM_MS.most - CALM_MS.least));
     ledger.takeLongestPauseMs();
     const names = await work();
     const pauseMs = ledger.takeLongestPauseMs();

@@ -10,7 +10,6 @@ const WRITERS = 24;
 /** Of clients that want the same ids for different plants, each of a pair through its own node. */
 const PAIRS = 4;
 const OPERATIONS_PER_S = 1000;
-const TURN_MS = ((WRITERS + 2 * PAIRS) / OPERATIONS_PER_S) * 1000;
 /** The rest of the turns creates. */
 const SHARES = { update: 0.2, read: 0.2 };
 /** One of so many plants that the writer made last is updated or read. */
@@ -25,7 +24,18 @@ export interface Load {
   stopFollowing(): Promise<void>;
 }
 
-export function startLoad({ url, token, nodeNames }: { url: string; token: string; nodeNames: string[] }): Load {
+export interface LoadOptions {
+  url: string;
+  token: string;
+  nodeNames: string[];
+  /** From 0 up to 1, without it. */
+  random: () => number;
+  operationsPerS?: number;
+}
+
+export function startLoad(options: LoadOptions): Load {
+  const { url, token, nodeNames, random, operationsPerS = OPERATIONS_PER_S } = options;
+  const turnMs = ((WRITERS + 2 * PAIRS) / operationsPerS) * 1000;
   const ledger = createLedger();
   const following = new AbortController();
   let isWriting = true;
@@ -54,9 +64,9 @@ export function startLoad({ url, token, nodeNames }: { url: string; token: strin
   }
 
   async function inTurns(takeTurn: () => Promise<void>): Promise<void> {
-    await sleep(Math.random() * TURN_MS);
+    await sleep(random() * turnMs);
     while (isWriting) {
-      const nextTurn = sleep(TURN_MS);
+      const nextTurn = sleep(turnMs);
       await takeTurn().catch((error) => ledger.violations.push(error.message));
       await nextTurn;
     }
@@ -66,8 +76,8 @@ export function startLoad({ url, token, nodeNames }: { url: string; token: strin
   function createWriter(client: PlantStoreClient, author: string): () => Promise<void> {
     const own: bigint[] = [];
     return async () => {
-      const dice = Math.random();
-      const known = own[Math.floor(Math.random() * own.length)];
+      const dice = random();
+      const known = own[Math.floor(random() * own.length)];
       if (known === undefined || dice > SHARES.update + SHARES.read) own.push(await store(client, author, undefined));
       else if (dice > SHARES.read) await store(client, author, known);
       else await readBack(client, known);

@@ -1,6 +1,6 @@
 // The machine that the trial runs on: a fresh folder, free ports, processes, and the end of all of them.
 
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, globSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -18,6 +18,7 @@ const NEEDED = {
   '/usr/bin/psql': 'postgresql-client',
   [POSTGRES_SERVERS]: 'postgresql',
 };
+const UNPRIVILEGED = 65534;
 const POLL_MS = 100;
 
 export interface Machine {
@@ -27,6 +28,8 @@ export interface Machine {
   /** As PostgreSQL's user where we are root, which PostgreSQL refuses to be. */
   startAsPostgres(name: string, command: string, args: string[], env?: Record<string, string>): ChildProcess;
   start(name: string, command: string, args: string[], env?: Record<string, string>): ChildProcess;
+  /** Of everything that was started. */
+  end(): void;
 }
 
 export function missingPackages(): string[] {
@@ -39,12 +42,7 @@ export function createMachine({ keep }: { keep: boolean }): Machine {
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
   const children: ChildProcess[] = [];
   giveAway(folder);
-  process.on('exit', () => {
-    for (const child of children) child.kill('SIGKILL');
-    killPostgresIn(folder);
-    if (keep) console.log(`The logs are in ${folder}`);
-    else rmSync(folder, { recursive: true, force: true, maxRetries: 10 }); // the last one may still be writing
-  });
+  process.on('exit', end);
 
   return {
     folder,
@@ -56,7 +54,16 @@ export function createMachine({ keep }: { keep: boolean }): Machine {
     },
     startAsPostgres: (name, command, args, env) => run(name, command, args, { env, ...user }),
     start: (name, command, args, env) => run(name, command, args, { env }),
+    end,
   };
+
+  function end(): void {
+    process.off('exit', end);
+    for (const child of children) child.kill('SIGKILL');
+    killPostgresIn(folder);
+    if (keep) console.log(`The logs are in ${folder}`);
+    else rmSync(folder, { recursive: true, force: true, maxRetries: 10 }); // the last one may still be writing
+  }
 
   function giveAway(path: string): void {
     if (user) chownSync(path, user.uid, user.gid);
@@ -81,8 +88,10 @@ export function createMachine({ keep }: { keep: boolean }): Machine {
   }
 }
 
+/** Of PostgreSQL's user; where there is no PostgreSQL of Debian, HAProxy still runs as nobody in particular. */
 function idOf(option: '-u' | '-g'): number {
-  return Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
+  const { status, stdout } = spawnSync('id', [option, 'postgres'], { encoding: 'utf8' });
+  return status === 0 ? Number(stdout) : UNPRIVILEGED;
 }
 
 /** Held all at once, so that they differ. */

@@ -1,12 +1,14 @@
 // npm run cluster: two nodes of the service on three PostgreSQL servers. Under load, the PostgreSQL that leads crashes
 // (CLUSTER_KILLS=10) or hangs (CLUSTER_FREEZES=2), nodes crash (CLUSTER_NODE_KILLS=4), and are restarted one by one
-// (CLUSTER_RESTARTS=4). Nothing acknowledged may be lost. CLUSTER_KEEP=1 keeps the folder with all logs.
+// (CLUSTER_RESTARTS=4). Nothing acknowledged may be lost. CLUSTER_KEEP=1 keeps the folder with all logs, CLUSTER_SEED
+// makes the same random choices again.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createClient } from '../src/client.ts';
+import { createRandom } from '../torture/random.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createFaults } from './faults.ts';
 import { startLoad } from './load.ts';
@@ -20,6 +22,7 @@ const KILLS = readCount('CLUSTER_KILLS', 10);
 const FREEZES = readCount('CLUSTER_FREEZES', 2);
 const NODE_KILLS = readCount('CLUSTER_NODE_KILLS', 4);
 const RESTARTS = readCount('CLUSTER_RESTARTS', 4);
+const SEED = readCount('CLUSTER_SEED', Math.floor(Math.random() * 2 ** 31));
 const NODE_NAMES = ['node1', 'node2'];
 const CALM_MS = 2000;
 const FOLLOWED_WITHIN_MS = 60_000;
@@ -39,7 +42,8 @@ const hasPassed = await runTrial().catch((error: Error) => {
 process.exit(hasPassed ? 0 : 1);
 
 async function runTrial(): Promise<boolean> {
-  say('Starting etcd and three PostgreSQL servers');
+  say(`Seed ${SEED}: starting etcd and three PostgreSQL servers`);
+  const random = createRandom(SEED);
   const password = randomBytes(16).toString('hex');
   const postgres = await startPostgresCluster(machine, password);
   const nodes = await createServiceNodes(machine, NODE_NAMES);
@@ -50,8 +54,9 @@ async function runTrial(): Promise<boolean> {
   for (const node of nodes) await node.start(databaseUrl);
   for (const { name } of nodes) await balancer.serves(name);
   const token = await createToken(databaseUrl);
-  const { ledger, stopWriting, stopFollowing } = startLoad({ url: balancer.url, token, nodeNames: NODE_NAMES });
-  const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say });
+  const load = { url: balancer.url, token, nodeNames: NODE_NAMES, random };
+  const { ledger, stopWriting, stopFollowing } = startLoad(load);
+  const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say, random });
 
   // What clients may get besides what they asked for; 400 is for who wanted an id that another client has won.
   ledger.beginPhase('PostgreSQL crashes and hangs', ['200', '400', '503']);

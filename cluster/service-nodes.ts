@@ -8,7 +8,8 @@ import { eventually, freePorts, type Machine } from './machine.ts';
 
 /** Those of `npm start`. */
 const FLAGS = ['--max-semi-space-size=12'];
-const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+/** Of another build, to see if the trial finds out what is wrong with it. */
+const LAUNCHER = process.env.CLUSTER_LAUNCHER ?? join(import.meta.dirname, '../bin/plant-store.js');
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
 const COMMAND_MS = 30_000;
@@ -24,19 +25,23 @@ export interface ServiceNode {
   ended(): string | undefined;
 }
 
-export async function createServiceNodes(machine: Machine, names: string[]): Promise<ServiceNode[]> {
+export async function createServiceNodes(
+  machine: Machine,
+  names: string[],
+  launcher = LAUNCHER,
+): Promise<ServiceNode[]> {
   const ports = await freePorts(names.length);
-  return names.map((name, index) => createServiceNode(machine, name, ports[index] ?? 0));
+  return names.map((name, index) => createServiceNode(machine, launcher, name, ports[index] ?? 0));
 }
 
-function createServiceNode(machine: Machine, name: string, port: number): ServiceNode {
+function createServiceNode(machine: Machine, launcher: string, name: string, port: number): ServiceNode {
   let child: ChildProcess | undefined;
   return {
     name,
     port,
     async start(databaseUrl) {
       const env = { PORT: String(port), DATABASE_URL: databaseUrl };
-      child = machine.start(name, process.execPath, [...FLAGS, LAUNCHER, 'serve'], env);
+      child = machine.start(name, process.execPath, [...FLAGS, launcher, 'serve'], env);
       await eventually(`${name} is ready`, READY_WITHIN_MS, async () => {
         return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) })).ok || undefined;
       });
