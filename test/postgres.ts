@@ -19,8 +19,8 @@ export interface TestPostgres {
   url: string;
   port: number;
   folder: string;
-  /** As SIGINT does: clients are cut off. */
-  stop(): Promise<void>;
+  /** As SIGINT does: clients are cut off. SIGQUIT is a crash: the next start recovers from the log. */
+  stop(signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its folder. */
   remove(): Promise<void>;
@@ -86,10 +86,10 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     });
   }
 
-  async function stop(): Promise<void> {
+  async function stop(signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<void> {
     if (!server || server.exitCode !== null || server.signalCode !== null) return;
     const exited = once(server, 'exit');
-    server.kill('SIGINT');
+    server.kill(signal);
     await exited;
   }
 }

@@ -56,17 +56,27 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** Put before the command line, such as strace with its options. */
   wrapper?: string[];
+  /** Of another build than this one. */
+  launcher?: string;
 }
 
-/** Also after a failed test: a server that goes on would keep the run from ending. */
+/** Also after a failed test, and when the run is ended: a server that goes on would keep the run from ending. */
 const cleanUps: (() => void)[] = [];
-after(() => {
+after(cleanUpAll);
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    cleanUpAll();
+    process.exit(1);
+  });
+}
+
+function cleanUpAll(): void {
   for (const cleanUp of cleanUps) cleanUp();
-});
+}
 
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  cleanUps.push(() => rmSync(folder, { recursive: true, force: true }));
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
   return folder;
 }
 
@@ -75,9 +85,10 @@ export async function startServer({
   databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
   env = {},
   wrapper = [],
+  launcher = LAUNCHER,
 }: ServerOptions = {}): Promise<TestServer> {
   const { secret, token } = await addToken(databaseUrl, {});
-  const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, LAUNCHER, 'serve'];
+  const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
     detached: true, // a group of its own: what runs under a wrapper ends with it

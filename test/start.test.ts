@@ -56,15 +56,6 @@ test('a port that is in use is refused clearly', async () => {
   assert.equal(stderr, `plant-store: Port ${port} of 127.0.0.1 is in use: set PORT to another one\n`);
 });
 
-test('a second server on the same file is refused, and the first one goes on', async () => {
-  const server = await startServer();
-  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: server.databaseUrl });
-  assert.equal(status, 1);
-  assert.match(stderr, /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/);
-  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
-  assert.equal(await server.stop(), 0);
-});
-
 test('a database of a newer version is refused in one line', () => {
   const path = join(makeFolder(), 'plants.db');
   run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });

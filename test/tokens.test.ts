@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { mintSecret } from '../src/secret.ts';
@@ -172,13 +172,4 @@ test('token list and revoke do not make a database that is not there', () => {
     assert.match(result.stderr, /^plant-store: There is no database at .*: set DATABASE_URL .*\n$/);
   }
   assert.equal(existsSync(path), false);
-});
-
-test('no file of the store and no line of the log holds a secret', async () => {
-  await create(server.secret, 8);
-  const folder = dirname(server.databasePath);
-  for (const file of readdirSync(folder)) {
-    assert.equal(readFileSync(join(folder, file)).includes(server.secret.slice(4)), false, `${file} holds the secret`);
-  }
-  assert.equal(server.output().includes(server.secret.slice(4)), false);
 });

@@ -1,4 +1,4 @@
-// kill -9 around commit and dispatch: a crash loses no delivery and invents none. KILL_ROUNDS makes it longer.
+// kill -9 around commit and dispatch: a crash loses no delivery and invents none. TORTURE_FORM=full makes it longer.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -9,10 +9,10 @@ import { startReceiver } from './receiver.ts';
 import { callerOf, createOver } from './request.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from './server.ts';
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 4);
+const ROUNDS = process.env.TORTURE_FORM === 'full' ? 100 : 4;
 /** On PostgreSQL a node that was killed keeps its webhooks for 20 s, as nobody can know that it is gone. */
 const POSTGRES_ROUNDS = Math.floor(ROUNDS / 10);
-const needsTime = { skip: 'SKIPPED: KILL_ROUNDS=10 or more has the time for it; webhook-nodes.test.ts kills one, too' };
+const needsTime = { skip: 'SKIPPED: TORTURE_FORM=full has the time for it; webhook-nodes.test.ts kills one, too' };
 const WRITERS = 16;
 
 for (const [name, rounds, makeUrl, options] of [

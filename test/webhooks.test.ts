@@ -1,8 +1,6 @@
 // Webhooks on the real process, over both databases: what is answered, what is sent, and what becomes of it.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
@@ -10,7 +8,7 @@ import { type CheckAnswer, createCheck } from './description.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { type Answer, type Call, callerOf } from './request.ts';
-import { addToken, besideServer, makeFolder, needs, startServer, type TestServer } from './server.ts';
+import { addToken, besideServer, startServer, type TestServer } from './server.ts';
 
 const ALL = ['plant.created', 'plant.updated', 'plant.deleted'];
 const env = { WEBHOOK_ALLOW_PRIVATE: '1' };
@@ -23,12 +21,8 @@ interface Started {
   deliveries(id: string): Promise<Record<string, unknown>[]>;
 }
 
-async function start(
-  databaseUrl?: string,
-  ownEnv = env as Record<string, string>,
-  wrapper: string[] = [],
-): Promise<Started> {
-  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: ownEnv, wrapper });
+async function start(databaseUrl?: string): Promise<Started> {
+  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env });
   const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   return {
@@ -217,7 +211,7 @@ suite('webhooks', { concurrency: true }, () => {
         const { id } = await started.add(receiver.url);
         for (let n = 60; n < 66; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
         await receiver.count(6);
-        const first = receiver.received[0]?.seq ?? 0;
+        const first = Math.min(...receiver.received.map(({ seq }) => seq)); // of different plants any may come first
         await until(async () => (await started.deliveries(id)).length === 6);
         const retried = await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
         assert.equal(retried.status, 202, retried.body);
@@ -228,7 +222,10 @@ suite('webhooks', { concurrency: true }, () => {
         await call('PUT', '/plants/66', { name: '66' });
         await receiver.count(11);
         assert.deepEqual(
-          receiver.received.slice(6).map(({ seq }) => seq - first),
+          receiver.received
+            .slice(6)
+            .map(({ seq }) => seq - first)
+            .sort(),
           [1, 2, 3, 4, 6],
         );
         assert.equal((await call('POST', `/webhooks/${id}/replay`, { from: first + 100 })).status, 400);
@@ -532,69 +529,3 @@ async function play(call: Call, check: CheckAnswer, server: TestServer, url: str
   }
   return lines;
 }
-
-suite('a server that was not told to allow private targets', () => {
-  const HOSTS = [
-    '127.0.0.1',
-    '127.1',
-    '2130706433',
-    '0x7f000001',
-    '0177.0.0.1',
-    'localhost',
-    '[::1]',
-    '[::ffff:127.0.0.1]',
-    '[::127.0.0.1]',
-    '[64:ff9b::7f00:1]',
-    '[2002:7f00:1::]',
-    '0.0.0.0',
-    '[::]',
-    '10.0.0.1',
-    '169.254.169.254',
-    '100.64.0.1',
-    '[fe80::1]',
-    '[fc00::1]',
-  ];
-
-  test('refuses them when a webhook is added, and connects to none when there is one all the same', async () => {
-    await tryAll([]);
-  });
-
-  test('makes no connection that the kernel would see either', needs('strace'), async () => {
-    const trace = join(makeFolder(), 'connects');
-    const port = await tryAll(['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace]);
-    const connects = readFileSync(trace, 'utf8');
-    assert.match(connects, /connect\(/, 'names are looked up, so there are some');
-    assert.ok(!connects.includes(`htons(${port})`), connects);
-  });
-
-  /** Gives the port that all of them lead to. */
-  async function tryAll(wrapper: string[]): Promise<number> {
-    const receiver = await startReceiver();
-    const started = await start(undefined, {}, wrapper);
-    const { call, server } = started;
-    const urls = HOSTS.flatMap((host) => [`https://${host}:${receiver.port}/`, `http://${host}:${receiver.port}/`]);
-    for (const url of urls) {
-      const { status, body } = await call('POST', '/webhooks', { url });
-      assert.deepEqual([status, JSON.parse(body).error], [400, 40002], `${url} ${body}`);
-    }
-    await besideServer(server.databaseUrl, async (store) => {
-      for (const [at, url] of urls.entries()) {
-        const id = `whk_${at}`;
-        await store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
-      }
-    });
-    await call('PUT', '/plants/1', { name: 'a' });
-    for (const [at, url] of urls.entries()) {
-      const [delivery] = await until(async () => {
-        const all = await started.deliveries(`whk_${at}`);
-        return all[0]?.attempts === 1 && all;
-      });
-      assert.match(String(delivery?.error), /^The URL must /, url);
-      const tested = JSON.parse((await call('POST', `/webhooks/whk_${at}/test`)).body);
-      assert.equal(tested.delivered, false);
-    }
-    assert.equal(receiver.connections(), 0);
-    await (wrapper.length > 0 ? server.kill() : server.stop()); // strace keeps signals to itself
-    return receiver.port;
-  }
-});

@@ -1,0 +1,92 @@
+// A process that creates plants over many connections, with so many requests under way on each of them, and counts the
+// answers: raw sockets, as it shares the machine with the server. Who is refused waits for a second, as it is told.
+
+import { connect, type Socket } from 'node:net';
+import { parseArgs } from 'node:util';
+
+export interface Created {
+  stored: number;
+  refused: number;
+  /** Refused without Retry-After. */
+  rude: number;
+  /** Anything else, by what it was. */
+  others: Record<string, number>;
+}
+
+const MAX_MS = 60_000;
+const RETRY_AFTER_MS = 1000;
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string', default: '' },
+    secret: { type: 'string', default: '' },
+    connections: { type: 'string', default: '64' },
+    depth: { type: 'string', default: '1' },
+    /** It ends then, and after a minute in any case. */
+    stored: { type: 'string', default: '1000' },
+    first: { type: 'string', default: '0' },
+  },
+});
+const depth = Number(values.depth);
+const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${values.secret}\r\nContent-Type: application/json\r\n`;
+const counts: Created = { stored: 0, refused: 0, rude: 0, others: {} };
+let id = Number(values.first);
+let isOver = false;
+
+for (let n = 0; n < Number(values.connections); n++) open();
+setTimeout(end, MAX_MS);
+
+function end(): void {
+  if (isOver) return;
+  isOver = true;
+  process.stdout.write(JSON.stringify(counts), () => process.exit());
+}
+
+function open(): void {
+  const socket = connect({ port: Number(values.port), host: '127.0.0.1', noDelay: true }, () => write(socket, depth));
+  let rest = '';
+  socket.on('data', (chunk) => {
+    if (isOver) return;
+    const texts = (rest + chunk.toString('latin1')).split(/(?=HTTP\/1\.1 )/);
+    rest = texts.pop() ?? '';
+    if (isWhole(rest)) {
+      texts.push(rest);
+      rest = '';
+    }
+    let refused = 0;
+    for (const text of texts) if (count(text) === 'refused') refused++;
+    write(socket, texts.length - refused);
+    if (refused > 0) setTimeout(write, RETRY_AFTER_MS, socket, refused);
+  });
+  socket.on('error', ({ message }) => note(message));
+}
+
+function write(socket: Socket, requests: number): void {
+  let text = '';
+  for (let n = 0; n < requests; n++) {
+    const body = `{"id":${id},"name":"Plant number ${id++}"}`;
+    text += `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+  }
+  if (text !== '' && socket.writable) socket.write(text);
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n');
+  return end !== -1 && text.length >= end + 4 + Number(/content-length: (\d+)/.exec(text)?.[1]);
+}
+
+function count(text: string): 'refused' | undefined {
+  const status = text.slice(9, 12);
+  if (status === '200') {
+    if (++counts.stored >= Number(values.stored)) end();
+  } else if (status === '503') {
+    counts.refused++;
+    if (!text.includes('retry-after: 1\r\n')) counts.rude++;
+    return 'refused';
+  } else note(status);
+  return undefined;
+}
+
+function note(what: string): void {
+  counts.others[what] = (counts.others[what] ?? 0) + 1;
+}

@@ -1,0 +1,70 @@
+// Ways in which the files of a store are damaged: by a disk, by a copy that was cut short, by a hand that slipped.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Random } from './random.ts';
+
+const [PAGE, SECTOR, HEADER] = [4096, 512, 100];
+const [WAL_HEADER, FRAME] = [32, 24 + PAGE];
+
+/** Changes the bytes, or gives others. */
+type Damage = (bytes: Buffer, random: Random) => Buffer;
+
+const OF_FILE: Record<string, Damage> = {
+  'a byte of the header': (bytes, random) => flip(bytes, random.below(HEADER), random),
+  'the header': (bytes, random) => noise(bytes, 0, HEADER, random),
+  'a bit': (bytes, random) => flip(bytes, random.below(bytes.length), random),
+  'some bytes': (bytes, random) => noise(bytes, random.below(bytes.length), 1 + random.below(64), random),
+  'a sector of noise': (bytes, random) => noise(bytes, place(bytes, SECTOR, random), SECTOR, random),
+  'a sector of zeros': (bytes, random) => zeros(bytes, place(bytes, SECTOR, random), SECTOR),
+  'a page of noise': (bytes, random) => noise(bytes, place(bytes, PAGE, random), PAGE, random),
+  'a page of zeros': (bytes, random) => zeros(bytes, place(bytes, PAGE, random), PAGE),
+  'a page in the place of another': (bytes, random) => {
+    const from = place(bytes, PAGE, random);
+    bytes.copy(bytes, place(bytes, PAGE, random), from, from + PAGE);
+    return bytes;
+  },
+  'cut short': (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
+  'cut at a page': (bytes, random) => bytes.subarray(0, place(bytes, PAGE, random)),
+  'line ends converted': (bytes) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
+};
+
+/** Before the end: of a log that ends too early nobody can say if more was there. */
+const OF_LOG: Record<string, Damage> = {
+  'the header of the log': (bytes, random) => noise(bytes, 0, WAL_HEADER, random),
+  'a bit of the log': (bytes, random) => flip(bytes, random.below(early(bytes)), random),
+  'a sector of the log': (bytes, random) =>
+    noise(bytes, place(bytes.subarray(0, early(bytes)), SECTOR, random), SECTOR, random),
+  'zeros in the log': (bytes, random) =>
+    zeros(bytes, WAL_HEADER + FRAME * random.below(early(bytes) / FRAME - 1), FRAME),
+};
+
+export const DAMAGES = Object.keys({ ...OF_FILE, ...OF_LOG });
+
+/** As opposed to the file itself. */
+export function isOfLog(kind: string): boolean {
+  return kind in OF_LOG;
+}
+
+export function damage(path: string, kind: string, random: Random): void {
+  const file = isOfLog(kind) ? `${path}-wal` : path;
+  const change = { ...OF_FILE, ...OF_LOG }[kind] as Damage;
+  writeFileSync(file, change(readFileSync(file), random));
+}
+
+function early(bytes: Buffer): number {
+  return bytes.length / 2;
+}
+function place(bytes: Buffer, size: number, random: Random): number {
+  return size * random.below(Math.floor(bytes.length / size));
+}
+function flip(bytes: Buffer, at: number, random: Random): Buffer {
+  bytes[at] = (bytes[at] ?? 0) ^ (1 << random.below(8));
+  return bytes;
+}
+function noise(bytes: Buffer, at: number, length: number, random: Random): Buffer {
+  for (let n = at; n < Math.min(at + length, bytes.length); n++) bytes[n] = random.below(256);
+  return bytes;
+}
+function zeros(bytes: Buffer, at: number, length: number): Buffer {
+  return bytes.fill(0, at, at + length);
+}

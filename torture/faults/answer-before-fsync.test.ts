@@ -1,0 +1,37 @@
+// The order of system calls, as strace sees it: no 200 leaves before the sync of the batch that holds its record has
+// returned.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { makeFolder } from '../../test/server.ts';
+import { traced, whyNoStrace } from '../../test/strace.ts';
+import { fault } from '../fault.ts';
+import { createLedger } from '../ledger.ts';
+import { ANSWERS_FIRST, SYNCHRONOUS_OFF } from '../safeguards.ts';
+import { ORDER_CALLS, readSyncOrder } from '../sync-order.ts';
+
+fault({
+  name: 'answer before fsync',
+  mark: 'no 200 leaves before the sync of its batch has returned',
+  rounds: { short: 600, full: 20_000, of: 'answers over 1 connection, then 65' },
+  skip: whyNoStrace(),
+  async trial({ rounds, startServer }) {
+    const trace = join(makeFolder(), 'trace');
+    const server = await startServer({ wrapper: traced(ORDER_CALLS, trace) });
+    const ledger = createLedger();
+    const alone = ledger.write(server, { connections: 1 });
+    while (ledger.acknowledged.size < rounds / 10) await ledger.grows();
+    const together = ledger.write(server, { connections: 64 });
+    while (ledger.acknowledged.size < rounds) await ledger.grows();
+    assert.equal(await server.stop(), 0);
+    await Promise.all([alone, together]);
+    const { answers, syncs, violations } = await readSyncOrder(trace);
+    assert.equal(violations.length, 0, `${violations.length} of ${answers} left too early: ${violations[0]}`);
+    assert.equal(answers, ledger.acknowledged.size, 'the trace does not show every answer');
+    return `${answers.toLocaleString('en')} answers, ${syncs.toLocaleString('en')} syncs, 0 answers too early`;
+  },
+  controls: [
+    { ...SYNCHRONOUS_OFF, caught: /record \d+ was not synced when its 200 left/, inShort: true },
+    { ...ANSWERS_FIRST, caught: /record \d+ was not even written when its 200 left/ },
+  ],
+});

@@ -1,0 +1,164 @@
+// Requests, good and smuggled, with bytes changed, lost and doubled, cut into pieces anywhere: whatever comes is answered
+// as HTTP demands, and never more often than somebody who reads by the letter would see requests.
+
+import assert from 'node:assert/strict';
+import { post } from '../../test/request.ts';
+import { query } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { assertError, exchange, type Piece, readAnswers, show } from '../http/answers.ts';
+import { countRequests } from '../http/strict-requests.ts';
+import { createRandom, type Random } from '../random.ts';
+
+const AT_ONCE = 16;
+const LINES = [
+  'Transfer-Encoding: chunked',
+  'Content-Length: 5',
+  'Content-Length: 21',
+  'Connection: close',
+  'Connection: keep-alive',
+  'Expect: 100-continue',
+  'Upgrade: h2c',
+  'Host: y',
+  'X-A: b',
+  ' folded',
+  'X-B : c',
+  '',
+];
+const BYTES = [
+  '\r',
+  '\n',
+  '\0',
+  ' ',
+  '\t',
+  ':',
+  ',',
+  ';',
+  '0',
+  'f',
+  '-',
+  '+',
+  '\x80',
+  '\xff',
+  '"',
+  '\r\n',
+  '\r\n\r\n',
+  '0\r\n\r\n',
+];
+
+fault({
+  name: 'any bytes on the wire',
+  mark: '0 × 5xx, well-formed answers only, no more than requests, all that was acknowledged and nothing else stored, alive',
+  rounds: { short: 300, full: 20_000, of: 'connections' },
+  async trial({ rounds, seed, startServer }) {
+    const server = await startServer();
+    const statuses = new Map<number, number>();
+    let created = 0;
+    let lost = 0;
+    let next = 0;
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (next < rounds) await tryOne(next++);
+      }),
+    );
+
+    async function tryOne(n: number): Promise<void> {
+      const random = createRandom(seed + n);
+      const bytes = makeBytes(server.secret, n, random);
+      const what = `number ${n}: ${show(bytes).replaceAll(server.secret, 'SECRET')}`;
+      const received = await exchange(server.port, cut(bytes, random), { half: true }).catch((error: Error) =>
+        assert.fail(`${error.message}, ${what}`),
+      );
+      const answers = readAnswers(received);
+      const most = countRequests(bytes);
+      if (answers.length === 0) lost += most;
+      assert.ok(answers.length <= most, `${answers.length} answers for ${most} requests, ${what}\n${show(received)}`);
+      for (const answer of answers) {
+        const { status, headers, body } = answer;
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        assert.ok(status < 500, `${status} ${body}, ${what}`);
+        if (status >= 400) assertError(answer);
+        if (headers.has('location') && !headers.has('idempotent-replayed')) created++;
+      }
+    }
+
+    assert.equal((await post(server, '{"id":-5,"name":"honest"}')).status, 200);
+    const [{ stored } = {}] = query(server.databasePath, 'SELECT count(*) AS stored FROM plants');
+    const unknown = Number(stored) - created - 1;
+    assert.ok(unknown >= 0 && unknown <= lost, `${stored} stored, ${created} acknowledged, ${lost} without an answer`);
+    assert.ok(lost <= rounds / 100, `${lost} got no answer`);
+    assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
+    assert.equal(await server.stop(), 0);
+    const told = [...statuses]
+      .sort(([a], [b]) => a - b)
+      .map(([status, count]) => `${count.toLocaleString('en')} × ${status}`);
+    return told.join(', ');
+  },
+  controls: [
+    {
+      build: 'one with a lenient parser',
+      changes: [
+        {
+          file: 'src/http/server.ts',
+          from: 'optimizeEmptyRequests',
+          to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
+        },
+      ],
+      caught: /answers for \d+ requests/,
+      rounds: 3000,
+    },
+  ],
+});
+
+/** One to three requests, and what became of them. */
+function makeBytes(secret: string, n: number, random: Random): Buffer {
+  let text = Array.from({ length: 1 + random.below(3) }, (_, at) => makeRequest(secret, n * 3 + at, random)).join('');
+  for (let changes = random.below(4); changes > 0; changes--) text = change(text, random);
+  return Buffer.from(text, 'latin1');
+}
+
+function makeRequest(secret: string, id: number, random: Random): string {
+  const auth = `Authorization: Bearer ${secret}\r\n`;
+  const body = `{"id":${id},"name":"x"}`;
+  const json = 'Content-Type: application/json\r\n';
+  const chunk = (size: string) => `${size}\r\n${body}\r\n0\r\n\r\n`;
+  const hex = body.length.toString(16);
+  return random.pick([
+    () => `GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`,
+    () => `GET /plants/${id} HTTP/1.1\r\nHost: x\r\n${auth}\r\n`,
+    () => `DELETE /plants/a HTTP/1.1\r\nHost: x\r\n${auth}\r\n`,
+    () => `POST /plants HTTP/1.1\r\nHost: x\r\n${auth}${json}Content-Length: ${body.length}\r\n\r\n${body}`,
+    () => `POST /plants HTTP/1.1\r\nHost: x\r\n${auth}${json}Transfer-Encoding: chunked\r\n\r\n${chunk(hex)}`,
+    () => `POST /plants HTTP/1.1\r\nHost: x\r\n${auth}${json}Transfer-Encoding: chunked\r\n\r\n${chunk(`${hex};a=b`)}`,
+    () =>
+      `POST /plants HTTP/1.1\r\nHost: x\r\n${auth}${json}Content-Length: ${body.length}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk(hex)}`,
+    () => `PATCH /plants/a HTTP/1.1\r\nHost: x\r\n${auth}${json}Content-Length: 12\r\n\r\n{"name":"y"}`,
+    () => `POST /plants HTTP/1.1\r\nHost: x\r\n${json}Content-Length: ${body.length}\r\n\r\n${body}`,
+  ])();
+}
+
+function change(text: string, random: Random): string {
+  const at = random.below(text.length);
+  const lines = text.split('\r\n');
+  const line = random.below(lines.length);
+  return random.pick([
+    () => text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ (1 << random.below(8))) + text.slice(at + 1),
+    () => text.slice(0, at) + text.slice(at + 1 + random.below(8)),
+    () => text.slice(0, at) + random.pick(BYTES) + text.slice(at),
+    () => text.slice(0, at),
+    () => lines.with(line, `${lines[line]}\r\n${lines[line]}`).join('\r\n'),
+    () => lines.with(line, `${lines[line]}\r\n${random.pick(LINES)}`).join('\r\n'),
+    () => lines.with(line, random.pick(LINES)).join('\r\n'),
+    () => text.replace(/\r\n(?=[0-9a-f]+\r\n)/, () => `\r\n${random.pick(['0', '-', '+', ' ', '0x', 'fffffffff'])}`),
+    () => text.slice(0, at) + text.slice(at).replace('\r\n', '\n'),
+  ])();
+}
+
+function cut(bytes: Buffer, random: Random): Piece[] {
+  const pieces: Piece[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = random() < 0.5 ? bytes.length : at + 1 + random.below(bytes.length - at);
+    pieces.push({ bytes: bytes.subarray(at, end), waitMs: at === 0 ? 0 : random.below(3) });
+    at = end;
+  }
+  return pieces;
+}

@@ -1,0 +1,178 @@
+// Receivers that hang, drip, flood, redirect and refuse, side by side with good ones, while plants change all the time.
+
+import assert from 'node:assert/strict';
+import { Agent, request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
+import { type Received, type Receiver, startReceiver } from '../../test/receiver.ts';
+import { callerOf } from '../../test/request.ts';
+import { addToken, residentKib } from '../../test/server.ts';
+import { createBadReceivers } from '../bad-receivers.ts';
+import { fault, type Trial } from '../fault.ts';
+
+const PLANTS = 200;
+const MAX_KIB = 256 * 1024;
+/** What is on its way when it has enough: the limit is 64 KiB. */
+const MAX_TAKEN_BYTES = 256 * 1024;
+const EVENTS = ['plant.created', 'plant.updated', 'plant.deleted'];
+
+interface Pace {
+  changes: number;
+  perSecond: number;
+  /** In which good receivers have each of them. */
+  withinMs: number;
+}
+
+fault({
+  name: 'bad webhook receivers',
+  mark: 'good ones get each change within 2 s, in order, once; of an answer 64 KiB are read and none is decompressed',
+  rounds: { short: 200, full: 30_000, of: 'changes beside 9 bad receivers and 2 good ones' },
+  async trial(trial) {
+    const { rounds, isFull } = trial;
+    // Tests that run side by side with the short form slow it down.
+    const pace = isFull ? { perSecond: 1000, withinMs: 2000 } : { perSecond: 100, withinMs: 30_000 };
+    const seen = await tryReceivers(trial, { changes: rounds, ...pace });
+    if (!isFull || !isPostgresHere()) return seen;
+    const onPostgres = await tryReceivers(
+      trial,
+      { changes: 1000, perSecond: 100, withinMs: 2000 },
+      await makeDatabase(),
+    );
+    return `${seen}; on PostgreSQL ${onPostgres}`;
+  },
+  controls: [
+    {
+      build: 'one that reads answers to their end',
+      changes: [{ file: 'src/attempt.ts', from: 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();', to: '' }],
+      caught: /KiB of an answer were read/,
+    },
+  ],
+});
+
+async function tryReceivers({ startServer }: Trial, pace: Pace, databaseUrl?: string): Promise<string> {
+  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const call = callerOf(server, secret);
+  const add = async ({ url }: Receiver) =>
+    JSON.parse((await call('POST', '/webhooks', { url, events: EVENTS })).body).id as string;
+  const seconds = pace.changes / pace.perSecond;
+
+  const trap = await startReceiver();
+  const { byName, taken } = createBadReceivers();
+  const bad = new Map<string, Receiver>();
+  for (const [what, handler] of Object.entries(byName)) bad.set(what, await startReceiver(handler));
+  bad.set(
+    'redirects',
+    await startReceiver((_request, response) => response.writeHead(302, { location: trap.url }).end()),
+  );
+  const badIds = new Map<string, string>();
+  for (const [what, receiver] of bad) badIds.set(what, await add(receiver));
+  const good = [await startReceiver(), await startReceiver()];
+  for (const receiver of good) await add(receiver);
+
+  const committedMs = await change(server.port, secret, pace);
+  const residentMib = Math.round(residentKib(server) / 1024);
+  await Promise.all(good.map((receiver) => allReceived(receiver, committedMs.size, pace.withinMs)));
+  await sleep(200);
+
+  const median = taken.toSorted((a, b) => a - b)[taken.length >> 1] ?? Number.NaN;
+  assert.ok(median <= MAX_TAKEN_BYTES, `${median / 1024} KiB of an answer were read`);
+  const latest = good.map((receiver) => assertAllCame(receiver, committedMs, pace.withinMs));
+  const tried = Object.fromEntries([...bad].map(([what, { received }]) => [what, received.length]));
+  assert.equal(trap.connections(), 0, 'a redirect was followed');
+  assert.equal(tried['answers 410'], 1);
+  assert.equal(tried['answers 429'], 1);
+  for (const what of ['hangs', 'drips its answer', 'answers 500', 'redirects']) {
+    assert.ok((tried[what] ?? 0) >= 1 && (tried[what] ?? 0) <= 10 + 2 * seconds, `${what}: ${tried[what]}`);
+  }
+  for (const what of ['answers 1 GB', 'answers with a bomb'])
+    assert.ok((tried[what] ?? 0) > 1, `${what}: its status counts`);
+  const statusOf = async (what: string) => JSON.parse((await call('GET', `/webhooks/${badIds.get(what)}`)).body).status;
+  assert.equal(await statusOf('answers 410'), 'disabled');
+  assert.equal(await statusOf('answers 500'), 'failing');
+  assert.equal(await statusOf('redirects'), 'failing');
+  const deliveries = await call(
+    'GET',
+    `/webhooks/${badIds.get('answers with a bomb')}/deliveries?status=delivered&limit=1`,
+  );
+  assert.ok(JSON.parse(deliveries.body)[0].answer.startsWith('\u001f'), 'what came compressed was decompressed');
+  assert.ok(residentMib * 1024 < MAX_KIB, `${residentMib} MiB`);
+  assert.equal(await server.stop(), 0, 'receivers that hang do not keep it from stopping');
+  const slowest = Math.round(Math.max(...latest.map(({ slowestMs }) => slowestMs)));
+  const typical = Math.round(latest[0]?.medianMs ?? 0);
+  return `${committedMs.size.toLocaleString('en')} changes at ${pace.perSecond}/s: median ${typical} ms, slowest ${slowest} ms; ${Math.round(median / 1024)} KiB of an answer taken; ${residentMib} MiB`;
+}
+
+function assertAllCame(
+  { received }: Receiver,
+  committedMs: Map<string, number>,
+  withinMs: number,
+): { slowestMs: number; medianMs: number } {
+  const firsts = firstOfEach(received);
+  assert.equal(firsts.size, committedMs.size, 'each change came');
+  const lateMs = [...firsts.values()]
+    .map(({ body, atMs }) => atMs - (committedMs.get(nameIn(body)) ?? Number.NaN))
+    .sort((a, b) => a - b);
+  const slowestMs = lateMs.at(-1) ?? Number.NaN;
+  assert.ok(slowestMs <= withinMs, `the slowest took ${slowestMs} ms`);
+  assertOrder([...firsts.values()]);
+  assert.equal(received.length, firsts.size, 'nothing came twice');
+  return { slowestMs, medianMs: lateMs[lateMs.length >> 1] ?? Number.NaN };
+}
+
+/** The names that were stored, each with when it was known to be. */
+async function change(port: number, secret: string, pace: Pace): Promise<Map<string, number>> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+  const committedMs = new Map<string, number>();
+  const underWay: Promise<void>[] = [];
+  const startMs = performance.now();
+  for (let n = 0; n < pace.changes; ) {
+    const dueMs = performance.now() - startMs;
+    while (n < pace.changes && n < (dueMs / 1000) * pace.perSecond) underWay.push(put(n++));
+    await sleep(5);
+  }
+  await Promise.all(underWay);
+  agent.destroy();
+  return committedMs;
+
+  function put(n: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+      const options = { host: '127.0.0.1', port, method: 'PUT', path: `/plants/${n % PLANTS}`, headers, agent };
+      const sent = request(options, (response) => {
+        response.resume().on('end', () => {
+          assert.equal(response.statusCode, 200);
+          committedMs.set(`change ${n}`, performance.now());
+          resolve();
+        });
+      });
+      sent.on('error', reject);
+      sent.end(`{"name":"change ${n}"}`);
+    });
+  }
+}
+
+async function allReceived({ received }: Receiver, wanted: number, withinMs: number): Promise<void> {
+  const endMs = performance.now() + withinMs + 8000;
+  while (firstOfEach(received).size < wanted && performance.now() < endMs) await sleep(50);
+}
+
+function firstOfEach(received: Received[]): Map<number, Received> {
+  const firsts = new Map<number, Received>();
+  for (const one of received) if (!firsts.has(one.seq)) firsts.set(one.seq, one);
+  return firsts;
+}
+
+/** By the numbers of the changes, for each plant. */
+function assertOrder(received: Received[]): void {
+  const last = new Map<number, number>();
+  for (const { seq, body } of received) {
+    const { id } = JSON.parse(body);
+    assert.ok(seq > (last.get(id) ?? 0), `plant ${id}: ${seq} came after ${last.get(id)}`);
+    last.set(id, seq);
+  }
+}
+
+function nameIn(body: string): string {
+  return JSON.parse(body).name;
+}

@@ -1,0 +1,137 @@
+// The clock of the machine jumps by a day and back under the running server, while tokens expire and webhooks wait for
+// another attempt. Time that has passed is not faked: only the clock on the wall is.
+
+import assert from 'node:assert/strict';
+import { globSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf } from '../../test/request.ts';
+import { addToken, makeFolder, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+
+const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PLANTS = 10;
+/** One because it is due by the clock, one because it was due anyway, and one when the receiver is back. */
+const MAX_ATTEMPTS_A_JUMP = 3;
+
+fault({
+  name: 'clock ±1 day',
+  mark: 'expiry goes by the clock at once; no retry storm, no delivery lost or held up',
+  rounds: { short: 1, full: 12, of: 'jumps of a day, there and back' },
+  skip: LIBRARY === undefined ? 'libfaketime is missing: apt-get install libfaketime' : undefined,
+  async trial({ rounds, random, startServer }) {
+    const clock = join(makeFolder(), 'clock');
+    const setClock = (days: number) => writeFileSync(clock, `${days < 0 ? '' : '+'}${days * 86_400}\n`);
+    setClock(0);
+    const server = await startServer({
+      env: {
+        LD_PRELOAD: LIBRARY ?? '',
+        DONT_FAKE_MONOTONIC: '1',
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: '1',
+        WEBHOOK_ALLOW_PRIVATE: '1',
+      },
+    });
+    const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
+    const call = callerOf(server, secret);
+    const expiring = await makeExpiring(server);
+    let isDown = false;
+    const delivered = new Set<number>();
+    const receiver = await startReceiver((_request, response, { body }) => {
+      if (!isDown) delivered.add(JSON.parse(body).id);
+      response.writeHead(isDown ? 500 : 200).end();
+    });
+    assert.equal((await call('POST', '/webhooks', { url: receiver.url })).status, 201);
+    let id = 0;
+    let most = 0;
+    const etags: string[] = [];
+    const create = async () => {
+      const { status, headers } = await call('POST', '/plants', { id: ++id, name: 'x' });
+      assert.equal(status, 200);
+      etags.push(String(headers.etag));
+    };
+
+    for (let round = 0; round < rounds; round++) {
+      const days = round === 0 ? 1 : round === 1 ? -1 : random.pick([1, -1]);
+      isDown = true;
+      for (let n = 0; n < PLANTS; n++) await create();
+      await sleep(1000);
+      for (const jumped of [days, 0]) {
+        const before = receiver.received.length;
+        setClock(jumped);
+        await sleep(700);
+        await assertExpiry(server, expiring, Date.now() + jumped * DAY_MS);
+        const time = JSON.parse((await call('GET', `/plants/${id}`)).body).created;
+        assert.ok(Number.isFinite(Date.parse(time)));
+        await create();
+        const { headers, body } = await call('GET', '/plants?limit=2');
+        const next = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
+        assert.equal((await call('GET', next)).status, 200, `a cursor does not go by the clock: ${body}`);
+        await sleep(2500);
+        const perChange = (receiver.received.length - before) / id;
+        most = Math.max(most, perChange);
+        assert.ok(perChange <= MAX_ATTEMPTS_A_JUMP, `a retry storm: ${perChange} attempts of each change in 3 s`);
+      }
+      isDown = false;
+      await sleep(5000); // an outage is one after so long
+      await create();
+      await allDelivered(delivered, id);
+    }
+    assert.equal(new Set(etags).size, etags.length, 'an ETag came twice');
+    const { body } = await call('GET', '/events?limit=1000');
+    const seqs = JSON.parse(body).map(({ seq }: { seq: number }) => seq);
+    assert.deepEqual(
+      seqs,
+      seqs.toSorted((a: number, b: number) => a - b),
+    );
+    assert.equal(await server.stop(), 0);
+    return `${id} changes, all delivered; ${most.toFixed(1)} attempts of each after a jump at most`;
+  },
+  controls: [
+    {
+      build: 'one that does not look at when a token ends',
+      changes: [
+        { file: 'src/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
+      ],
+      caught: /that ends .* answers 200/,
+    },
+    {
+      build: 'one whose deliveries wait for the clock to come round again',
+      changes: [{ file: 'src/delivery.ts', from: '    noteClock();\n', to: '' }],
+      caught: /were not delivered/,
+    },
+  ],
+});
+
+/** By when they end. */
+async function makeExpiring({ databaseUrl }: TestServer): Promise<Map<number, string>> {
+  const all = new Map<number, string>();
+  for (const hours of [-30, -2, 2, 30]) {
+    const expiresMs = Date.now() + hours * HOUR_MS;
+    all.set(expiresMs, (await addToken(databaseUrl, { expiresMs })).secret);
+  }
+  return all;
+}
+
+async function assertExpiry(server: TestServer, expiring: Map<number, string>, nowMs: number): Promise<void> {
+  for (const [expiresMs, secret] of expiring) {
+    const { status } = await callerOf(server, secret)('GET', '/plants?limit=1');
+    const hours = Math.round((expiresMs - nowMs) / HOUR_MS);
+    assert.equal(
+      status,
+      nowMs < expiresMs ? 200 : 401,
+      `a token that ends in ${hours} h by the clock answers ${status}`,
+    );
+  }
+}
+
+async function allDelivered(delivered: Set<number>, wanted: number): Promise<void> {
+  const endMs = performance.now() + 20_000;
+  while (delivered.size < wanted) {
+    assert.ok(performance.now() < endMs, `${wanted - delivered.size} of ${wanted} were not delivered`);
+    await sleep(50);
+  }
+}

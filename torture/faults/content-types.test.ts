@@ -1,0 +1,116 @@
+// A body that is said to be compressed, or something else than JSON in UTF-8, and is plain JSON all the same: who
+// believed what it looks like would believe it where it is wrong.
+
+import assert from 'node:assert/strict';
+import { gzipSync } from 'node:zlib';
+import { type Answer, post, send } from '../../test/request.ts';
+import { query } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import type { Random } from '../random.ts';
+
+const BODY = '{"id":900,"name":"x"}';
+const ENCODINGS = [
+  'gzip',
+  'x-gzip',
+  'GZIP',
+  'deflate',
+  'br',
+  'zstd',
+  'compress',
+  'identity, gzip',
+  'gzip, gzip',
+  'aes128gcm',
+  'x',
+  '',
+];
+const TYPES = [
+  'application/jsonx',
+  'application/xjson',
+  'application/json; charset=utf-16',
+  'application/json;charset=UTF-16LE',
+  'application/json; charset=utf-8x',
+  'application/json; charset="utf-7"',
+  'application/json; charset=latin1',
+  'application/json, application/json',
+  'application/json, text/plain',
+  'application/ json',
+  'application /json',
+  'application//json',
+  'application',
+  'application/',
+  '/json',
+  'json',
+  ';application/json',
+  'text/json',
+  'text/plain',
+  'application/ld+json',
+  'application/merge-patch+json',
+  'application/x-ndjson',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data; boundary=application/json',
+  'text/plain; a=application/json',
+  '*/*',
+  '__proto__',
+  '',
+];
+const LETTERS = 'abcdejnostx/+-.;=, "\t';
+
+fault({
+  name: 'compressed body, odd content types',
+  mark: '415 that says what is taken, nothing stored',
+  rounds: { short: 150, full: 5000, of: 'headers' },
+  async trial({ rounds, random, startServer }) {
+    const server = await startServer();
+    for (let round = 0; round < rounds; round++) {
+      const [what, answer] = await sendOdd(server, round, random);
+      assert.equal(answer.status, 415, `${what}: ${answer.status} ${answer.body}`);
+      assert.equal(JSON.parse(answer.body).error, 41_500, what);
+      const taken = answer.headers['accept-encoding'] ?? answer.headers.accept;
+      assert.equal(taken, what.startsWith('Content-Encoding') ? 'identity' : 'application/json', what);
+    }
+    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), []);
+    assert.equal((await post(server, BODY, { 'content-type': 'application/json; charset=utf-8' })).status, 200);
+    assert.equal(await server.stop(), 0);
+    return `${rounds.toLocaleString('en')} × 415`;
+  },
+  controls: [
+    {
+      build: 'one that does not look at Content-Encoding',
+      changes: [{ file: 'src/http/body.ts', from: `headers['content-encoding'] !== undefined`, to: 'false' }],
+      caught: /^Content-Encoding/,
+    },
+    {
+      build: 'one that does not look at the charset',
+      changes: [{ file: 'src/http/body.ts', from: `(params.get('charset') ?? 'utf-8')`, to: `'utf-8'` }],
+      caught: /charset=utf-16: 200/,
+    },
+  ],
+});
+
+async function sendOdd(
+  server: { port: number; secret: string },
+  round: number,
+  random: Random,
+): Promise<[string, Answer]> {
+  const encoding = ENCODINGS[round];
+  if (encoding !== undefined) {
+    const body = round % 2 === 0 ? gzipSync(BODY) : BODY;
+    return [`Content-Encoding: ${encoding}`, await post(server, body, { 'content-encoding': encoding })];
+  }
+  if (round === ENCODINGS.length) {
+    const headers = { authorization: `Bearer ${server.secret}` };
+    return ['no Content-Type', await send(server.port, { method: 'POST', path: '/plants', headers, body: BODY })];
+  }
+  const type = TYPES[round - ENCODINGS.length - 1] ?? anyOther(random);
+  return [`Content-Type: ${type}`, await post(server, BODY, { 'content-type': type })];
+}
+
+/** The right one with a letter lost, doubled or changed. */
+function anyOther(random: Random): string {
+  const right = 'application/json';
+  for (;;) {
+    const at = random.below(right.length + 1);
+    const text = right.slice(0, at) + LETTERS[random.below(LETTERS.length)] + right.slice(at + random.below(3));
+    if (!/^application\/json *(;|$)/.test(text.trim().replace(/\t/g, ' '))) return text;
+  }
+}

@@ -1,0 +1,117 @@
+// The disk has no room left, then some again, again and again: a small one, mounted for this.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { type Answer, callerOf } from '../../test/request.ts';
+import { makeFolder, query } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+
+/** With so much there is room again, also for the log that has to be copied back into the file. */
+const ROOM_KIB = 6 * 1024;
+const PADDING = 'x'.repeat(20_000);
+const RECOVERS_WITHIN_MS = 5000;
+/** A probe a second, and each may find one more page in what the refused write has taken of the log. */
+const NOT_READY_WITHIN_MS = 20_000;
+
+fault({
+  name: 'disk full',
+  mark: 'writes 503, reads 200, recovers by itself when there is room, 0 acknowledged records lost',
+  rounds: { short: 1, full: 10, of: 'times full, and with room again' },
+  skip: whyNot(),
+  async trial({ t, rounds, random, startServer }) {
+    const folder = makeFolder();
+    let sizeKib = 1024 + random.below(ROOM_KIB);
+    mount(folder, `size=${sizeKib}k`);
+    t.after(() => spawnSync('umount', ['-l', folder]));
+    const ballast = join(folder, 'ballast');
+    const server = await startServer({ folder });
+    const call = callerOf(server, server.secret);
+    const acknowledged = new Map<number, string>();
+    let nextId = 1;
+
+    /** Until one is refused, which it gives. */
+    async function fill(padding: string): Promise<{ id: number; name: string; answer: Answer }> {
+      for (;;) {
+        const id = nextId++;
+        const name = `word${id}s ${padding}`;
+        const answer = await call('POST', '/plants', { id, name });
+        if (answer.status !== 200) return { id, name, answer };
+        acknowledged.set(id, name);
+      }
+    }
+
+    for (let round = 0; round < rounds; round++) {
+      const { id, name, answer } = await fill(PADDING);
+      assert.equal(answer.status, 503, `a full disk is ${answer.status}: ${answer.body}`);
+      assert.match(answer.body, /"error":50300,"message":"The disk is full: try again later"/);
+      assert.throws(() => writeFileSync(ballast, Buffer.alloc(ROOM_KIB * 1024)), /ENOSPC/); // to the last byte
+      await fill(''); // these use up what the refused one took of the log
+      for (const id of acknowledged.keys()) assert.equal((await call('GET', `/plants/${id}`)).status, 200, `GET ${id}`);
+      assert.equal((await call('GET', '/plants?limit=5')).status, 200, 'a list is not read');
+      assert.equal((await call('GET', '/healthz')).status, 200);
+      const notReady = await untilStatus(503, () => call('GET', '/readyz'), NOT_READY_WITHIN_MS);
+      assert.equal(notReady.headers['retry-after'], '1');
+
+      rmSync(ballast);
+      sizeKib += ROOM_KIB + random.below(ROOM_KIB);
+      mount(folder, `remount,size=${sizeKib}k`);
+      await untilStatus(200, () => call('POST', '/plants', { id, name }));
+      acknowledged.set(id, name);
+      const { body } = await call('GET', `/plants?q=word${id}`);
+      assert.equal(
+        JSON.parse(body)[0]?.id,
+        id,
+        `record ${id} was refused, then stored, and is not found by its beginning`,
+      );
+      await untilStatus(200, () => call('GET', '/readyz'));
+    }
+    assert.equal(await server.stop(), 0);
+    const stored = new Map(
+      query(server.databasePath, 'SELECT id, name FROM plants').map(({ id, name }) => [Number(id), name]),
+    );
+    const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
+    assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.size} were acknowledged, and lost`);
+    assert.deepEqual(query(server.databasePath, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
+    const turns = server.output().match(/"kind":"writes_(failing|recovered)"/g) ?? [];
+    assert.ok(turns.length >= 2 * rounds, `it said ${turns.length} times that writes fail or work again`);
+    return `${acknowledged.size} acknowledged, 0 lost; every time 503, reads 200, and 200 again`;
+  },
+  controls: [
+    {
+      build: 'one that takes a full disk for a broken one',
+      changes: [{ file: 'src/sqlite/failure.ts', from: `13: 'full'`, to: `13: 'fatal'` }],
+      caught: /"message":"It is not known if the record was stored/,
+    },
+    {
+      build: 'one that takes the words of what found no room for stored',
+      changes: [
+        { file: 'src/sqlite/writer-thread.ts', from: `if (failure !== 'fatal') apply = prepareWrites(db);`, to: '' },
+      ],
+      caught: /record \d+ was refused, then stored, and is not found by its beginning/,
+    },
+  ],
+});
+
+async function untilStatus(status: number, ask: () => Promise<Answer>, withinMs = RECOVERS_WITHIN_MS): Promise<Answer> {
+  const endMs = performance.now() + withinMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer.status === status) return answer;
+    assert.ok(performance.now() < endMs, `still ${answer.status}, not ${status}: ${answer.body}`);
+    await setTimeout(200);
+  }
+}
+
+function mount(folder: string, options: string): void {
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', folder], { encoding: 'utf8' });
+  assert.equal(status, 0, `mount: ${stderr}`);
+}
+
+function whyNot(): string | undefined {
+  const isRoot = process.platform === 'linux' && process.getuid?.() === 0;
+  if (!isRoot || spawnSync('unshare', ['-m', 'true']).status !== 0) return 'only root on Linux can mount a small disk';
+  return undefined;
+}

@@ -1,0 +1,106 @@
+// JSON that is short to send and long to read: as a body, and as lines of an import, which may be longer. The process
+// itself tells how late its event loop was.
+
+import assert from 'node:assert/strict';
+import { post, send } from '../../test/request.ts';
+import { addToken, query, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+
+const BODY_BYTES = 64 * 1024;
+const LINE_BYTES = 1024 * 1024 - 2000;
+/** A busy machine makes a process late that does nothing; what has no bound is late by seconds. */
+const SHORT_FORM_MAX_MS = 1000;
+const MAX_STALL_MS = 50;
+
+/** Each as long as it may be. Keys that look like numbers are hashed by their value, without a secret. */
+const BOMBS: Record<string, (bytes: number) => string> = {
+  'depth 100,000 of arrays': (bytes) => nest(Math.min((bytes - 30) / 2, 100_000), '[', ']'),
+  'depth 100,000 of objects': (bytes) => nest(Math.min((bytes - 30) / 6, 100_000), '{"a":', '}'),
+  'depth 100,000 without an end': (bytes) => '['.repeat(Math.min(bytes, 100_000)),
+  'colliding keys': (bytes) => `{${fill(bytes, (n) => `"${n * 2 ** 16}":1`)}}`,
+  'colliding keys in the last bits': (bytes) => `{${fill(bytes, (n) => `"${(n * 2 ** 20) % (2 ** 32 - 5)}":1`)}}`,
+  'different keys': (bytes) => `{"id":1.0,${fill(bytes, (n) => `"k${n}":1`)}}`,
+  'one key': (bytes) => `{${fill(bytes, () => '"a":1')}}`,
+  'a number of 60,000 digits': () => `{"id":${'9'.repeat(60_000)},"name":"x"}`,
+  'a fraction of 60,000 digits': () => `{"id":0.${'10'.repeat(30_000)}1,"name":"x"}`,
+  'many exponents': (bytes) => `{"id":1,"a":[${fill(bytes, () => '1e1')}]}`,
+  'many numbers behind a fraction': (bytes) => `{"id":1,"a":[1.5,${fill(bytes, () => '1')}]}`,
+  'many large numbers': (bytes) => `{"id":1,"a":[${fill(bytes, () => '9007199254740993')}]}`,
+  'many objects': (bytes) => `{"id":1.0,"a":[${fill(bytes, (n) => `{"b${n}":{}}`)}]}`,
+  'many escapes': (bytes) => `{"id":1.0,"tag":1,"name":"${'\\u0041'.repeat((bytes - 50) / 6)}"}`,
+  'many quotation marks': (bytes) => `{"id":1.0,"tag":1,"name":"${'\\"'.repeat((bytes - 50) / 2)}"}`,
+  'many colons': (bytes) => `{"id":1,"tag":1,"name":"${':'.repeat(bytes - 50)}"}`,
+};
+
+fault({
+  name: 'JSON bombs',
+  mark: '4xx, the event loop never stalls over 50 ms',
+  rounds: { short: 1, full: 10, of: `times ${Object.keys(BOMBS).length} bodies, and as many lines of 1 MiB` },
+  async trial({ rounds, isFull, startServer }) {
+    const server = await startServer();
+    const admin = (await addToken(server.databaseUrl, { scopes: ['admin'] })).secret;
+    const stalls = new Map<string, number>();
+    for (const [name, make] of Object.entries(BOMBS)) {
+      const [body, line] = [make(BODY_BYTES - 200), make(LINE_BYTES)];
+      const stallsMs: number[] = [];
+      for (let round = 0; round <= rounds; round++) {
+        await readStallMs(server, admin);
+        const answer = await post(server, body);
+        assert.ok(answer.status >= 400 && answer.status < 500, `${name}: ${answer.status} ${answer.body}`);
+        const { status, body: report } = await importLine(server, line);
+        assert.equal(status, 200, `${name} in a line: ${report}`);
+        const { failed, errors } = JSON.parse(report);
+        assert.deepEqual([failed, Math.floor(errors[0]?.error / 10_000)], [1, 4], `${name} in a line: ${report}`);
+        stallsMs.push(await readStallMs(server, admin));
+      }
+      // The least, as what a bomb does it does each time, and others on the machine do not. The first is before the code is
+      // compiled.
+      stalls.set(name, Math.min(...stallsMs.slice(1)));
+    }
+    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), []);
+    assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+    assert.equal(await server.stop(), 0);
+    const [name, worstMs] = [...stalls].sort(([, a], [, b]) => b - a)[0] ?? ['', 0];
+    const maxMs = isFull ? MAX_STALL_MS : SHORT_FORM_MAX_MS;
+    assert.ok(worstMs <= maxMs, `${name}: the event loop stalled for ${worstMs.toFixed(0)} ms`);
+    return `${stalls.size * 2} × refused, the event loop was late by ${worstMs.toFixed(0)} ms at most (${name})`;
+  },
+  controls: [
+    {
+      build: 'one that reads as many values as fit into a line',
+      changes: [{ file: 'src/format.ts', from: 'const MAX_VALUES = 1000', to: 'const MAX_VALUES = 1e9' }],
+      caught: /the event loop stalled/,
+    },
+    {
+      build: 'one that does not look how deep it is',
+      changes: [{ file: 'src/json.ts', from: 'if (++depth > MAX_NESTING) return true;', to: '++depth;' }],
+      caught: /^depth 100,000 of arrays: 200/,
+    },
+  ],
+});
+
+/** In what would be a plant. */
+function nest(depth: number, open: string, close: string): string {
+  return `{"id":1,"name":"x","y":${open.repeat(depth)}1${close.repeat(depth)}}`;
+}
+
+function fill(bytes: number, make: (n: number) => string): string {
+  const parts: string[] = [];
+  for (let chars = 30, n = 0; ; n++) {
+    const part = make(n);
+    chars += part.length + 1;
+    if (chars > bytes) return parts.join(',');
+    parts.push(part);
+  }
+}
+
+function importLine({ port, secret }: TestServer, line: string) {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
+  return send(port, { method: 'POST', path: '/plants/import', headers, body: `${line}\n` });
+}
+
+/** How late the event loop was since this was last asked for. */
+async function readStallMs({ port }: TestServer, admin: string): Promise<number> {
+  const { body } = await send(port, { path: '/metrics', headers: { authorization: `Bearer ${admin}` } });
+  return 1000 * Number(/^plant_store_event_loop_delay_seconds\{quantile="1"\} (\S+)$/m.exec(body)?.[1]);
+}

@@ -1,0 +1,101 @@
+// The connection goes after a create was sent, and before its answer has come, perhaps several times: who then sends the
+// same record again is told that it is stored, and it is stored once. On both databases.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
+import { post } from '../../test/request.ts';
+import { query, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { whyNoPostgres } from '../on-postgres.ts';
+
+const CLIENTS = 32;
+const MAX_LOST = 3;
+/** From before it was read until long after it was answered. */
+const MAX_WAIT_MS = 15;
+const RECORDS = `SELECT id || ' ' || name AS line FROM plants`;
+const EVENTS = `SELECT plant_id || ' ' || name AS line FROM changes`;
+
+fault({
+  name: 'lost response',
+  mark: 'the same record sent again is 200 with the same Plant; there is one record, and one event',
+  rounds: { short: 100, full: 5000, of: 'records on SQLite and on PostgreSQL' },
+  skip: whyNoPostgres,
+  async trial({ t, rounds, random, startServer }) {
+    const url = await makeDatabase();
+    const [onSqlite, onPostgres] = await Promise.all([startServer(), startServer({ databaseUrl: url })]);
+    t.after(() => Promise.all([onSqlite.kill(), onPostgres.kill()]));
+    const counts = [
+      await loseAnswers(onSqlite, async (sql) => query(onSqlite.databasePath, sql)),
+      await loseAnswers(onPostgres, (sql) => queryPostgres(url, sql)),
+    ].map(({ lost, replayed }) => `${lost} answers lost, ${replayed} were of stored records`);
+    return `SQLite: ${counts[0]}; PostgreSQL: ${counts[1]}`;
+
+    async function loseAnswers(server: TestServer, select: (sql: string) => Promise<Record<string, unknown>[]>) {
+      const sent: string[] = [];
+      let [lost, replayed] = [0, 0];
+      await Promise.all(
+        Array.from({ length: CLIENTS }, async () => {
+          while (sent.length < rounds) {
+            const id = sent.length;
+            const plant = `{"name":"Plant ${random.below(1000)}"}`;
+            sent.push(`${id} ${JSON.parse(plant).name}`);
+            const body = `{"id":${id},${plant.slice(1)}`;
+            for (let n = random.below(MAX_LOST) + 1; n > 0; n--, lost++) {
+              await sendAndDrop(server, body, { waitMs: random.below(MAX_WAIT_MS), reset: random() < 0.5 });
+            }
+            const answer = await post(server, body);
+            assert.equal(answer.status, 200, `the same record again: ${answer.status} ${answer.body}`);
+            assert.equal(answer.body, plant);
+            if (answer.headers['idempotent-replayed'] === 'true') replayed++;
+          }
+        }),
+      );
+      sent.sort();
+      assert.deepEqual(linesOf(await select(RECORDS)), sent, 'the records are not what was sent');
+      assert.deepEqual(linesOf(await select(EVENTS)), sent, 'not one event for each record');
+      assert.ok(replayed > 0, 'no record was stored whose answer was lost, so nothing was tried');
+      return { lost, replayed };
+    }
+  },
+  controls: [
+    {
+      build: 'one that refuses the record that is there as it would another',
+      changes: [
+        { file: 'src/decide.ts', from: `      if (isSame(present, write.plant)) return { does: 'keep' };\n`, to: '' },
+      ],
+      caught: /the same record again: 400/,
+    },
+    {
+      build: 'one that stores the same record again',
+      changes: [
+        {
+          file: 'src/decide.ts',
+          from: `if (isSame(present, write.plant)) return { does: 'keep' };\n      return`,
+          to: `if (isSame(present, write.plant)) return { does: 'store', plant: write.plant };\n      return`,
+        },
+      ],
+      caught: /not one event for each record/,
+    },
+  ],
+});
+
+/** Ends when nobody hears any more what the server says. */
+async function sendAndDrop(
+  { port, secret }: TestServer,
+  body: string,
+  { waitMs, reset }: { waitMs: number; reset: boolean },
+): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`;
+  await new Promise((sent) => socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body}`, sent));
+  await sleep(waitMs);
+  if (reset) socket.resetAndDestroy();
+  else socket.destroy();
+}
+
+function linesOf(rows: Record<string, unknown>[]): unknown[] {
+  return rows.map(({ line }) => line).sort();
+}

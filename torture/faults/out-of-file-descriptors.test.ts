@@ -1,0 +1,105 @@
+// More connections than the process may open files: who has one is served, the others are refused or wait, and nobody has
+// to start it anew when they are gone.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { createOver, post } from '../../test/request.ts';
+import { query, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+
+const MAX_FILES = 256;
+const CLIENTS = 400;
+const MAX_RECOVERY_MS = 5000;
+
+fault({
+  name: 'out of file descriptors',
+  mark: 'no crash, who is connected is served, recovers within 5 s',
+  rounds: { short: 2, full: 50, of: `times ${CLIENTS} connections for ${MAX_FILES} files` },
+  skip: spawnSync('prlimit', ['--version']).status === 0 ? undefined : 'prlimit is missing: apt-get install util-linux',
+  async trial({ rounds, random, startServer }) {
+    const server = await startServer({ wrapper: ['prlimit', `--nofile=${MAX_FILES}`] });
+    const before = new Agent({ keepAlive: true, maxSockets: 1 });
+    let id = 1;
+    assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200);
+    let longestMs = 0;
+    for (let round = 0; round < rounds; round++) {
+      const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(server.port)));
+      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'who was connected before');
+      await setTimeout(random.below(300));
+      // What needs another file may be refused, and nothing else.
+      for (const path of ['/plants/summary', '/plants/export', '/plants', '/readyz']) {
+        const status = await getOver(before, server, path);
+        assert.ok(status === 200 || status === 503, `${path}: ${status}`);
+      }
+      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'who was connected before');
+      for (const socket of sockets) socket.destroy();
+
+      const goneMs = performance.now();
+      for (;;) {
+        const answer = await post(server, `{"id":${id},"name":"x"}`).catch(() => undefined);
+        if (answer?.status === 200) break;
+        const waitedMs = performance.now() - goneMs;
+        assert.ok(
+          waitedMs < MAX_RECOVERY_MS,
+          `still out of order after ${waitedMs.toFixed(0)} ms: ${server.output().slice(-300)}`,
+        );
+        await setTimeout(20);
+      }
+      longestMs = Math.max(longestMs, performance.now() - goneMs);
+      id++;
+    }
+    before.destroy();
+    const [{ count } = {}] = query(server.databasePath, 'SELECT count(*) AS count FROM plants');
+    assert.equal(count, BigInt(id - 1));
+    assert.doesNotMatch(server.output(), /"level":"fatal"/);
+    assert.equal(await server.stop(), 0);
+    return `${rounds * CLIENTS} connections, alive, recovered within ${longestMs.toFixed(0)} ms`;
+  },
+  controls: [
+    {
+      build: 'one that takes a file that it cannot open for a failing disk',
+      changes: [
+        {
+          file: 'src/sqlite/moment.ts',
+          from: `if (isDamage(error) || failureOf(error) === 'bug') throw error;`,
+          to: 'throw error;',
+        },
+      ],
+      caught: /^\/(plants|readyz).*: |who was connected before/,
+    },
+    {
+      build: 'one that gets no place back from those who go',
+      changes: [
+        {
+          file: 'src/http/connection.ts',
+          from: 'const MAX_CONNECTIONS = 10_000',
+          to: `const MAX_CONNECTIONS = ${CLIENTS / 2}`,
+        },
+        { file: 'src/http/connection.ts', from: `    socket.on('close', () => connections--);\n`, to: '' },
+      ],
+      caught: /still out of order/,
+    },
+  ],
+});
+
+function getOver(agent: Agent, { port, secret }: TestServer, path: string): Promise<number | string | undefined> {
+  return new Promise((resolve) => {
+    const headers = { authorization: `Bearer ${secret}` };
+    const sent = get({ host: '127.0.0.1', port, path, headers, agent }, (response) => {
+      response.resume().on('close', () => resolve(response.statusCode));
+    });
+    sent.on('error', ({ message }) => resolve(message));
+  });
+}
+
+/** Its connection may be closed at once, or wait to be taken in. */
+async function open(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
+  return socket;
+}

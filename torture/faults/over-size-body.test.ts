@@ -1,0 +1,115 @@
+// Bodies that are too long, with a length and without one, from clients that go on sending whatever they are told:
+// refused while they come, and never kept.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { fillIn, post } from '../../test/request.ts';
+import { query, residentKib, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { assertError, readAnswers } from '../http/answers.ts';
+
+const MIB = 1024 * 1024;
+const MAX_TAKEN_MIB = 16; // what fits into the buffers of two sockets
+const MAX_GROWTH_KIB = 32 * 1024;
+const MAX_IMPORT_GROWTH_KIB = 96 * 1024;
+const PIECE = Buffer.alloc(64 * 1024, 'x');
+
+fault({
+  name: 'over-size body',
+  mark: '413 early, memory flat, nothing stored',
+  rounds: { short: 64, full: 1024, of: 'MiB offered, three times' },
+  async trial({ rounds: mib, startServer }) {
+    const server = await startServer();
+    await post(server, '{"id":1,"name":"the first"}');
+    const memory = watchMemory(server);
+    const seen: string[] = [];
+    for (const framing of ['Transfer-Encoding: chunked', `Content-Length: ${mib * MIB}`]) {
+      const { received, takenMib } = await offer(server, `/plants HTTP/1.1\r\nHOST AUTH TYPE ${framing}`, mib);
+      const [answer, ...more] = readAnswers(received);
+      assert.deepEqual([answer?.status, more.length], [413, 0], `${framing}: ${received.toString().slice(0, 200)}`);
+      if (answer) assertError(answer, 41_300);
+      assert.equal(answer?.headers.get('connection'), 'close');
+      assert.ok(takenMib < MAX_TAKEN_MIB, `${framing}: ${takenMib.toFixed(1)} MiB were taken`);
+      seen.push(
+        `413 after ${takenMib.toFixed(1)} of ${mib} MiB ${framing.startsWith('T') ? 'chunked' : 'with a length'}`,
+      );
+    }
+    const exact = await post(server, 'x'.repeat(64 * 1024 + 1));
+    assert.equal(exact.status, 413, exact.body);
+    const refusedKib = memory.peakKib();
+    assert.ok(refusedKib < MAX_GROWTH_KIB, `memory grew by ${refusedKib} KiB`);
+
+    // A file may have any length, but not a line of it.
+    const type = 'Content-Type: application/x-ndjson\r\nConnection: close\r\nTransfer-Encoding: chunked';
+    const { received } = await offer(server, `/plants/import HTTP/1.1\r\nHOST AUTH ${type}`, mib);
+    const [{ status, body } = assert.fail('an import got no answer')] = readAnswers(received);
+    assert.equal(status, 200, body);
+    assert.deepEqual([JSON.parse(body).failed, JSON.parse(body).errors[0].error], [1, 41_300], body);
+    const importKib = memory.peakKib();
+    assert.ok(importKib < MAX_IMPORT_GROWTH_KIB, `memory grew by ${importKib} KiB in an import`);
+    memory.stop();
+    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), [{ id: 1n }]);
+    assert.equal(await server.stop(), 0);
+    seen.push(
+      `a line of ${mib} MiB refused`,
+      `memory +${Math.round(Math.max(refusedKib, importKib) / 1024)} MiB at most`,
+    );
+    return seen.join(', ');
+  },
+  controls: [
+    {
+      build: 'one that does not count the bytes of a body',
+      changes: [{ file: 'src/http/incoming.ts', from: 'kept.bytes > kept.maxBytes', to: 'false' }],
+      caught: /^Transfer-Encoding: chunked: HTTP\/1.1 400|memory grew/,
+    },
+    {
+      build: 'one that keeps a line however long it is',
+      changes: [
+        { file: 'src/record-end.ts', from: 'MAX_RECORD_BYTES = 1024 * 1024', to: 'MAX_RECORD_BYTES = 1024 ** 3' },
+      ],
+      caught: /memory grew by \d+ KiB in an import|"failed":1|got no answer/,
+      rounds: 8,
+    },
+  ],
+});
+
+/** Sends so many MiB, or as many as are taken; gives the answer. */
+async function offer(server: TestServer, head: string, mib: number): Promise<{ received: Buffer; takenMib: number }> {
+  const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+  const received: Buffer[] = [];
+  socket.on('data', (chunk: Buffer) => received.push(chunk));
+  socket.on('error', () => {}); // cut off while it sends
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  const isChunked = head.includes('chunked');
+  socket.write(fillIn(server.secret, `POST ${head}\r\n\r\n`));
+  for (let sent = 0; sent < mib * MIB && socket.writable; sent += PIECE.length) {
+    if (isChunked) socket.write('10000\r\n');
+    socket.write(PIECE);
+    if (isChunked) socket.write('\r\n');
+    if (socket.writableNeedDrain) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
+  }
+  const takenMib = (socket.bytesWritten - socket.writableLength) / MIB;
+  if (isChunked && socket.writable) socket.end('0\r\n\r\n');
+  else socket.end();
+  await closed;
+  return { received: Buffer.concat(received), takenMib };
+}
+
+function watchMemory(server: TestServer): { peakKib(): number; stop(): void } {
+  const beforeKib = residentKib(server);
+  let peakKib = beforeKib;
+  let watching = true;
+  (async () => {
+    while (watching && server.process.exitCode === null) {
+      peakKib = Math.max(peakKib, residentKib(server));
+      await setTimeout(20);
+    }
+  })();
+  return {
+    peakKib: () => peakKib - beforeKib,
+    stop() {
+      watching = false;
+    },
+  };
+}

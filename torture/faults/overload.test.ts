@@ -1,0 +1,140 @@
+// Ten times more at once than it takes with 64 connections at its best, and more than may wait: what it stores in a
+// second stays near that, and all the others are told to come again.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { fillIn, post, sendRaw } from '../../test/request.ts';
+import { query, type TestServer } from '../../test/server.ts';
+import type { Created } from '../creates.ts';
+import { fault } from '../fault.ts';
+
+const LOAD = fileURLToPath(import.meta.resolve('../creates.ts'));
+const MAX_CONNECTIONS = 10_000;
+const PEAK = { connections: 64, depth: 1 };
+/** 16,000 under way, of which 11,000 are taken; the others come again each second, and cost what an answer costs. */
+const OVERLOAD = { connections: 640, depth: 25 };
+const MIN_SHARE = 0.8;
+/** So few have not even filled what may wait, and each that is answered was read behind many others. */
+const MIN_SHARE_SHORT = 0.3;
+const MAX_RECOVERY_MS = 5000;
+/** On a machine that is busy with other tests. */
+const MAX_RECOVERY_SHORT_MS = 60_000;
+
+const report = process.report.getReport() as { userLimits?: { open_files?: { hard: number | string } } };
+const hasRoom = process.platform === 'linux' && Number(report.userLimits?.open_files?.hard) > MAX_CONNECTIONS + 500;
+
+fault({
+  name: 'overload ×10',
+  mark: 'throughput ≥ 80 % of peak, the rest 503 with Retry-After, recovers within 5 s',
+  rounds: { short: 1, full: 4, of: 'times at its best, and with ten times more' },
+  skip: hasRoom ? undefined : `needs Linux, and more than ${MAX_CONNECTIONS} files that a process may open`,
+  async trial({ rounds, isFull, startServer }) {
+    const server = await startServer();
+    const wanted = isFull ? 60_000 : 12_000;
+    const shares: number[] = [];
+    let [stored, refused, slowestMs] = [0, 0, 0];
+    await load(server, PEAK, 3000);
+    for (let round = 0; round < rounds; round++) {
+      const peak = await load(server, PEAK, wanted / 2);
+      const over = await load(server, OVERLOAD, wanted);
+      const overMs = performance.now();
+      const { status } = await post(server, `{"id":${-1 - round},"name":"x"}`);
+      assert.equal(status, 200, 'right after it');
+      slowestMs = Math.max(slowestMs, performance.now() - overMs);
+      for (const { others, rude } of [peak, over]) {
+        if (!isFull) delete others['408']; // where others are busy, it may not get to read what was sent in time
+        assert.deepEqual(others, {}, `something else than 200 and 503: ${JSON.stringify(others)}`);
+        assert.equal(rude, 0, `${rude} × 503 without Retry-After`);
+      }
+      assert.equal(peak.refused, 0, 'refused at its best');
+      shares.push(over.stored / over.cpuTicks / (peak.stored / peak.cpuTicks));
+      stored += over.stored;
+      refused += over.refused;
+    }
+    const share = shares.sort((a, b) => a - b)[shares.length >> 1] as number;
+    assert.ok(refused > 0, 'nobody was refused: it was no overload');
+    assert.ok(share >= (isFull ? MIN_SHARE : MIN_SHARE_SHORT), `it stored ${(100 * share).toFixed(0)} % of its best`);
+    assert.ok(
+      slowestMs < (isFull ? MAX_RECOVERY_MS : MAX_RECOVERY_SHORT_MS),
+      `the next one took ${slowestMs.toFixed(0)} ms`,
+    );
+    await refuseConnections(server);
+    assert.equal(await server.stop(), 0);
+    const numbers = `${stored.toLocaleString('en')} stored, ${refused.toLocaleString('en')} × 503`;
+    return `${(100 * share).toFixed(0)} % of peak (${numbers}), the next one after ${slowestMs.toFixed(0)} ms`;
+  },
+  controls: [
+    {
+      build: 'one in which everything may wait',
+      changes: [
+        {
+          file: 'src/sqlite/writer.ts',
+          from: 'const MAX_WAITING_WRITES = 10_000',
+          to: 'const MAX_WAITING_WRITES = 1e9',
+        },
+      ],
+      caught: /nobody was refused/,
+    },
+    {
+      build: 'one that takes every connection',
+      changes: [{ file: 'src/http/connection.ts', from: 'MAX_CONNECTIONS = 10_000', to: 'MAX_CONNECTIONS = 100_000' }],
+      caught: /connection 10,001/,
+    },
+  ],
+});
+
+let first = 0;
+
+/** With the processor time of the server: it is what bounds the throughput, and others on the machine do not change it. */
+async function load(
+  server: TestServer,
+  { connections, depth }: typeof PEAK,
+  stored: number,
+): Promise<Created & { cpuTicks: number }> {
+  const { port, secret } = server;
+  const options = { port, secret, connections, depth, stored, first };
+  first += 10_000_000;
+  const before = cpuTicksOf(server);
+  const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+  const child = spawn(process.execPath, [LOAD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const created = JSON.parse(await text(child.stdout));
+  return { ...created, cpuTicks: cpuTicksOf(server) - before };
+}
+
+function cpuTicksOf({ process: { pid } }: TestServer): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return Number(fields[11]) + Number(fields[12]); // user and system
+}
+
+/** One more than may be: it is told so, without an effect, and there is room again when others go. */
+async function refuseConnections(server: TestServer): Promise<void> {
+  const sockets: Socket[] = [];
+  while (sockets.length < MAX_CONNECTIONS) {
+    const more = Array.from({ length: 200 }, () => connect(server.port, '127.0.0.1'));
+    for (const socket of more) socket.on('error', () => {});
+    await Promise.all(more.map((socket) => once(socket, 'connect')));
+    sockets.push(...more);
+  }
+  const create =
+    'POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: 24\r\n\r\n{"id":-999,"name":"x y"}';
+  const refusal = await sendRaw(server.port, fillIn(server.secret, create));
+  assert.match(
+    refusal,
+    /^HTTP\/1.1 503 .*retry-after: 1.*"error":50300,"message":"Too many connections/s,
+    'connection 10,001',
+  );
+  assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = -999'), []);
+
+  for (const socket of sockets) socket.destroy();
+  const goneMs = performance.now();
+  while ((await post(server, '{"id":-999,"name":"x"}').catch(() => undefined))?.status !== 200) {
+    assert.ok(performance.now() - goneMs < MAX_RECOVERY_MS, 'no room 5 s after the others went');
+  }
+}

@@ -1,0 +1,78 @@
+// The file system is shut down under the writing server, and everything that was only in memory is gone with it.
+// XFS, since its shutdown without a flush of the log does what a power cut does.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { makeFolder, query } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { assertKept, createLedger, type Ledger } from '../ledger.ts';
+import { SYNCHRONOUS_OFF } from '../safeguards.ts';
+
+const DISK_BYTES = 400 * 1024 * 1024;
+
+fault({
+  name: 'power cut',
+  mark: '0 acknowledged records lost; with synchronous=OFF some are',
+  rounds: { short: 2, full: 30, of: 'cuts under 64 writers' },
+  skip: whyNot(),
+  async trial({ t, rounds, random, startServer }) {
+    const outside = makeFolder();
+    const image = join(outside, 'disk.xfs');
+    const disk = join(outside, 'disk');
+    mkdirSync(disk);
+    writeFileSync(image, '');
+    truncateSync(image, DISK_BYTES);
+    sh('mkfs.xfs', '-q', image);
+    t.after(() => spawnSync('umount', ['-l', disk]));
+    sh('mount', '-o', 'loop', image, disk);
+    const folder = join(disk, 'data');
+    mkdirSync(folder);
+
+    const ledger = createLedger();
+    let unsure = 0;
+    for (let round = 0; round < rounds; round++) {
+      const server = await startServer({ folder });
+      const writing = ledger.write(server, { connections: 64 });
+      await ledger.grows();
+      await setTimeout(100 + random.below(600));
+      const before = new Set(ledger.acknowledged.keys());
+      sh('xfs_io', '-x', '-c', 'shutdown', disk);
+      await server.kill();
+      await writing;
+      sh('umount', disk);
+      sh('mount', '-o', 'loop', image, disk);
+      const restarted = await startServer({ folder });
+      unsure += forgetUnsure(ledger, before, restarted.databasePath);
+      assertKept(ledger, restarted.databasePath);
+      await restarted.stop();
+    }
+    const moment = unsure > 0 ? `; ${unsure} answered while the disk was being cut off were not kept` : '';
+    return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost${moment}`;
+  },
+  controls: [{ ...SYNCHRONOUS_OFF, caught: /were acknowledged, and lost|is damaged/, inShort: true }],
+});
+
+/**
+ * After a real power cut nobody gets an answer. Here the server lives on while XFS goes down, and of an fsync that is
+ * under way then, XFS may say that it has worked although it has not (seen in a trace): such answers prove nothing.
+ */
+function forgetUnsure({ acknowledged }: Ledger, before: Set<bigint>, databasePath: string): number {
+  const stored = new Set(query(databasePath, 'SELECT id FROM plants').map(({ id }) => id as bigint));
+  const unsure = [...acknowledged.keys()].filter((id) => !before.has(id) && !stored.has(id));
+  for (const id of unsure) acknowledged.delete(id);
+  return unsure.length;
+}
+
+function whyNot(): string | undefined {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can mount a disk';
+  const missing = ['mkfs.xfs', 'xfs_io'].find((command) => spawnSync(command, ['-V']).status !== 0);
+  return missing && `${missing} is missing: apt-get install xfsprogs`;
+}
+
+function sh(command: string, ...args: string[]): void {
+  const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  assert.equal(status, 0, `${command}: ${stderr}`);
+}

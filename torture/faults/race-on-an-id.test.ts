@@ -1,0 +1,64 @@
+// Clients at two nodes on one PostgreSQL want the same id for different plants, all at the same moment.
+
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
+import { createOver } from '../../test/request.ts';
+import { fault } from '../fault.ts';
+import { whyNoPostgres } from '../on-postgres.ts';
+
+const CLIENTS_PER_NODE = 64;
+
+fault({
+  name: 'race on an id',
+  mark: 'of all who want an id one wins, the others get 400, and there is one record and one event of the winner',
+  rounds: { short: 12, full: 1000, of: `ids, each wanted by ${CLIENTS_PER_NODE} clients at each of two nodes` },
+  skip: whyNoPostgres,
+  async trial({ t, rounds, random, startServer }) {
+    const databaseUrl = await makeDatabase();
+    const nodes = await Promise.all([startServer({ databaseUrl }), startServer({ databaseUrl })]); // both migrate
+    t.after(() => Promise.all(nodes.map((node) => node.kill())));
+    const clients = nodes.flatMap((node, at) => {
+      const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS_PER_NODE });
+      t.after(() => agent.destroy());
+      return Array.from({ length: CLIENTS_PER_NODE }, (_, n) => ({ node, agent, name: `client ${n} of node ${at}` }));
+    });
+
+    const won: string[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const id = BigInt.asIntN(64, BigInt(random.below(2 ** 32)) * 2n ** 32n + BigInt(round));
+      const inOrder = clients.map((client) => ({ ...client, turn: random() })).sort((a, b) => a.turn - b.turn);
+      const answers = await Promise.all(inOrder.map(({ node, agent, name }) => createOver(agent, node, { id, name })));
+      const strange = answers.filter((answer) => answer !== 200 && answer !== 400);
+      assert.equal(strange.length, 0, `${strange.length} clients who raced for ${id} got ${strange[0]}`);
+      const winners = inOrder.filter((_, at) => answers[at] === 200);
+      assert.equal(winners.length, 1, `${winners.length} clients have won ${id}, not one`);
+      won.push(`${id} ${winners[0]?.name}`);
+    }
+    const log = await queryPostgres(databaseUrl, `SELECT plant_id || ' ' || name AS line FROM changes`);
+    const stored = await queryPostgres(databaseUrl, `SELECT id || ' ' || name AS line FROM plants`);
+    won.sort();
+    assert.deepEqual(stored.map(({ line }) => line).sort(), won, 'the records are not those of the winners');
+    assert.deepEqual(log.map(({ line }) => line).sort(), won, 'the events are not those of the winners');
+    const byNode = nodes.map((_, at) => won.filter((line) => line.endsWith(`node ${at}`)).length);
+    return `${(rounds * clients.length).toLocaleString('en')} creates, ${won.length} winners (${byNode.join(' at one node, ')} at the other)`;
+  },
+  controls: [
+    {
+      build: 'one that takes a record that another node has stored as its own',
+      changes: [
+        {
+          file: 'src/postgres/write.ts',
+          from: '= { present: toPresent(row) };',
+          to: '= isNew ? { seq: Number(row.seq) } : { present: toPresent(row) };',
+        },
+      ],
+      caught: /\d clients have won/,
+    },
+    {
+      build: 'one that does not try again when another node was first',
+      changes: [{ file: 'src/postgres/failure.ts', from: `  '23505': 'conflict',`, to: `  '23505': 'bug',` }],
+      caught: /clients who raced for -?\d+ got 500/,
+    },
+  ],
+});

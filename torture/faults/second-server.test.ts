@@ -1,0 +1,75 @@
+// A server for each file, and no more: a second one that is started beside the first, through a link as well, and two
+// that are started at the same moment.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout } from 'node:timers/promises';
+import { post } from '../../test/request.ts';
+import { makeFolder, type ServerOptions, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { assertKept, createLedger } from '../ledger.ts';
+
+const REFUSAL = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
+const ENDS_WITHIN_MS = 20_000;
+
+fault({
+  name: 'second server on the same SQLite file',
+  mark: 'the second refuses with a line that says why, the first goes on; after kill -9 the next one may',
+  rounds: { short: 1, full: 20, of: 'second starts beside a writing server, and as many races of two' },
+  async trial({ rounds, random, launcher, startServer }) {
+    const folder = makeFolder();
+    const link = join(makeFolder(), 'link.db');
+    symlinkSync(join(folder, 'plants.db'), link);
+    const ledger = createLedger();
+    for (let round = 0; round < rounds; round++) {
+      const server = await startServer({ folder });
+      const writing = ledger.write(server, { connections: 8 });
+      await setTimeout(random.below(300));
+      const path = random.pick([server.databasePath, link]);
+      const { status, stderr } = await startInVain(launcher, `sqlite:${path}`);
+      assert.equal(status, 1, `a second server on the same file ended with ${status}`);
+      assert.match(stderr, REFUSAL);
+      await ledger.grows();
+      await server.kill();
+      await writing;
+      await race(folder, startServer);
+    }
+    assertKept(ledger, join(folder, 'plants.db'));
+    return `${rounds} refused beside one that writes, ${rounds} in a race, ${ledger.acknowledged.size} acknowledged, 0 lost`;
+  },
+  controls: [
+    {
+      build: 'one that does not take the lock',
+      changes: [{ file: 'src/sqlite/lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
+      caught: /a second server on the same file ended with null/,
+    },
+  ],
+});
+
+/** Gives null as status, where it had to be ended. */
+async function startInVain(launcher: string, databaseUrl: string): Promise<{ status: number | null; stderr: string }> {
+  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl };
+  const child = spawn(process.execPath, [launcher, 'serve'], { env });
+  child.stdout.once('data', () => child.kill('SIGKILL')); // it listens
+  const tooLong = globalThis.setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
+  const [[status], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  clearTimeout(tooLong);
+  return { status, stderr };
+}
+
+/** Of two that start at once, one serves. */
+async function race(folder: string, startServer: (options: ServerOptions) => Promise<TestServer>): Promise<void> {
+  const starts = await Promise.allSettled([startServer({ folder }), startServer({ folder })]);
+  const started = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
+  const refused = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
+  assert.equal(started.length, 1, `${started.length} of two that were started at once are serving: ${refused}`);
+  assert.match(refused[0] ?? '', /^Error: The server ended with 1: plant-store: Another server is using .*\n$/);
+  for (const server of started) {
+    assert.equal((await post(server, '{"id":-1,"name":"Plant number -1"}')).status, 200);
+    assert.equal(await server.stop(), 0);
+  }
+}

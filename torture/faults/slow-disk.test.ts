@@ -1,0 +1,113 @@
+// Every sync of the disk takes 50 ms longer: who reads does not notice, and what waits to be written stays within bounds.
+
+import assert from 'node:assert/strict';
+import { Agent } from 'node:http';
+import { createOver } from '../../test/request.ts';
+import { residentKib, type TestServer } from '../../test/server.ts';
+import { whyNoStrace, withSyncs } from '../../test/strace.ts';
+import { fault } from '../fault.ts';
+import { createLedger } from '../ledger.ts';
+import { readTimes } from '../read-times.ts';
+
+/** In the short form both are wide, for machines that have other things to do. */
+const FULL = { delayMs: 50, p99Ms: 20 };
+const SHORT = { delayMs: 200, p99Ms: 100 };
+const PAUSE_MS = 5;
+/** Of long records, which are more than the store lets wait. */
+const [LONG_WRITERS, LONG_NAME, LONG_MS, LONG_TIMES] = [1000, 'x'.repeat(60_000), 4000, 6];
+/** From the first half of these times to the second: what waits is bounded, so it must not go on growing. */
+const MAX_GROWTH = 1.25;
+
+let nextLongId = -2;
+
+fault({
+  name: 'slow disk',
+  mark: 'GET and /healthz p99 < 20 ms while each sync takes 50 ms longer; memory bounded',
+  rounds: { short: 100, full: 1000, of: 'reads of each kind beside 64 writers' },
+  skip: whyNoStrace(),
+  async trial({ rounds, isFull, startServer }) {
+    const { delayMs, p99Ms } = isFull ? FULL : SHORT;
+    const server = await startServer({ wrapper: withSyncs(`delay_enter=${delayMs}ms`) });
+    const ledger = createLedger();
+    const agent = new Agent({ keepAlive: true });
+    const first = await timeOf(() => createOver(agent, server, { id: -1, name: 'first' }));
+    assert.ok(first > delayMs, 'the disk was not made slow');
+    const writing = ledger.write(server, { connections: 64 });
+    await ledger.grows();
+
+    const seen: string[] = [];
+    for (const path of ['/plants/-1', '/healthz']) {
+      const times = await readTimes({
+        port: server.port,
+        secret: server.secret,
+        path,
+        count: rounds,
+        pauseMs: PAUSE_MS,
+      });
+      const late = times.filter((ms) => ms >= p99Ms).length;
+      const of = `${late} of ${times.length} took ${p99Ms} ms or longer`;
+      assert.ok(late <= rounds / 100, `${path}: ${of} while a sync takes ${delayMs} ms longer`);
+      const p99 = times.sort((a, b) => a - b)[Math.floor((times.length - 1) * 0.99)] ?? 0;
+      seen.push(`${path} p99 ${p99.toFixed(1)} ms`);
+    }
+    if (isFull) {
+      const mib: number[] = [];
+      for (let time = 0; time < LONG_TIMES; time++) mib.push(await writeLong(server));
+      const [first, last] = [mib.slice(0, LONG_TIMES / 2), mib.slice(LONG_TIMES / 2)];
+      const grown = `${mib.map((one) => one.toFixed(0)).join(', ')} MiB`;
+      assert.ok(Math.max(...last) < Math.max(...first) * MAX_GROWTH, `memory grows while long records wait: ${grown}`);
+      seen.push(`${LONG_WRITERS} writers of long records: ${grown}`);
+    }
+    assert.equal(await server.stop(), 0);
+    await writing;
+    return `${seen.join(', ')}, ${ledger.acknowledged.size} written meanwhile`;
+  },
+  controls: [
+    {
+      build: 'one that commits on the thread that answers',
+      changes: [
+        { file: 'src/sqlite/writer.ts', from: 'workerData: { path },', to: 'workerData: { path, done },' },
+        {
+          file: 'src/sqlite/writer.ts',
+          from: 'const thread = new Worker(',
+          to: 'const done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
+        },
+        {
+          file: 'src/sqlite/writer.ts',
+          from: '[first.image.bytes.buffer] : [],\n    );',
+          to: '[first.image.bytes.buffer] : [],\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
+        },
+        {
+          file: 'src/sqlite/writer-thread.ts',
+          from: 'port.postMessage(commit(batch.map(unpackWrite)));',
+          to: 'port.postMessage(commit(batch.map(unpackWrite))); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
+        },
+      ],
+      caught: /: \d+ of \d+ took \d+ ms or longer while a sync takes/,
+    },
+  ],
+});
+
+/** Each connection sends a record that is as long as can be, then the next, whatever the answer. Gives the most memory. */
+async function writeLong(server: TestServer): Promise<number> {
+  const agent = new Agent({ keepAlive: true, maxSockets: LONG_WRITERS });
+  const endMs = performance.now() + LONG_MS;
+  let mostKib = 0;
+  await Promise.all(
+    Array.from({ length: LONG_WRITERS }, async () => {
+      while (performance.now() < endMs) {
+        const answer = await createOver(agent, server, { id: nextLongId--, name: LONG_NAME });
+        assert.ok(answer === 200 || answer === 503, `a long record got ${answer}`);
+        mostKib = Math.max(mostKib, residentKib(server));
+      }
+    }),
+  );
+  agent.destroy();
+  return mostKib / 1024;
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}

@@ -1,0 +1,231 @@
+// Webhooks that lead to where the operator has not allowed them, however their URLs are written and whatever their names
+// resolve to by then. A listener on every address of this machine counts who comes.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf } from '../../test/request.ts';
+import { addToken, besideServer, makeFolder, needs, type TestServer } from '../../test/server.ts';
+import { fault, type Trial } from '../fault.ts';
+import type { Random } from '../random.ts';
+import { startNameServer, whyNoNames } from '../security/name-server.ts';
+
+const WITHIN_MS = 30_000;
+/** Nobody connects to it: the name leads elsewhere by then. */
+const PUBLIC = '93.184.215.14';
+const NEVER_HOSTS = [
+  '0.0.0.0',
+  '0',
+  '[::]',
+  '[::ffff:127.0.0.1]',
+  '[::127.0.0.1]',
+  '[64:ff9b::7f00:1]',
+  '[2002:7f00:1::]',
+];
+const HOSTS = [
+  ...NEVER_HOSTS,
+  ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', 'localhost', '[::1]', '10.0.0.1'],
+  ...['172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '[fe80::1]', '[fc00::1]', '[2001:0:7f00:1::]'],
+];
+const NAMES: Record<string, (before: number) => string[]> = {
+  'loopback.torture.test': () => ['127.0.0.1'],
+  'loopback6.torture.test': () => ['::1'],
+  'mapped.torture.test': () => ['::ffff:127.0.0.1'],
+  'mixed.torture.test': () => [PUBLIC, '127.0.0.1'],
+  'metadata.torture.test': () => ['169.254.169.254'],
+};
+const REBINDING = 'rebinding.torture.test';
+
+fault({
+  name: 'SSRF through a webhook URL',
+  mark: '0 connects unless the operator allowed private targets',
+  rounds: { short: 30, full: 1000, of: 'random spellings of loopback, besides all kinds of address and name' },
+  async trial(trial) {
+    const listener = await startListener();
+    const names = whyNoNames();
+    const tried = await tryForbidden(trial, listener, names === undefined);
+    assert.equal(listener.connections(), 0, `${listener.connections()} connects to where webhooks may not lead`);
+    await tryAllowed(trial, listener);
+    listener.close();
+    return `${tried.toLocaleString('en')} URLs, 0 connects${names ? `; NAMES NOT TRIED: ${names}` : ''}`;
+  },
+  controls: [
+    {
+      build: 'one that checks addresses when a webhook is added, and no more when it connects',
+      changes: [
+        { file: 'src/attempt.ts', from: '        lookup: lookupFor(url),\n', to: '' },
+        { file: 'src/attempt.ts', from: 'if (isIP(literalOf(url))) await', to: 'if (false) await' },
+      ],
+      caught: /connects to where webhooks may not lead/,
+    },
+  ],
+});
+
+/** Gives how many URLs there were. */
+async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNames: boolean): Promise<number> {
+  const { rounds, random, isFull, startServer } = trial;
+  const nameServer = hasNames
+    ? await startNameServer((name, before) =>
+        name === REBINDING ? [before === 0 ? PUBLIC : '127.0.0.1'] : NAMES[name]?.(before),
+      )
+    : undefined;
+  const trace = join(makeFolder(), 'connects');
+  const tracer = isFull && !needs('strace').skip ? ['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace] : [];
+  const server = await startServer({ wrapper: [...(nameServer?.wrapper ?? []), ...tracer] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const call = callerOf(server, secret);
+  const spelled = Array.from({ length: rounds }, () => spellLoopback(random));
+  const hosts = [...HOSTS, ...ownHosts(), ...(nameServer ? Object.keys(NAMES) : []), ...spelled];
+  const urls = hosts.flatMap((host) => [`https://${host}:${port}/`, `http://${host}:${port}/`]);
+  for (const url of urls) {
+    const { status, body } = await call('POST', '/webhooks', { url });
+    assert.deepEqual([status, JSON.parse(body).error], [400, 40002], `${url} may be added: ${body}`);
+  }
+  if (nameServer) {
+    const { status, body } = await call('POST', '/webhooks', { url: `https://${REBINDING}:${port}/` });
+    assert.equal(status, 201, `a name that is public when it is added: ${body}`);
+  }
+  // As if they had been public, or allowed, when they were added. Those that lead to this machine come first: a build that
+  // connects is found out before it connects to others.
+  const kept = urls.filter((_, at) => at < 2 * (hosts.length - rounds) || at % Math.ceil(rounds / 30) === 0);
+  const here = await plant(server, kept.filter(leadsHere));
+  await call('POST', '/plants', { id: 1, name: 'a' });
+  await allTried(server, here);
+  assert.equal(connections(), 0, `${connections()} connects to where webhooks may not lead`);
+  const ids = [
+    ...here,
+    ...(await plant(
+      server,
+      kept.filter((url) => !leadsHere(url)),
+    )),
+  ];
+  await call('POST', '/plants', { id: 2, name: 'a' });
+  await allTried(server, ids);
+  for (const id of isFull ? ids : [random.pick(ids), random.pick(ids)]) {
+    const { delivered, error } = JSON.parse((await call('POST', `/webhooks/${id}/test`)).body);
+    assert.equal(delivered, false);
+    assert.match(error, /^The URL must /, 'connects to where webhooks may not lead');
+  }
+  if (nameServer) assert.ok((nameServer.asked.get(`${REBINDING} 1`) ?? 0) > 1, 'the name was not asked for again');
+  nameServer?.close();
+  await server.kill(); // strace keeps signals to itself
+  if (tracer.length > 0) {
+    const connects = readFileSync(trace, 'utf8');
+    assert.match(connects, /connect\(/, 'names are looked up, so there are some');
+    assert.ok(!connects.includes(`htons(${port})`), 'the kernel has seen connects to where webhooks may not lead');
+  }
+  return urls.length;
+}
+
+/** What is allowed is connected to, so the listener can count; a redirect is not followed, and some never are allowed. */
+async function tryAllowed({ startServer }: Trial, { port, connections }: Listener): Promise<void> {
+  const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const call = callerOf(server, secret);
+  const trap = `http://127.0.0.1:${port}/`;
+  const codes = [301, 302, 303, 307, 308];
+  const redirecting = await startReceiver((_request, response, { path }) =>
+    response.writeHead(Number(path.slice(1)), { location: trap }).end(),
+  );
+  for (const code of codes) {
+    const url = `http://127.0.0.1:${redirecting.port}/${code}`;
+    assert.equal((await call('POST', '/webhooks', { url })).status, 201);
+  }
+  const ids = await plant(
+    server,
+    NEVER_HOSTS.map((host) => `http://${host}:${port}/`),
+  );
+  await call('POST', '/plants', { id: 1, name: 'a' });
+  await redirecting.count(codes.length);
+  await allTried(server, ids);
+  assert.equal(
+    connections(),
+    0,
+    'a redirect was followed, or what is no address connects to where webhooks may not lead',
+  );
+  await plant(server, [trap]);
+  await call('POST', '/plants', { id: 2, name: 'a' });
+  for (const endMs = performance.now() + 5000; connections() === 0; await sleep(20))
+    assert.ok(performance.now() < endMs, 'what is allowed is not connected to');
+  await server.kill();
+}
+
+let planted = 0;
+/** Into the database, whatever the server would say. Gives their ids. */
+async function plant({ databaseUrl }: TestServer, urls: string[]): Promise<string[]> {
+  return besideServer(databaseUrl, async (store) => {
+    const ids: string[] = [];
+    for (const url of urls) {
+      const id = `whk_${planted++}`;
+      await store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
+      ids.push(id);
+    }
+    return ids;
+  });
+}
+
+async function allTried({ databaseUrl }: TestServer, ids: string[]): Promise<void> {
+  await besideServer(databaseUrl, async (store) => {
+    const endMs = performance.now() + WITHIN_MS;
+    for (const id of ids) {
+      while (((await store.listDeliveries(id))[0]?.attempts ?? 0) < 1) {
+        assert.ok(performance.now() < endMs, `${id} was not tried in time`);
+        await sleep(20);
+      }
+    }
+  });
+}
+
+/** Any address of 127.0.0.0/8 as URLs take it. */
+function spellLoopback(random: Random): string {
+  const bytes = [127, random.below(256), random.below(256), 1 + random.below(254)];
+  const spell = (value: number) => random.pick([String(value), `0x${value.toString(16)}`, `0${value.toString(8)}`]);
+  const joined = (from: number) => bytes.slice(from).reduce((sum, byte) => sum * 256 + byte, 0);
+  const parts = random.below(4);
+  const v4 = [...bytes.slice(0, parts).map(spell), spell(joined(parts))].join('.');
+  const [high, low] = [bytes.slice(0, 2), bytes.slice(2)].map(([a = 0, b = 0]) => (a * 256 + b).toString(16));
+  const prefix = random.pick(['::ffff:', '::', '64:ff9b::', '2002:']);
+  return random.pick([v4, v4, `[${prefix}${high}:${low}${prefix === '2002:' ? '::' : ''}]`]);
+}
+
+function leadsHere(url: string): boolean {
+  const { hostname } = new URL(url);
+  if (/^(127\.|localhost|0\.0\.0\.0|\[::1?\]|\[::ffff:7f|loopback|mapped)/.test(hostname)) return true;
+  return ownHosts().includes(hostname);
+}
+
+/** Of this machine. */
+function ownHosts(): string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((all = []) => all);
+  return addresses
+    .filter(({ address }) => isForbidden(address))
+    .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
+}
+
+/** It may have public ones, too, where webhooks may lead. */
+function isForbidden(address: string): boolean {
+  return /^(10\.|127\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|192\.0\.2\.|fe80:|f[cd]|::1$)/.test(address);
+}
+
+interface Listener {
+  port: number;
+  connections(): number;
+  close(): void;
+}
+
+async function startListener(): Promise<Listener> {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections++;
+    socket.on('error', () => {}).destroy();
+  });
+  server.listen(0, '::');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, connections: () => connections, close: () => server.close() };
+}

@@ -1,0 +1,78 @@
+// Sends bodies that nobody should send to POST /plants: what fits the schema is stored as it is, and nothing else is.
+
+import assert from 'node:assert/strict';
+import type { CheckAnswer } from '../../test/description.ts';
+import { query } from '../../test/server.ts';
+import { sample } from './fuzz.ts';
+import { createGiven, toBytes } from './planned-request.ts';
+import { plantBodies } from './plant-bodies.ts';
+import { createWire } from './wire.ts';
+
+const CONNECTIONS = 12;
+const HEADERS: [string, string][] = [
+  ['Authorization', 'Bearer @secret'],
+  ['Content-Type', 'application/json'],
+];
+
+interface Server {
+  port: number;
+  secret: string;
+  databasePath: string;
+}
+
+/** Gives how many were stored. */
+export async function sendBodies(server: Server, check: CheckAnswer, count: number, seed: number): Promise<number> {
+  const before = readPlants(server);
+  const changes = countChanges(server);
+  const expected = new Map(before);
+  const given = createGiven(server.secret);
+  const left = sample(plantBodies, count, seed);
+
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      const wire = createWire(server.port);
+      for (const { body, plant } of left) {
+        const request = { isValid: false, method: 'POST', target: '/plants', headers: HEADERS, body };
+        const answer = await wire.ask(toBytes(request, given));
+        const shown = `${answer.status} ${answer.body} to ${JSON.stringify(Buffer.from(body).toString())}`;
+        check('POST', '/plants', answer);
+        assert.ok([200, 400].includes(answer.status), shown);
+        if (answer.status === 200) note(plant, answer.headers.location as string, answer.body, shown);
+        else assert.ok(!plant || JSON.parse(answer.body).error === 40009, `refused, although it fits: ${shown}`);
+      }
+      wire.close();
+    }),
+  );
+
+  const stored = readPlants(server);
+  const wrong = [...expected].filter(([id, plant]) => stored.get(id) !== plant);
+  assert.equal(wrong.length, 0, `${wrong.length} are not stored as they were sent: ${wrong[0]}`);
+  assert.equal(stored.size, expected.size, 'something was stored that nobody sent');
+  assert.equal(countChanges(server) - changes, BigInt(stored.size - before.size), 'a refused body left a trace');
+  return stored.size - before.size;
+
+  function note(plant: unknown, location: string, body: string, shown: string): void {
+    assert.notEqual(plant, undefined, `taken, although it does not fit: ${shown}`);
+    const { name, tag = null } = JSON.parse(body) as { name: string; tag?: string };
+    const id = location.replace('/plants/', '');
+    const text = JSON.stringify([name, tag]);
+    if (plant !== null) {
+      const sent = plant as { id: bigint; name: string; tag: string | null };
+      assert.deepEqual(
+        [id, text],
+        [`${sent.id}`, JSON.stringify([sent.name, sent.tag])],
+        `answered otherwise: ${shown}`,
+      );
+    }
+    expected.set(id, text);
+  }
+}
+
+function readPlants({ databasePath }: Server): Map<string, string> {
+  const rows = query(databasePath, 'SELECT id, name, tag FROM plants');
+  return new Map(rows.map(({ id, name, tag }) => [`${id}`, JSON.stringify([name, tag])]));
+}
+
+function countChanges({ databasePath }: Server): bigint {
+  return query(databasePath, 'SELECT count(*) AS count FROM changes')[0]?.count as bigint;
+}

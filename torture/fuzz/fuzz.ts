@@ -1,0 +1,112 @@
+// Sends planned requests to a server, or the same to several in step, and holds each answer against the description.
+
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { CheckAnswer } from '../../test/description.ts';
+import type { Answer } from '../../test/request.ts';
+import { createGiven, noteGiven, type PlannedRequest, targetOf, toBytes } from './planned-request.ts';
+import { createWire } from './wire.ts';
+
+/** What can be said against a request that is as the description wants it. */
+const NOT_THE_FORM = [40009, 40401, 40900, 41000, 41200];
+/** Pages, and what has a protocol of its own. */
+const UNDESCRIBED = /^\/(docs|mcp|assets\/[^/]*)?([?#].*)?$/s;
+/** They say how it is on that server at that moment. */
+const OF_THE_MOMENT = /^\/(metrics|webhooks|plants\/summary)/;
+const SHOWN_CHARS = 600;
+
+export interface FuzzOptions {
+  servers: { port: number; secret: string }[];
+  check: CheckAnswer;
+  requests: Iterable<PlannedRequest>;
+  connections: number;
+}
+
+/** Gives how many answers of each status there were. */
+export async function fuzz({ servers, check, requests, connections }: FuzzOptions): Promise<Map<number, number>> {
+  const statuses = new Map<number, number>();
+  const given = servers.map(({ secret }) => createGiven(secret));
+  const left = requests[Symbol.iterator]();
+  await Promise.all(Array.from({ length: connections }, work));
+  return statuses;
+
+  async function work(): Promise<void> {
+    const wires = servers.map(({ port }) => createWire(port));
+    for (let next = left.next(); !next.done; next = left.next()) {
+      const request = next.value;
+      const sent = given.map((one) => toBytes(request, one));
+      const targets = given.map((one) => targetOf(request, one));
+      try {
+        const answers = await Promise.all(
+          wires.map((wire, at) => wire.ask(sent[at] as Uint8Array, request.method === 'HEAD')),
+        );
+        for (const [at, answer] of answers.entries()) {
+          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          noteGiven(given[at] as (typeof given)[number], answer);
+          judge(request, targets[at] as string, answer, check);
+        }
+        const [one, other] = answers;
+        if (one && other && !OF_THE_MOMENT.test(targets[0] as string))
+          assert.deepEqual(comparable(other), comparable(one));
+      } catch (error) {
+        const shown = Buffer.from(sent[0] as Uint8Array)
+          .toString('latin1')
+          .replace(/pst_\w+/, '…')
+          .slice(0, SHOWN_CHARS);
+        assert.fail(`${(error as Error).message}\nin answer to ${JSON.stringify(shown)}`);
+      }
+    }
+    for (const wire of wires) wire.close();
+  }
+}
+
+export function* sample<T>(arbitrary: fc.Arbitrary<T>, count: number, seed: number): Generator<T> {
+  const atOnce = 2000;
+  for (let at = 0; at < count; at += atOnce) {
+    yield* fc.sample(arbitrary, { numRuns: Math.min(atOnce, count - at), seed: seed + at });
+  }
+}
+
+export function judge(request: PlannedRequest, target: string, answer: Answer, check: CheckAnswer): void {
+  const { status, headers, body } = answer;
+  assert.ok(status < 500, `a ${status}: ${body}`);
+  if (!UNDESCRIBED.test(target)) check(request.method, target, answer);
+  if (status < 400) {
+    if (target.startsWith('/plants/import') && request.method === 'POST') requireSum(request, body);
+    return;
+  }
+  assert.equal(headers['cache-control'], 'no-store');
+  if (!request.isValid) return;
+  const { error } = JSON.parse(body);
+  assert.ok(NOT_THE_FORM.includes(error), `a request as the description wants it was refused: ${body}`);
+}
+
+/** Every line that has something in it is counted once, wherever lines can be told without reading quotation marks. */
+function requireSum({ headers, body = '' }: PlannedRequest, report: string): void {
+  const { created, replayed, failed, errors } = JSON.parse(report);
+  const text = Buffer.from(body).toString('latin1');
+  const isCsv = headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.startsWith('text/csv'));
+  const lines = text.split('\n').slice(isCsv ? 1 : 0);
+  const most = lines.filter((line) => !/^\r?$/.test(line)).length;
+  const least = isCsv && text.includes('"') ? 0 : lines.filter((line) => /[!-~]/.test(line)).length;
+  const sum = created + replayed + failed;
+  assert.ok(sum >= least && sum <= most, `the counts of an import do not add up: ${report}, ${least} to ${most} lines`);
+  assert.equal(errors.length, Math.min(failed, 1000), `the counts of an import do not add up: ${report}`);
+}
+
+/** Without times, what is random, and what hangs on how fast a body came that nobody read. */
+function comparable({ status, headers, body }: Answer): unknown {
+  const {
+    date,
+    'x-request-id': id,
+    'keep-alive': keepAlive,
+    'content-length': length,
+    connection,
+    ...others
+  } = headers;
+  const plain = JSON.stringify({ others, body })
+    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'TIME')
+    .replaceAll('\\"lastUsed\\":\\"TIME\\",', '')
+    .replace(/(tok|whk|pst|whsec)_[\w+/=]+/g, '$1_');
+  return { status, plain };
+}

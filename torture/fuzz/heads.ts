@@ -1,0 +1,57 @@
+// Sends requests whose heads have some bytes lost, changed or put in. What comes back, if anything, is an answer that the
+// description names.
+
+import assert from 'node:assert/strict';
+import type { CheckAnswer } from '../../test/description.ts';
+import { createRandom } from '../random.ts';
+import { createGiven, type PlannedRequest, toBytes } from './planned-request.ts';
+import { askOnce } from './wire.ts';
+
+const CONNECTIONS = 8;
+const PIECES = [
+  '',
+  '\0',
+  '\r',
+  '\n',
+  '\r\n',
+  '\r\n\r\n',
+  ' ',
+  ':',
+  '\t',
+  '\xff',
+  '%',
+  '/',
+  '1',
+  'x',
+  '\x7f',
+  'HTTP/1.1',
+];
+/** Their answers go on without an end, or have no body to tell their length by. */
+const LEFT_OUT = /^HEAD|^CONNECT|event-stream/;
+
+export async function sendHeads(
+  server: { port: number; secret: string },
+  check: CheckAnswer,
+  requests: Iterable<PlannedRequest>,
+  seed: number,
+): Promise<void> {
+  const random = createRandom(seed);
+  const given = createGiven(server.secret);
+  const left = requests[Symbol.iterator]();
+  await Promise.all(
+    Array.from({ length: CONNECTIONS }, async () => {
+      for (let next = left.next(); !next.done; next = left.next()) {
+        const sent = Buffer.from(toBytes(next.value, given));
+        const at = random.below(sent.indexOf('\r\n\r\n') + 4);
+        const put = Buffer.from(random.pick(PIECES), 'latin1');
+        const bytes = Buffer.concat([sent.subarray(0, at), put, sent.subarray(at + random.below(3))]);
+        if (LEFT_OUT.test(bytes.toString('latin1'))) continue;
+        for (const answer of await askOnce(server.port, bytes)) {
+          const shown = `${answer.status} ${answer.body}\nin answer to ${JSON.stringify(bytes.toString('latin1').slice(0, 600))}`;
+          assert.ok(answer.status < 500, `a ${shown}`);
+          if (answer.status >= 400) check('ANY', '/', answer);
+        }
+      }
+    }),
+  );
+}

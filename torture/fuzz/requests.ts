@@ -1,0 +1,104 @@
+// Requests made from the OpenAPI description: valid ones of every operation, and nearly valid ones.
+
+import fc from 'fast-check';
+import type { Description, Operation } from '../../test/description.ts';
+import { createHints } from './hints.ts';
+import { goodFiles } from './import-files.ts';
+import type { PlannedRequest } from './planned-request.ts';
+import { type Schema, validTexts } from './schema-texts.ts';
+import { escapeText, spoils } from './spoil.ts';
+
+/** 8 where nothing is said. What makes much for all others to read is rare. */
+const WEIGHTS: Record<string, number> = {
+  ...{ createToken: 1, listTokens: 1, addWebhook: 1, removeWebhook: 4, listWebhooks: 2, enableWebhook: 2 },
+  ...{ exportPlants: 1, getMetrics: 1, getDescription: 1, getSummary: 2, getReadiness: 2, getHealth: 2 },
+  ...{ createPlant: 16, listPlants: 16 },
+};
+
+const authorization: [string, string] = ['Authorization', 'Bearer @secret'];
+
+export interface RequestOptions {
+  /** Where webhooks lead to. */
+  receiverUrl: string;
+  isWanted?(path: string): boolean;
+}
+
+export function requestsOf(
+  description: Description,
+  { receiverUrl, isWanted = () => true }: RequestOptions,
+): fc.Arbitrary<PlannedRequest> {
+  const hints = createHints(description, receiverUrl);
+  const operations = Object.entries(description.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  return fc.oneof(
+    ...operations
+      .filter(({ path }) => isWanted(path))
+      .map(({ method, path, operation }) => {
+        const valid = validRequests(method, path, operation);
+        const near = fc.tuple(valid, spoils(path, operation, hints)).map(([request, spoil]) => spoil(request));
+        return {
+          weight: WEIGHTS[operation.operationId] ?? 8,
+          arbitrary: fc.oneof(
+            { weight: 2, arbitrary: valid },
+            { weight: 3, arbitrary: near.map((request) => ({ ...request, isValid: false })) },
+          ),
+        };
+      }),
+  );
+
+  function validRequests(method: string, path: string, operation: Operation): fc.Arbitrary<PlannedRequest> {
+    const plain = fc
+      .record({ parameters: parametersOf(operation), body: bodyOf(operation), isChunked: fc.nat(7) })
+      .map(({ parameters, body, isChunked }): PlannedRequest => {
+        const headers: [string, string][] = [authorization];
+        if (body) headers.push(['Content-Type', body.type]);
+        const query: string[] = [];
+        let target = path;
+        for (const one of parameters) {
+          if (one?.place === 'header') headers.push([one.name, one.text]);
+          if (one?.place === 'query') query.push(`${one.name}=${escapeText(one.text)}`);
+          if (one?.place === 'path') target = target.replace(`{${one.name}}`, () => one.text);
+        }
+        if (query.length > 0) target += `?${query.join('&')}`;
+        return { isValid: true, method, target, headers, body: body?.content, isChunked: isChunked === 0 };
+      });
+    if (operation.operationId !== 'listPlants') return plain;
+    const next = { isValid: true, method, target: '@next', headers: [authorization] };
+    return fc.oneof({ weight: 4, arbitrary: plain }, { weight: 1, arbitrary: fc.constant(next) });
+  }
+
+  /** A cursor is good only where a Link has it. */
+  function parametersOf({ parameters = [] }: Operation) {
+    const wanted = parameters.filter(({ name }) => name !== 'cursor');
+    return fc.tuple(
+      ...wanted.map(({ name, in: place, schema }) => {
+        const values = validTexts(schema, hints, place === 'query' ? `?${name}` : name).map((text) => {
+          return { place, name, text: text.startsWith('"') ? (JSON.parse(text) as string) : text };
+        });
+        return place === 'path' ? values : fc.option(values, { nil: undefined, freq: 2 });
+      }),
+    );
+  }
+
+  function bodyOf({
+    operationId,
+    requestBody,
+  }: Operation): fc.Arbitrary<{ type: string; content: string } | undefined> {
+    const contents = Object.entries(requestBody?.content ?? {});
+    if (contents.length === 0) return fc.constant(undefined);
+    return fc.oneof(
+      ...contents.map(([type, { schema }]) => {
+        const wanted = operationId === 'patchPlant' ? withoutId(hints.resolve(schema)) : schema;
+        const texts = operationId === 'importPlants' ? goodFiles(type) : validTexts(wanted, hints);
+        return texts.map((content) => ({ type, content }));
+      }),
+    );
+  }
+}
+
+/** In a patch it may not differ from that of the path. */
+function withoutId(schema: Schema): Schema {
+  const { id, ...properties } = schema.properties as Record<string, Schema>;
+  return { ...schema, properties };
+}

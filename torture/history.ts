@@ -1,0 +1,64 @@
+// Whether what clients saw of one record can have happened in one order: each operation at a moment between its call
+// and its return (linearizability). A search over all orders, with what was tried before remembered (Wing and Gong, Lowe).
+
+/** What it asked for and what it was told; `unknown` when it never heard: it may have happened, at any later time. */
+export type Operation =
+  | { kind: 'create'; name: string; told: 'created' | 'replayed' | 'taken' | 'unknown' }
+  | { kind: 'put'; name: string; told: 'stored' | 'unknown' }
+  | { kind: 'delete'; told: 'deleted' | 'missing' | 'unknown' }
+  | { kind: 'get'; told: { name: string } | 'missing' };
+
+/** Moments are numbers that grow; no two are the same. */
+export type Event = Operation & { calledAt: number; returnedAt: number };
+
+/** The name that is stored, or nothing. */
+type State = string | undefined;
+
+/** Of one record, which is missing at first. At most 30 events. */
+export function isLinearizable(events: Event[]): boolean {
+  if (events.length > 30) throw new RangeError(`A history of ${events.length} events is too long to search`);
+  const all = events.map((event, at) => ({
+    bit: 1 << at,
+    event,
+    returnedAt: event.told === 'unknown' ? Number.POSITIVE_INFINITY : event.returnedAt,
+  }));
+  const must = all.filter(({ event }) => event.told !== 'unknown').reduce((bits, { bit }) => bits | bit, 0);
+  const tried = new Set<string>();
+  return canEnd(0, undefined);
+
+  /** From the state that those done have led to. */
+  function canEnd(done: number, state: State): boolean {
+    if ((done & must) === must) return true;
+    const key = `${done} ${state}`;
+    if (tried.has(key)) return false;
+    tried.add(key);
+    const left = all.filter(({ bit }) => (done & bit) === 0);
+    const firstReturn = Math.min(...left.map(({ returnedAt }) => returnedAt));
+    return left.some(({ bit, event }) => {
+      if (event.calledAt > firstReturn) return false; // another one was over before this began
+      const after = apply(event, state);
+      return after !== 'impossible' && canEnd(done | bit, after.state);
+    });
+  }
+}
+
+/** What the record is after it, or that it cannot have been told so. */
+function apply(operation: Operation, state: State): { state: State } | 'impossible' {
+  switch (operation.kind) {
+    case 'create': {
+      const truth = state === undefined ? 'created' : state === operation.name ? 'replayed' : 'taken';
+      if (operation.told !== 'unknown' && operation.told !== truth) return 'impossible';
+      return { state: state ?? operation.name };
+    }
+    case 'put':
+      return { state: operation.name };
+    case 'delete': {
+      const truth = state === undefined ? 'missing' : 'deleted';
+      return operation.told !== 'unknown' && operation.told !== truth ? 'impossible' : { state: undefined };
+    }
+    case 'get': {
+      const told = operation.told === 'missing' ? undefined : operation.told.name;
+      return told === state ? { state } : 'impossible';
+    }
+  }
+}

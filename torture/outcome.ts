@@ -1,0 +1,34 @@
+// What came of a fault, as the table of `npm run torture` shows it.
+
+export interface Outcome {
+  fault: string;
+  mark: string;
+  rounds: string;
+  seed: string;
+  /** What the trial saw, why it failed, or why it was not tried. */
+  seen: string;
+  verdict: 'passed' | 'FAILED' | 'skipped';
+  controls: { caught: number; of: number };
+  seconds: number;
+}
+
+/** Markdown that can be read as it is. */
+export function printOutcomes(outcomes: Outcome[]): string {
+  const head = ['fault', 'rounds', 'pass mark', 'result', 'seen', 'controls caught', 'seed', 'time'];
+  const rows = outcomes.map(({ fault, rounds, mark, verdict, seen, controls, seed, seconds }) => [
+    fault,
+    rounds,
+    mark,
+    verdict,
+    seen,
+    `${controls.caught} of ${controls.of}`,
+    seed,
+    `${seconds.toFixed(0)} s`,
+  ]);
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.map(escapeCell).join(' | ')} |\n`).join('');
+}
+
+function escapeCell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

@@ -1,0 +1,95 @@
+// Clients of one record each, whose calls and answers are recorded as a history.
+
+import { Agent, request } from 'node:http';
+import type { Event, Operation } from './history.ts';
+import type { Random } from './random.ts';
+
+export interface Recorder {
+  /** By id. */
+  histories: Map<number, Event[]>;
+  /** One operation, chosen at random. What was refused without a doubt is not in the history. */
+  operate(server: { port: number; secret: string }, id: number): Promise<void>;
+  read(server: { port: number; secret: string }, id: number): Promise<void>;
+  close(): void;
+}
+
+/** Few, so that a create may be a replay, and a read tells which write it saw all the same. */
+const NAMES = 6;
+
+export function createRecorder(random: Random): Recorder {
+  const histories = new Map<number, Event[]>();
+  const agent = new Agent({ keepAlive: true });
+  let moment = 0;
+
+  return {
+    histories,
+    operate: (server, id) => record(server, id, random.pick(['create', 'put', 'delete', 'get', 'get'])),
+    read: (server, id) => record(server, id, 'get'),
+    close: () => agent.destroy(),
+  };
+
+  async function record(
+    { port, secret }: { port: number; secret: string },
+    id: number,
+    kind: Operation['kind'],
+  ): Promise<void> {
+    const name = `name ${random.below(NAMES)} of ${id}`;
+    const calledAt = moment++;
+    const operation = toOperation(kind, name, await ask(port, secret, kind, id, name));
+    if (!operation) return;
+    const history = histories.get(id) ?? [];
+    histories.set(id, history);
+    history.push({ ...operation, calledAt, returnedAt: moment++ });
+  }
+
+  function ask(port: number, secret: string, kind: Operation['kind'], id: number, name: string): Promise<Told> {
+    const method = { create: 'POST', put: 'PUT', delete: 'DELETE', get: 'GET' }[kind];
+    const body = { create: JSON.stringify({ id, name }), put: JSON.stringify({ name }), delete: '', get: '' }[kind];
+    const headers = { authorization: `Bearer ${secret}`, ...(body && { 'content-type': 'application/json' }) };
+    const path = kind === 'create' ? '/plants' : `/plants/${id}`;
+    return new Promise((resolve) => {
+      const onError = ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? 'refused' : 'unknown');
+      const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('error', onError);
+        response.on('end', () => {
+          const isReplay = response.headers['idempotent-replayed'] === 'true';
+          resolve(response.complete ? { status: response.statusCode ?? 0, text, isReplay } : 'unknown');
+        });
+      });
+      sent.on('error', onError);
+      sent.end(body);
+    });
+  }
+}
+
+type Told = { status: number; text: string; isReplay: boolean } | 'refused' | 'unknown';
+
+function toOperation(kind: Operation['kind'], name: string, told: Told): Operation | undefined {
+  if (told === 'refused') return undefined;
+  const isUnknown = told === 'unknown' || told.status === 503;
+  if (kind === 'get' && isUnknown) return undefined;
+  if (isUnknown) return kind === 'delete' ? { kind, told: 'unknown' } : { kind: kind as 'put', name, told: 'unknown' };
+  const { status, text, isReplay } = told;
+  switch (`${kind} ${status}`) {
+    case 'create 200':
+      return { kind: 'create', name, told: isReplay ? 'replayed' : 'created' };
+    case 'create 400':
+      return { kind: 'create', name, told: 'taken' };
+    case 'put 200':
+      return { kind: 'put', name, told: 'stored' };
+    case 'delete 204':
+      return { kind: 'delete', told: 'deleted' };
+    case 'delete 404':
+      return { kind: 'delete', told: 'missing' };
+    case 'get 200':
+      return { kind: 'get', told: { name: JSON.parse(text).name } };
+    case 'get 404':
+      return { kind: 'get', told: 'missing' };
+    default:
+      throw new Error(`${kind} was answered with ${status} ${text}`);
+  }
+}

@@ -1,0 +1,52 @@
+// The password of PostgreSQL, which stands in DATABASE_URL: with a good address and bad ones, and while the database is away.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort, isPostgresHere, makeDatabase } from '../../test/postgres.ts';
+import { startProxy } from '../../test/proxy.ts';
+import { callerOf } from '../../test/request.ts';
+import type { Trial } from '../fault.ts';
+import { runCommand } from './command.ts';
+
+const COMMANDS = [['serve'], ['token', 'list'], ['export', '-'], ['settings']];
+const PASSWORD = 'Tr0ub4dor-and-3';
+
+/** Throws an AssertionError where it is shown. */
+export async function tryPassword({ launcher, startServer, isFull, random }: Trial): Promise<void> {
+  if (!isPostgresHere()) return;
+  const url = new URL(await makeDatabase());
+  const proxy = await startProxy(Number(url.port));
+  Object.assign(url, { password: PASSWORD, port: String(proxy.port) });
+  const server = await startServer({ databaseUrl: url.href, env: { LOG_LEVEL: 'debug', ACCESS_LOG: '1' } });
+  const call = callerOf(server, server.secret);
+  let shown = (await call('PUT', '/plants/1', { name: 'x' })).body;
+  proxy.close();
+  await sleep(200);
+  for (const path of ['/plants/1', '/readyz', '/plants']) shown += (await call('GET', path)).body;
+  const { status, body } = await call('PUT', '/plants/1', { name: 'y' });
+  assert.equal(status, 503, body);
+  await server.kill();
+  shown += body + server.output();
+
+  const nobody = `postgres://postgres:${PASSWORD}@127.0.0.1:${await freePort()}`;
+  const bad = [
+    `${nobody}/x`,
+    `${nobody}/`,
+    `${nobody}/x?sslmode=no`,
+    `${nobody}/x?sslmode=verify-full&sslrootcert=/nowhere`,
+    `postgres://postgres:${PASSWORD}@/@/x`,
+    `postgre://postgres:${PASSWORD}@127.0.0.1/x`,
+    url.href.replace(/[^/]+$/, 'nowhere').replace(String(proxy.port), new URL(await makeDatabase()).port),
+  ];
+  for (const url of isFull ? bad : [`${nobody}/x`, random.pick(bad)]) {
+    for (const command of isFull ? COMMANDS : [random.pick(COMMANDS)]) {
+      const env = { DATABASE_URL: url, PORT: '0', LOG_LEVEL: 'debug' };
+      shown += await runCommand(launcher, command, env).catch((error) => {
+        assert.ok(error.code > 0, `${url} ${command} ${error}`);
+        return error.stdout + error.stderr;
+      });
+    }
+  }
+  assert.ok(shown.includes('Cannot reach'), shown);
+  assert.ok(!shown.includes(PASSWORD), `the password of the database is shown: ${shown}`);
+}

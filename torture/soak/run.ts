@@ -1,0 +1,121 @@
+// npm run soak: a long mixed load, bounded in rate and time; memory and open files of the server must stay flat.
+
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { savePicture } from '../../bench/picture.ts';
+import { addToken, startServer } from '../../bench/server.ts';
+import { createRandom } from '../random.ts';
+import { judge, type Level, type Sample } from './flat.ts';
+import { startMixedLoad } from './mixed-load.ts';
+import { soakSvg } from './plot.ts';
+
+const SAMPLES = 360;
+/** In less it does little but warm up. */
+const JUDGED_FROM_MINUTES = 5;
+const DOCS = join(import.meta.dirname, '../../docs/reliability');
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '30' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+    /** Into docs/reliability. */
+    save: { type: 'boolean', default: false },
+  },
+});
+const minutes = Number(values.minutes);
+if (!(minutes > 0 && minutes <= 240)) {
+  console.error('--minutes takes a number up to 240, such as: npm run soak -- --minutes 5');
+  process.exit(2);
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-soak-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // which ends the server, too
+const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
+const { secret: token } = await addToken(databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
+const server = await startServer(databaseUrl, { WEBHOOK_ALLOW_PRIVATE: '1' });
+const delivered = await receiveWebhooks(server.url, token);
+console.log(`${minutes} minutes of mixed load, seed ${values.seed}`);
+
+const load = startMixedLoad({ url: server.url, token, random: createRandom(Number(values.seed)) });
+const samples: Sample[] = [];
+const stepMs = (minutes * 60_000) / SAMPLES;
+const startMs = performance.now();
+for (let n = 1; n <= SAMPLES; n++) {
+  await sleep(Math.max(0, startMs + n * stepMs - performance.now()));
+  samples.push({
+    seconds: Math.round((performance.now() - startMs) / 100) / 10,
+    ...figuresOf(server.pid),
+    answered: load.answered(),
+    p99Ms: Math.round(load.takeP99Ms() * 10) / 10,
+  });
+  if (n % (SAMPLES / 10) === 0) tell(samples.at(-1) as Sample);
+}
+await load.stop();
+await server.stop();
+
+const isJudged = minutes >= JUDGED_FROM_MINUTES;
+const { memory, files } = judge(samples);
+const last = samples.at(-1) as Sample;
+const tellLevel = (what: string, unit: string, { middle, end, isFlat }: Level) =>
+  `${what}: ${middle}${unit} in the middle third, ${end}${unit} in the last: ${isFlat ? 'flat' : 'GROWS'}`;
+console.log(
+  [
+    `${last.answered.toLocaleString('en')} requests in ${minutes} minutes, ${delivered().toLocaleString('en')} webhooks delivered, ${load.failures.length} failures`,
+    ...(isJudged
+      ? [tellLevel('memory', ' MiB', memory), tellLevel('open files', '', files)]
+      : [`in less than ${JUDGED_FROM_MINUTES} minutes memory and open files are not judged`]),
+  ].join('\n'),
+);
+for (const failure of load.failures.slice(0, 10)) console.log(`FAILED: ${failure}`);
+if (values.save) {
+  const date = new Date().toISOString().slice(0, 10);
+  const soak = {
+    date,
+    minutes,
+    seed: Number(values.seed),
+    delivered: delivered(),
+    failures: load.failures.length,
+    samples,
+  };
+  await savePicture('soak', soakSvg(soak), DOCS);
+  writeFileSync(join(DOCS, 'soak.json'), `${JSON.stringify(soak, undefined, 2)}\n`);
+}
+process.exit(load.failures.length === 0 && (!isJudged || (memory.isFlat && files.isFlat)) ? 0 : 1);
+
+function figuresOf(pid: number): { residentMib: number; files: number } {
+  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return { residentMib: Math.round(Number(resident) / 102.4) / 10, files: readdirSync(`/proc/${pid}/fd`).length };
+}
+
+function tell({ seconds, residentMib, files, answered, p99Ms }: Sample): void {
+  console.log(
+    `${Math.round(seconds)} s: ${answered} requests, ${residentMib} MiB, ${files} open files, p99 ${p99Ms} ms`,
+  );
+}
+
+/** Each change goes to one receiver, too. Gives how many have come. */
+async function receiveWebhooks(url: string, secret: string): Promise<() => number> {
+  let count = 0;
+  const receiver = createServer((request, response) => {
+    count++;
+    request.resume().on('end', () => response.end());
+  });
+  await new Promise<void>((ready) => receiver.listen(0, '127.0.0.1', ready));
+  const { port } = receiver.address() as AddressInfo;
+  const response = await fetch(`${url}/webhooks`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      url: `http://127.0.0.1:${port}/`,
+      events: ['plant.created', 'plant.updated', 'plant.deleted'],
+    }),
+  });
+  if (response.status !== 201) throw new Error(await response.text());
+  return () => count;
+}
