@@ -6,6 +6,7 @@ import { delimiter, dirname, join, relative } from 'node:path';
 import { makeFolder } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
+const INSTALL_WITHIN_MS = 90_000;
 const LEFT_OUT = new Set(['.git', 'node_modules', 'data', 'dist']);
 
 export interface PackedFile {
@@ -34,7 +35,8 @@ export function installPacked(): Installed {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   const options = ['--omit=optional', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
-  execFileSync('npm', ['install', ...options, join(copy, filename)], { cwd: folder, env, stdio: 'inherit' });
+  const limits = { timeout: INSTALL_WITHIN_MS, killSignal: 'SIGKILL' } as const;
+  execFileSync('npm', ['install', ...options, join(copy, filename)], { cwd: folder, env, stdio: 'inherit', ...limits });
   return { folder, files, unpackedSize };
 }
 
@@ -42,10 +44,16 @@ export function installPacked(): Installed {
 export function plainEnvironment(node: string): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'));
   const kept = Object.entries(process.env).filter(
-    ([name]) =>
-      /^npm_config_(registry|userconfig|globalconfig|cache)$/i.test(name) || /^(home|systemroot)$/i.test(name),
+    ([name]) => leadsToRegistry(name) || /^(home|systemroot)$/i.test(name),
   );
   return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(delimiter) };
+}
+
+/** A setting without which npm may not reach its registry, such as the certificate of a proxy. */
+export function leadsToRegistry(name: string): boolean {
+  return /^(npm_config_(registry|userconfig|globalconfig|cache|cafile|(https_?|no)?_?proxy)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i.test(
+    name,
+  );
 }
 
 /** What "npm run package" has fetched. */

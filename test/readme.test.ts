@@ -10,6 +10,7 @@ import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWrkHere } from '../bench/wrk.ts';
+import { leadsToRegistry } from './packed.ts';
 import { freePort, makeDatabase, needsPostgres } from './postgres.ts';
 import { makeFolder, needsCurl } from './server.ts';
 
@@ -156,9 +157,7 @@ function copyOfProject(): string {
 
 /** The machine's own Node comes first again, and nothing of the npm that runs this test is left. */
 function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const kept = Object.entries(env).filter(
-    ([name]) => /^npm_config_(registry|userconfig|globalconfig|cache)$/i.test(name) || !/^(npm_|NODE_)/i.test(name),
-  );
+  const kept = Object.entries(env).filter(([name]) => leadsToRegistry(name) || !/^(npm_|NODE_)/i.test(name));
   const path = env.PATH?.split(':')
     .filter((entry) => !entry.includes('node_modules'))
     .join(':');

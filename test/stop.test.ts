@@ -47,6 +47,7 @@ test('while it stops it is not ready but still answers, and a second signal ends
   server.process.kill('SIGTERM');
   while (!server.output().includes('"kind":"stopping"')) await setTimeout(5);
   server.process.kill('SIGTERM'); // as timeout does it, which signals the process and its group
+  while (await isTaken(server.port)) await setTimeout(5); // until then it is not yet told to be stopping
   for (const { finish } of waiting) finish();
   const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
   assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);
@@ -90,3 +91,16 @@ test('closing the terminal is a clean stop', needsTerminal, async () => {
   for (let tries = 0; existsSync(`${folder}/plants.db-wal`) && tries < 50; tries++) await setTimeout(100);
   assert.equal(existsSync(`${folder}/plants.db-wal`), false, 'the database was not closed');
 });
+
+/** Whether a new connection is. */
+async function isTaken(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
