@@ -1,9 +1,10 @@
 // One POST to a receiver, whatever it does: it is connected to only where it may be, gets so much time, and so much of its
 // answer is read. Redirects are not followed, and nothing is decompressed.
 
-import * as http from 'node:http';
+import type * as http from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Message } from './message.ts';
+import { Agent, request } from './node-http.ts';
 import { ForbiddenTarget, literalOf, type Targets } from './target.ts';
 import type { TestResult } from './webhook.ts';
 
@@ -47,7 +48,7 @@ export interface Attempts {
 
 export function createAttempts(targets: Targets): Attempts {
   const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
-  const plain = { request: http.request, agent: new http.Agent(options) };
+  const plain = { request, agent: new Agent(options) };
   let secure: Promise<typeof plain> | undefined;
 
   return {

@@ -139,3 +139,14 @@ test('BASE_PATH stands before every path, in Location, Link and the description'
   assert.deepEqual(servers, [{ url: '/store/v1' }]);
   await server.stop();
 });
+
+test('who stores a plant does not wait for undici, which nothing has asked for', async () => {
+  const hook = `process.on('exit', () => console.error('LOADED ' + process.moduleLoadList))`;
+  const server = await startServer({
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
+  });
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  await server.stop();
+  assert.match(server.output(), /LOADED .*NativeModule http,/);
+  assert.doesNotMatch(server.output(), /undici/);
+});

@@ -3,20 +3,27 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** Emoji and words of some scripts hold joiners that belong there; all else that has no shape of its own is told. */
-const KEPT_OR_SHAPELESS =
-  /\p{RGI_Emoji}|(?<=[\p{L}\p{M}])[\u200c-\u200d](?=\p{L})|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gv;
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
-const EMOJI = /^\p{RGI_Emoji}$/v;
-/** Marks sit on the letter before them, vowels and ends of Hangul in its block. */
-const WITHOUT_WIDTH = /^[\p{Mn}\p{Me}\u200c-\u200d\u1160-\u11ff]$/u;
 
-const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Of what is not plain. It takes 50 ms to make, so it is not made before it is needed. */
+let unicode: ReturnType<typeof createUnicode> | undefined;
+const knowUnicode = () => (unicode ??= createUnicode());
+
+function createUnicode() {
+  return {
+    /** Emoji and words of some scripts hold joiners that belong there; all else that has no shape of its own is told. */
+    keptOrShapeless: /\p{RGI_Emoji}|(?<=[\p{L}\p{M}])[\u200c-\u200d](?=\p{L})|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gv,
+    emoji: /^\p{RGI_Emoji}$/v,
+    /** Marks sit on the letter before them, vowels and ends of Hangul in its block. */
+    withoutWidth: /^[\p{Mn}\p{Me}\u200c-\u200d\u1160-\u11ff]$/u,
+    graphemes: new Intl.Segmenter('en', { granularity: 'grapheme' }),
+  };
+}
 
 /** With escapes for what must not reach a terminal: `\n`, `\x1b`, `\u{202e}`. */
 export function visible(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(KEPT_OR_SHAPELESS, (found, shapeless?: string) =>
+  return text.replace(knowUnicode().keptOrShapeless, (found, shapeless?: string) =>
     shapeless === undefined ? found : toEscape(shapeless),
   );
 }
@@ -24,6 +31,7 @@ export function visible(text: string): string {
 /** In columns of a terminal. */
 export function widthOf(text: string): number {
   if (PLAIN.test(text)) return text.length;
+  const { graphemes } = knowUnicode();
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment);
   return width;
@@ -36,6 +44,7 @@ export function padTo(width: number, text: string): string {
 /** What is longer ends with `…`. */
 export function cutTo(width: number, text: string): string {
   if (text.length <= width && PLAIN.test(text)) return text;
+  const { graphemes } = knowUnicode();
   let kept = '';
   let keptWidth = 0;
   let fitting = ''; // with the mark
@@ -54,10 +63,11 @@ function toEscape(character: string): string {
 }
 
 function widthOfGrapheme(segment: string): number {
-  if (EMOJI.test(segment)) return 2;
+  const { emoji, withoutWidth } = knowUnicode();
+  if (emoji.test(segment)) return 2;
   let width = 0;
   for (const character of segment) {
-    if (!WITHOUT_WIDTH.test(character)) width += eastAsianWidth(character.codePointAt(0) ?? 0);
+    if (!withoutWidth.test(character)) width += eastAsianWidth(character.codePointAt(0) ?? 0);
   }
   return width;
 }

@@ -1,11 +1,12 @@
 // What happens below a request: refusals of the HTTP parser, late clients, too many connections. Each is answered
 // once, with an Error like all others, and the connection is closed.
 
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { PlantStoreError, unavailable } from '../error.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
 import type { Incoming } from './incoming.ts';

@@ -1,8 +1,8 @@
 // A request as it comes from the parser. A body that is wanted whole is kept as its bytes come: to read it as a stream
 // would make a create 10 % dearer.
 
-import { IncomingMessage } from 'node:http';
 import { PlantStoreError } from '../error.ts';
+import { IncomingMessage } from '../node-http.ts';
 import { bodyTooLarge } from './body.ts';
 
 interface Kept {

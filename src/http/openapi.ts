@@ -1,9 +1,9 @@
 // The OpenAPI description, made from the routes and the schemas that validate.
 
-import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import { CHANGE_TYPES } from '../change.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../error.ts';
+import { STATUS_CODES } from '../node-http.ts';
 import { NewPlant } from '../plant.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
 import type { Parameter } from './parameters.ts';

@@ -1,7 +1,8 @@
 // The HTTP server with its bounds and time-outs, with or without TLS.
 
-import * as http from 'node:http';
+import type * as http from 'node:http';
 import * as https from 'node:https';
+import { createServer as createPlainServer } from '../node-http.ts';
 import * as connection from './connection.ts';
 import { Incoming } from './incoming.ts';
 import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
@@ -24,7 +25,7 @@ export function createServer(certificate: Certificate | undefined): http.Server<
         handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
         allowHalfOpen: true,
       }) as object)
-    : http.createServer(options);
+    : createPlainServer(options);
   connection.guardConnections(server as http.Server);
   return server as http.Server<typeof Incoming>;
 }
