@@ -91,14 +91,14 @@ test('more webhooks that are slow than may be under way stop nobody else', async
   const delivery = startDelivery({ store, attempts, node: 'test', observe() {} });
   t.after(() => delivery.stop());
   let longestMs = 0;
-  let lastMs = performance.now();
+  let last = process.threadCpuUsage(); // a busy machine makes it late, but not busy itself
   const clock = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs);
-    lastMs = performance.now();
+    longestMs = Math.max(longestMs, process.threadCpuUsage(last).user / 1000);
+    last = process.threadCpuUsage();
   }, 5);
   await store.create({ id: 1n, name: 'x' }, BY);
   await until(() => sent === count, 15_000);
   clearInterval(clock);
   assert.ok(most <= 2048, `${most} at once`);
-  assert.ok(longestMs < 1000, `the event loop stood still for ${longestMs} ms`);
+  assert.ok(longestMs < 1000, `the event loop was busy for ${longestMs} ms`);
 });

@@ -20,7 +20,7 @@ const KILLED_WITHIN_MS = 400;
 fault({
   name: 'linearizable per id',
   mark: '0 histories that no order explains',
-  rounds: { short: 600, full: 10_000, of: 'ids, under kills' },
+  rounds: { short: 400, full: 10_000, of: 'ids, under kills' },
   async trial(trial) {
     const isBoth = isPostgresHere();
     const keys = isBoth ? trial.rounds / 2 : trial.rounds;

@@ -18,6 +18,7 @@ const MAX_CONNECTIONS = 10_000;
 const PEAK = { connections: 64, depth: 1 };
 /** 16,000 under way, of which 11,000 are taken; the others come again each second, and cost what an answer costs. */
 const OVERLOAD = { connections: 640, depth: 25 };
+const MAX_TRIES = 6;
 const MIN_SHARE = 0.8;
 /** So few have not even filled what may wait, and each that is answered was read behind many others. */
 const MIN_SHARE_SHORT = 0.3;
@@ -39,7 +40,8 @@ fault({
     const shares: number[] = [];
     let [stored, refused, slowestMs] = [0, 0, 0];
     await load(server, PEAK, 3000);
-    for (let round = 0; round < rounds; round++) {
+    // Where the machine is busy with other tests, those who send may be too slow to be too many.
+    for (let round = 0; round < rounds || (refused === 0 && round < MAX_TRIES); round++) {
       const peak = await load(server, PEAK, wanted / 2);
       const over = await load(server, OVERLOAD, wanted);
       const overMs = performance.now();

@@ -10,7 +10,7 @@ import { ANSWERS_FIRST } from '../safeguards.ts';
 fault({
   name: 'process killed',
   mark: '0 acknowledged records lost or changed, 0 records without event or events without record, integrity_check ok',
-  rounds: { short: 6, full: 100, of: 'kills under 64 writers' },
+  rounds: { short: 3, full: 100, of: 'kills under 64 writers' },
   async trial({ rounds, random, startServer }) {
     const folder = makeFolder();
     const ledger = createLedger();

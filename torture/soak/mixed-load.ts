@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../src/client.ts';
+import type { NewPlant } from '../../src/plant.ts';
 import type { Random } from '../random.ts';
 
 const CLIENTS = 24;
@@ -98,9 +99,7 @@ export function startMixedLoad({ url, token, random }: { url: string; token: str
     switch (turn) {
       case 'create':
         if (ids.length >= PLANTS) await orMissing(client.delete(takeOut()));
-        ids.push(nextId);
-        lastSeq = (await client.create({ id: nextId++, name, tag: 'tropical' })).seq;
-        return;
+        return create(client, { id: nextId++, name, tag: 'tropical' });
       case 'get':
         return orMissing(client.get(id));
       case 'put':
@@ -126,6 +125,11 @@ export function startMixedLoad({ url, token, random }: { url: string; token: str
       case 'export':
         return (await authorized('/plants/export')).text();
     }
+  }
+
+  async function create(client: PlantStoreClient, plant: NewPlant): Promise<void> {
+    lastSeq = (await client.create(plant)).seq;
+    ids.push(plant.id); // now: another client that puts one may come first otherwise
   }
 
   function takeOut(): bigint {
