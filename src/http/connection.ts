@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
-import { PlantStoreError, unavailable } from '../error.ts';
+import { PlantStoreError } from '../error.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
@@ -14,9 +14,7 @@ import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 export const HEADERS_TIMEOUT_MS = 10_000;
-/** For a body that is wanted whole; and where it may have any length, for so many bytes of it. */
 export const BODY_TIMEOUT_MS = 10_000;
-const LONG_BODY_BYTES = 1024;
 export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** How often the time-outs are looked at. */
 export const TIMEOUT_CHECK_MS = 2_000;
@@ -166,50 +164,17 @@ function takenOf(socket: Socket & { _handle?: { bytesWritten: number; writeQueue
   return socket._handle ? socket._handle.bytesWritten - socket._handle.writeQueueSize : 0;
 }
 
-/**
- * A body of any length as it comes: it is read no faster than it is used. Throws `request_timeout` when too little
- * comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops.
- */
-export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
-  stateOf(request.socket).bodySinceMs = undefined;
-  const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
-  let missingBytes = LONG_BODY_BYTES;
-  let leftMs = BODY_TIMEOUT_MS;
-  for (;;) {
-    const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
-    const next = await orEnd(chunks.next(), leftMs, ended);
-    if (next.done) return;
-    missingBytes -= next.value.length;
-    leftMs -= performance.now() - waitedSinceMs;
-    if (missingBytes <= 0) {
-      missingBytes = LONG_BODY_BYTES;
-      leftMs = BODY_TIMEOUT_MS;
-    }
-    yield next.value;
-  }
-}
-
-function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(parserRefusal(requestTimeout())), timeoutMs);
-    ended.addEventListener('abort', stop);
-    if (ended.aborted) stop();
-    promise.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-      ended.removeEventListener('abort', stop);
-    });
-
-    function stop(): void {
-      clearTimeout(timer);
-      const { reason } = ended;
-      const isOurs = reason instanceof PlantStoreError;
-      reject(isOurs ? reason : unavailable('The service is stopping: send the whole file again'));
-    }
-  });
+/** Its time is told by who reads it. */
+export function noteLongBody({ socket }: IncomingMessage): void {
+  stateOf(socket).bodySinceMs = undefined;
 }
 
 function requestTimeout(): NodeJS.ErrnoException {
   return Object.assign(new Error('The request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+}
+
+export function requestTooLate(): PlantStoreError {
+  return parserRefusal(requestTimeout());
 }
 
 /** False if the client has sent another one behind it already. */

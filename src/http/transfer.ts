@@ -8,10 +8,11 @@ import { importPlants } from '../import.ts';
 import type { PlantStore } from '../plant.ts';
 import { preferredType } from './accept.ts';
 import { essenceOf } from './body.ts';
-import { noteExport, readLongBody } from './connection.ts';
+import { noteExport } from './connection.ts';
 import { ErrorBody } from './errors.ts';
 import { etagOf } from './etag.ts';
 import { addVary } from './headers.ts';
+import { readLongBody } from './long-body.ts';
 import { type Route, route } from './route.ts';
 
 const NDJSON = 'application/x-ndjson';

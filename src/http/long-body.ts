@@ -1,0 +1,47 @@
+// A body of any length as it comes: it is read no faster than it is used, and waited for no longer than its client goes on.
+
+import type { IncomingMessage } from 'node:http';
+import { PlantStoreError, unavailable } from '../error.ts';
+import { BODY_TIMEOUT_MS, noteLongBody, requestTooLate } from './connection.ts';
+
+/** Each so many bytes have the time that a whole body has elsewhere. */
+const LONG_BODY_BYTES = 1024;
+
+/** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */
+export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
+  noteLongBody(request);
+  const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  let missingBytes = LONG_BODY_BYTES;
+  let leftMs = BODY_TIMEOUT_MS;
+  for (;;) {
+    const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
+    const next = await orEnd(chunks.next(), leftMs, ended);
+    if (next.done) return;
+    missingBytes -= next.value.length;
+    leftMs -= performance.now() - waitedSinceMs;
+    if (missingBytes <= 0) {
+      missingBytes = LONG_BODY_BYTES;
+      leftMs = BODY_TIMEOUT_MS;
+    }
+    yield next.value;
+  }
+}
+
+function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(requestTooLate()), timeoutMs);
+    ended.addEventListener('abort', stop);
+    if (ended.aborted) stop();
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      ended.removeEventListener('abort', stop);
+    });
+
+    function stop(): void {
+      clearTimeout(timer);
+      const { reason } = ended;
+      const isOurs = reason instanceof PlantStoreError;
+      reject(isOurs ? reason : unavailable('The service is stopping: send the whole file again'));
+    }
+  });
+}
