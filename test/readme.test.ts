@@ -35,7 +35,7 @@ const TOUR = [
 
 const SHORT_BENCH = { BENCH_ROUNDS: '1', BENCH_SECONDS: '1', BENCH_ONLY: 'plant-store' };
 
-test('from an empty folder to a stored plant with the README alone', { timeout: 150_000, ...needsCurl }, async () => {
+test('from an empty folder to a stored plant with the README alone', { timeout: 400_000, ...needsCurl }, async () => {
   const folder = copyOfProject();
   const port = await freePort();
   const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true', ...SHORT_BENCH };
