@@ -42,7 +42,7 @@ interface State {
   /** Since it was noticed that an answer waits to be read, and what was read of all answers until then. */
   unread?: { sinceMs: number; readBytes: number } | undefined;
   /** Of those there are few at a time, for who has a token. */
-  hasExport?: boolean;
+  newestExport?: IncomingMessage;
   /** How many requests came on it. */
   requests?: number;
   /** It was told `Connection: close` in answer to this one: nothing that came behind it may have an effect. */
@@ -133,12 +133,17 @@ export function noteRequest(request: Incoming, nowMs: number): void {
   state.bodySinceMs = hasBody ? nowMs : undefined;
 }
 
-export function noteExport({ socket }: IncomingMessage): void {
-  stateOf(socket).hasExport = true;
+export function noteExport(request: IncomingMessage): void {
+  stateOf(request.socket).newestExport = request;
 }
+
+let lookedMs = 0;
 
 function lookAtAll(): void {
   const nowMs = performance.now();
+  const isLate = nowMs - lookedMs > 2 * TIMEOUT_CHECK_MS;
+  lookedMs = nowMs;
+  if (isLate) return; // we stood still: what they have sent or read meanwhile is not known yet
   for (const socket of open) {
     const state = stateOf(socket);
     const { newest, bodySinceMs = nowMs } = state;
@@ -153,15 +158,24 @@ function lookAtAll(): void {
 function lookAtUnread(socket: Socket, state: State, nowMs: number): void {
   const readBytes = takenOf(socket);
   const { sinceMs = nowMs, readBytes: before = readBytes } = state.unread ?? {};
-  const withinMs = state.hasExport ? UNREAD_EXPORT_MS : UNREAD_MS;
+  const isExport = state.newestExport !== undefined && responseUnderWay(socket)?.req === state.newestExport;
+  const withinMs = isExport ? UNREAD_EXPORT_MS : UNREAD_MS;
   if (nowMs - sinceMs < withinMs) state.unread ??= { sinceMs, readBytes };
   else if (readBytes - before < UNREAD_BYTES) socket.destroy();
   else state.unread = { sinceMs: nowMs, readBytes };
 }
 
+interface Handle {
+  bytesWritten: number;
+  writeQueueSize: number;
+  /** Below the one of TLS, which does not know what becomes of its bytes. */
+  _parent?: Handle;
+}
+
 /** What the other side, or the system for it, has taken: a long piece is taken bit by bit, which Node does not tell openly. */
-function takenOf(socket: Socket & { _handle?: { bytesWritten: number; writeQueueSize: number } | null }): number {
-  return socket._handle ? socket._handle.bytesWritten - socket._handle.writeQueueSize : 0;
+function takenOf({ _handle }: Socket & { _handle?: Handle | null }): number {
+  const handle = _handle?._parent ?? _handle;
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
 /** Its time is told by who reads it. */
