@@ -111,6 +111,20 @@ suite('files in and out', { concurrency: 2 }, () => {
     assert.equal(await server.stop(), 0);
   });
 
+  test('a server that stood still itself does not hold that against who sends', async () => {
+    const server = await startServer();
+    const sent = importRequest(server, 'application/x-ndjson');
+    sent.write(linesFrom(0));
+    await sleep(500);
+    server.process.kill('SIGSTOP'); // as a laptop that sleeps
+    sent.write(linesFrom(LINES_AT_ONCE));
+    await sleep(13_000);
+    server.process.kill('SIGCONT');
+    sent.end();
+    assert.equal((await answerOf(sent)).created, 2 * LINES_AT_ONCE);
+    await server.stop();
+  });
+
   test('a server that stops ends an import with 503, and the same file again finishes it', async () => {
     const server = await startServer();
     const sent = importRequest(server, 'application/x-ndjson');

@@ -29,7 +29,8 @@ export async function* readLongBody(request: IncomingMessage, ended: AbortSignal
 
 function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(requestTooLate()), timeoutMs);
+    // Not at once: if we stood still ourselves, what has come meanwhile is read first.
+    const timer = setTimeout(() => setImmediate(() => reject(requestTooLate())), timeoutMs);
     ended.addEventListener('abort', stop);
     if (ended.aborted) stop();
     promise.then(resolve, reject).finally(() => {
