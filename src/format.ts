@@ -7,6 +7,7 @@ import { check, readJson } from './check.ts';
 import { PlantStoreError } from './error.ts';
 import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from './json.ts';
 import { mayHaveEscapedKey } from './json-key.ts';
+import { ownTurn } from './own-turn.ts';
 import { type ImportError, NewPlant } from './plant.ts';
 import { type Block, readRecords } from './records.ts';
 
@@ -16,7 +17,7 @@ export type Format = (typeof FORMATS)[number];
 const COLUMNS = ['id', 'name', 'tag'] as const;
 const MAX_TEXT_BYTES = 64 * 1024;
 const MAX_HEADER_SHOWN = 100;
-const LINES_AT_ONCE = 2500;
+const LINES_AT_ONCE = 1000;
 /** A longer line is one of long texts: to read as many other values as would fit into it takes longer than anybody may wait. */
 const MAX_CROWDED_CHARS = 64 * 1024;
 const MAX_VALUES = 1000;
@@ -42,7 +43,7 @@ export async function* readPlants(
   onIgnored: (columns: string[]) => void = () => {},
 ): AsyncGenerator<PlantBlock> {
   if (format === 'ndjson') {
-    for await (const block of readRecords(chunks)) for (const part of partsOf(block)) yield readNdjson(part);
+    for await (const block of readRecords(chunks)) for await (const part of partsOf(block)) yield readNdjson(part);
     return;
   }
   let read: ((block: Block) => PlantBlock) | undefined;
@@ -56,7 +57,7 @@ export async function* readPlants(
       read = createReadCsv(header, onIgnored);
     }
     rows += block.texts.length + block.errors.length;
-    for (const part of partsOf(block)) yield read(part);
+    for await (const part of partsOf(block)) yield read(part);
   }
   if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
   if (rows === 0 && lastByte !== 0x0a) {
@@ -89,8 +90,9 @@ export async function* printPlants(format: Format, plants: AsyncIterable<NewPlan
 }
 
 /** A block of very short lines has very many, and is not worked off in one go. */
-function* partsOf(block: Block): Generator<Block> {
+async function* partsOf(block: Block): AsyncGenerator<Block> {
   for (let at = 0; at === 0 || at < block.texts.length; at += LINES_AT_ONCE) {
+    await ownTurn();
     const end = at + LINES_AT_ONCE;
     const first = at === 0 ? 0 : (block.lines[at] as number);
     const next = block.lines[end] ?? Number.POSITIVE_INFINITY;

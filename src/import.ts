@@ -1,6 +1,5 @@
 // Many plants from a file into a store, block by block: the next ones are read while others are being stored.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { PlantBlock } from './format.ts';
 import type { Author, ImportError, ImportResult, PlantStore } from './plant.ts';
 
@@ -34,7 +33,6 @@ export async function importPlants(
       stored.catch(() => {}); // thrown below, or at the end
       underWay.push(stored);
       if (underWay.length >= MAX_UNDER_WAY) await underWay.shift();
-      await nextTurn(); // others get theirs, however fast the file comes
     }
   } finally {
     await Promise.allSettled(underWay);

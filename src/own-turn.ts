@@ -1,0 +1,17 @@
+// Turns of the event loop for work that takes some milliseconds: one piece of it in each, however many there are who have
+// some, so that all else that waits does so for one of them only.
+
+const waiting: (() => void)[] = [];
+
+/** What is done until the next `await` is done in a turn of its own. */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(next);
+  });
+}
+
+function next(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(next);
+}
