@@ -62,15 +62,17 @@ function allNext(courier: Courier, nowMs = 0): number[] {
   return seqs;
 }
 
-test('when the clock is put back, what waits does so no longer', () => {
-  const courier = courierAt();
-  const tomorrowMs = 24 * HOUR_MS;
-  courier.take([change(1, 1)], tomorrowMs);
-  courier.finish(courier.next(tomorrowMs) as Entry, FAILED, tomorrowMs);
-  assert.equal(courier.next(tomorrowMs + 4999), undefined);
-  courier.clockPutBack(tomorrowMs);
-  assert.equal(courier.next(4999), undefined);
-  assert.equal(courier.next(5000)?.seq, 1);
+test('when the clock is set, what waits does so neither longer nor shorter', () => {
+  for (const stepMs of [-24 * HOUR_MS, 24 * HOUR_MS]) {
+    const courier = courierAt();
+    const nowMs = 100 * HOUR_MS;
+    courier.take([change(1, 1)], nowMs);
+    courier.finish(courier.next(nowMs) as Entry, FAILED, nowMs);
+    assert.equal(courier.next(nowMs + 4999), undefined);
+    courier.shift(stepMs);
+    assert.equal(courier.next(nowMs + stepMs + 4999), undefined);
+    assert.equal(courier.next(nowMs + stepMs + 5000)?.seq, 1);
+  }
 });
 
 test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, and is a dead letter then', () => {

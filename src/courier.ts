@@ -58,8 +58,8 @@ export interface Courier {
   putBack(entry: Entry): void;
   /** There is nothing to send: the change is gone for good. */
   drop(entry: Entry): void;
-  /** The clock was put back by so much: nothing waits any longer for it. */
-  clockPutBack(byMs: number): void;
+  /** The clock was set to so much later, or earlier: nothing waits shorter or longer for it. */
+  shift(byMs: number): void;
   /** What is not recorded yet, if there is anything but, unless it is asked for, a position that has moved on. */
   progress(nowMs: number, withPosition: boolean): Progress | undefined;
   /** `progress` as it was given is recorded. */
@@ -194,9 +194,9 @@ export function createCourier(
       end(entry);
       settle(entry, 'dead', { delivered: false, error: 'The change was pruned', durationMs: 0 }, entry.dueMs);
     },
-    clockPutBack(byMs) {
-      pace.putBack(byMs);
-      queue.putBack(byMs);
+    shift(byMs) {
+      pace.shift(byMs);
+      queue.shift(byMs);
     },
     progress(nowMs, withPosition) {
       for (const entry of queue.all()) {

@@ -1,6 +1,7 @@
 // The webhook loop: reads the change log for each webhook that this node has claimed, sends, and records what came of it.
 // Nothing is queued outside of the log: what is not recorded when the process dies is sent again.
 
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './attempt.ts';
 import type { ChangeStore } from './change.ts';
@@ -20,7 +21,7 @@ const RECORD_EVERY_MS = 100;
 /** Where only the position has moved on. */
 const RECORD_POSITION_EVERY_MS = 2000;
 const WATCH_AGAIN_MS = 1000;
-/** By which the clock is put back at least: less is a correction, or a process that was held up between two looks. */
+/** By which the clock is set at least: less is a correction, or a process that was held up between two looks. */
 const CLOCK_STEP_MS = 10_000;
 
 /** Each webhook may have one request under way, and all together so many more. */
@@ -81,8 +82,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   /** So often there was something new in the log. */
   let moves = 0;
   let isWatching = false;
-  /** Of the clock that only goes on. */
+  /** By how much it is ahead of the clock that only goes on, and how long the machine has slept, for which that one stands still. */
   let clockAheadMs = clock() - performance.now();
+  let sleptMs = timeAsleepMs();
 
   claim();
   const timers = [
@@ -205,13 +207,17 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     pumpAll();
   }
 
-  /** What waits goes by the time that has passed. (Not where the clock is put forward: the machine may have slept.) */
+  /** What waits goes by the time that has passed, however the clock is set meanwhile. */
   function noteClock(): void {
     const aheadMs = clock() - performance.now();
-    const backMs = clockAheadMs - aheadMs;
+    const movedMs = aheadMs - clockAheadMs;
     clockAheadMs = aheadMs;
-    if (backMs < CLOCK_STEP_MS) return;
-    for (const courier of couriers.values()) courier.clockPutBack(Math.round(backMs));
+    if (Math.abs(movedMs) < CLOCK_STEP_MS) return;
+    const nowSleptMs = timeAsleepMs();
+    const stepMs = Math.round(movedMs - (nowSleptMs - sleptMs));
+    sleptMs = nowSleptMs;
+    if (Math.abs(stepMs) < CLOCK_STEP_MS) return;
+    for (const courier of couriers.values()) courier.shift(stepMs);
   }
 
   function pumpAll(): void {
@@ -348,4 +354,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     if (!ending.has(courier)) claim();
     ending.add(courier);
   }
+}
+
+/** Of the machine, since some moment. */
+function timeAsleepMs(): number {
+  return uptime() * 1000 - performance.now();
 }

@@ -28,8 +28,8 @@ export interface Pace {
   succeed(durationMs: number): void;
   /** `newStartedMs` is when it was begun, if the change had not been tried before. */
   fail(outcome: Outcome, newStartedMs: number | undefined, nowMs: number): void;
-  /** The clock was put back by so much. */
-  putBack(byMs: number): void;
+  /** The clock was set to so much later, or earlier. */
+  shift(byMs: number): void;
 }
 
 /** `failingSinceMs` is what is known from before. */
@@ -73,11 +73,11 @@ export function createPace(failingSinceMs: number | undefined): Pace {
       window = 1;
       heldUntilMs = nowMs + Math.min(FIRST_HOLD_MS * 2 ** (rounds - PATIENT_ROUNDS - 1), MAX_HOLD_MS);
     },
-    putBack(byMs) {
-      sinceMs -= byMs;
-      roundMs -= byMs;
-      heldUntilMs -= byMs;
-      pausedUntilMs -= byMs;
+    shift(byMs) {
+      sinceMs += byMs;
+      roundMs += byMs;
+      heldUntilMs += byMs;
+      pausedUntilMs += byMs;
     },
   };
 

@@ -56,8 +56,8 @@ export interface PlantQueue {
   update(entry: Entry): void;
   /** It has to wait: its change is read again then. */
   forget(entry: Entry): void;
-  /** The clock was put back by so much: what waits does so no longer than it was to. */
-  putBack(byMs: number): void;
+  /** The clock was set to so much later, or earlier: what waits does so as long as it was to. */
+  shift(byMs: number): void;
 }
 
 export function createPlantQueue(): PlantQueue {
@@ -122,11 +122,11 @@ export function createPlantQueue(): PlantQueue {
     },
     update,
     forget,
-    putBack(byMs) {
+    shift(byMs) {
       for (const entry of entries.values()) {
-        entry.dueMs -= byMs;
-        entry.notBeforeMs -= byMs;
-        if (entry.startedMs !== undefined) entry.startedMs -= byMs;
+        entry.dueMs += byMs;
+        entry.notBeforeMs += byMs;
+        if (entry.startedMs !== undefined) entry.startedMs += byMs;
       }
       nextDue.ms = Number.NEGATIVE_INFINITY; // to be found out again
     },
