@@ -7,6 +7,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pst_';
 /** Of what webhooks are signed with. */
 export const WEBHOOK_PREFIX = 'whsec_';
+const HAS_PREFIX = new RegExp(`${PREFIX}|${WEBHOOK_PREFIX}`, 'i');
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
 const ID_CHARS = 12;
@@ -37,9 +38,7 @@ export function isSecret(text: string): boolean {
 
 /** A token anywhere in it, a JWT, or what a webhook is signed with: it must not get into a log or a trace. */
 export function mayHoldSecret(text: string): boolean {
-  return (
-    text.includes(PREFIX) || text.includes(WEBHOOK_PREFIX) || text.split(/[^\w.-]+/).some((word) => JWT.test(word))
-  );
+  return HAS_PREFIX.test(text) || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
 }
 
 export function hashSecret(secret: string): string {

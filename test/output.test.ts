@@ -9,7 +9,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { createOver, post, send } from './request.ts';
+import { createOver, post, send, sendRaw } from './request.ts';
 import { LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer } from './server.ts';
 
 test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and never a secret', async () => {
@@ -20,8 +20,19 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
     headers: { authorization: `Bearer ${server.secret}x` },
   });
   const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJhbGljZSJ9'}.c2lnbmF0dXJl`;
-  for (const path of [`%70st_${server.secret.slice(4)}`, jwt, `Bearer%20${jwt}`, '%ZZpst%5Fabc', 'whsec_ab/cd']) {
+  for (const path of [
+    `%70st_${server.secret.slice(4)}`,
+    jwt,
+    `Bearer%20${jwt}`,
+    '%ZZpst%5Fabc',
+    '%2570st_ab',
+    'PST_AB',
+    'whsec_ab/cd',
+  ]) {
     await send(server.port, { path: `/x/${path}` });
+  }
+  for (const target of ['//me:secret@host/plants', 'http://me:sec/ret@host/plants', 'ftp://me:secret@host/plants']) {
+    await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   }
   await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
   const longMs = performance.now();
@@ -45,6 +56,11 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
       [false, 'GET', '/x/…', 404],
       [false, 'GET', '/x/…', 400],
       [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '…', 404],
+      [false, 'GET', '…', 404],
+      [false, 'GET', '…', 404],
       [false, 'GET', '/healthz', 200],
       [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
       [false, 'GET', '/healthz', 200],

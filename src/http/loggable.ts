@@ -5,7 +5,8 @@ import { decode, pathOf } from './paths.ts';
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
 export function loggable(url: string): string {
-  if (!url.startsWith('/') && mayHoldSecret(url)) return '…'; // a password with a slash in it
+  const isElsewhere = !url.startsWith('/') || url.startsWith('//');
+  if (isElsewhere && (url.includes('@') || mayHoldSecret(url))) return '…'; // a password, which may have a slash in it
   const segments = pathOf(url).split('/');
   const first = segments.findIndex(isHidden);
   return first === -1 ? segments.join('/') : [...segments.slice(0, first), '…'].join('/'); // some hold a slash themselves
@@ -14,6 +15,5 @@ export function loggable(url: string): string {
 /** Also what cannot be read. */
 function isHidden(segment: string): boolean {
   const text = decode(segment);
-  const isUnread = text === segment && segment.includes('%');
-  return isUnread || mayHoldSecret(text);
+  return text.includes('%') || mayHoldSecret(text); // what is encoded twice is not read either
 }
