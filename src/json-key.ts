@@ -1,5 +1,6 @@
 // V8 can take a key with an escape in it for another that it has read before: after {"id":1,"\\u00":2} it reads
 // {"id":1,"\u006eame":2} as that one, and the name is gone. So a key that can do without escapes is written without.
+// (One that cannot, such as "\n", may still be misread, but never as one of ours, which need none.)
 
 /** True also for some texts that have none: it is quicker than to be sure. */
 export function mayHaveEscapedKey(text: string): boolean {
