@@ -102,3 +102,31 @@ test('more webhooks that are slow than may be under way stop nobody else', async
   assert.ok(most <= 2048, `${most} at once`);
   assert.ok(longestMs < 1000, `the event loop was busy for ${longestMs} ms`);
 });
+
+test('a clock that is put forward or back makes nothing come early or late', async (t) => {
+  const DAY_MS = 24 * 3_600_000;
+  const store = await openStore();
+  let aheadMs = 0;
+  const triedMs: number[] = [];
+  const attempts: Attempts = {
+    async send() {
+      triedMs.push(performance.now());
+      return { ...OK, delivered: triedMs.length > 1, code: triedMs.length > 1 ? 200 : 500 };
+    },
+    close() {},
+  };
+  const clock = () => Date.now() + aheadMs;
+  const delivery = startDelivery({ store, attempts, node: 'test', observe() {}, clock });
+  t.after(() => delivery.stop());
+  await addWebhook(store, 'whk_1');
+  delivery.wake();
+  await store.create({ id: 1n, name: 'x' }, BY);
+  await until(() => triedMs.length === 1);
+  for (const aheadOfTimeMs of [DAY_MS, 0, -DAY_MS, 0]) {
+    await sleep(700);
+    aheadMs = aheadOfTimeMs;
+  }
+  await until(() => triedMs.length === 2, 15_000);
+  const waitedMs = (triedMs[1] ?? 0) - (triedMs[0] ?? 0);
+  assert.ok(waitedMs >= 3900, `${waitedMs} ms`); // 5 s, less a fifth at most
+});
