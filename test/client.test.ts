@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse, request as sendOn } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeLog } from '../src/change.ts';
 import { type ClientOptions, createClient, type PlantStoreClient, PlantStoreError } from '../src/client.ts';
 import type { ErrorCode, ErrorDetail } from '../src/error.ts';
@@ -251,8 +252,11 @@ test('A signal ends a call at once with its reason: under way, between two tries
   for (const calls of [1, 2, 2]) {
     const abort = new AbortController();
     if (calls === requests.length) abort.abort('enough');
-    else setTimeout(() => abort.abort('enough'), 100);
-    await assert.rejects(patient.get(5n, { signal: abort.signal }), (reason) => reason === 'enough');
+    const got = assert.rejects(patient.get(5n, { signal: abort.signal }), (reason) => reason === 'enough');
+    while (requests.length < calls) await sleep(5);
+    await sleep(100);
+    abort.abort('enough');
+    await got;
     assert.equal(requests.length, calls);
   }
 });

@@ -160,6 +160,23 @@ test('asks for the body only if it will be read', async () => {
   assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
 });
 
+test('nothing behind an answer that closes has an effect: who was not told to go on may or may not do so', async () => {
+  const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":907,"name":"x"}`;
+  for (const [first, status] of [
+    ['GET /healthz HTTP/1.1\r\nHOST Expect: 100-continue\r\n\r\n', 200],
+    ['GET /healthz HTTP/1.1\r\nHOST Expect: x, 100-Continue\r\n\r\n', 200],
+    ['POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}', 401],
+  ] as const) {
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, /^connection: close$/im.test(answer.head)]),
+      [[status, true]],
+      first,
+    );
+    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 907'), [], first);
+  }
+});
+
 test('answers a create before it refuses the tunnel that follows it', async () => {
   const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":906,"name":"x"}`;
   const answers = split(

@@ -92,7 +92,10 @@ export function createApp(options: AppOptions): Server {
       if (lookingUp) await lookingUp;
       guard?.(request);
       if (body) requireWanted(request.headers, body);
-      if (body && expectsContinue(raw)) response.writeContinue();
+      if (body && expectsContinue(raw)) {
+        request.isContinued = true;
+        response.writeContinue();
+      }
       const bytes = body?.schema && (await raw.wholeBody());
       if (connection.isTooLate(raw)) return;
       if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
@@ -148,10 +151,12 @@ export function createApp(options: AppOptions): Server {
     return send(reply, given);
   }
 
-  function closeWhereDue({ raw }: Request, reply: Reply): void {
+  function closeWhereDue({ raw, isContinued }: Request, reply: Reply): void {
     if (stopping.aborted && connection.isNewest(raw)) reply.header('connection', 'close');
-    // A body that nobody will read, or that may or may not come: the next request could not be told from it.
-    if (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers))) {
+    // A body that nobody will read, or that may or may not come: the next request could not be told from it. (Who was not
+    // told to go on may do so or not; Node closes then, also where no body can come.)
+    const isUnclear = expectsContinue(raw) && !isContinued;
+    if (isUnclear || (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers)))) {
       reply.header('connection', 'close');
       connection.closeAfterAnswer(raw);
     }
@@ -185,6 +190,7 @@ function statusOf({ raw }: Request, response: ServerResponse): number {
   return isAnswered ? response.statusCode : (connection.refusedWith(raw.socket) ?? NO_ANSWER);
 }
 
+/** As Node sees it. */
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.expect?.toLowerCase() === '100-continue' && httpVersion === '1.1';
+  return headers.expect !== undefined && httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
 }

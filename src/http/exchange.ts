@@ -20,6 +20,8 @@ export class Request {
   readonly params: Record<string, string>;
   /** There when it was let in. */
   token: Token | undefined;
+  /** It was told to go on with its body. */
+  isContinued = false;
   /** The client's, where the log shall have it: when the client is gone it cannot be told any more. */
   address: string | undefined;
 
