@@ -6,6 +6,9 @@ import type { Random } from './random.ts';
 const [PAGE, SECTOR, HEADER] = [4096, 512, 100];
 const [WAL_HEADER, FRAME] = [32, 24 + PAGE];
 
+/** With which the name of a plant of the trial begins. */
+const NAME = 'Plant ';
+
 /** Changes the bytes, or gives others. */
 type Damage = (bytes: Buffer, random: Random) => Buffer;
 
@@ -13,6 +16,11 @@ const OF_FILE: Record<string, Damage> = {
   'a byte of the header': (bytes, random) => flip(bytes, random.below(HEADER), random),
   'the header': (bytes, random) => noise(bytes, 0, HEADER, random),
   'a bit': (bytes, random) => flip(bytes, random.below(bytes.length), random),
+  'a letter of a name': (bytes, random) => {
+    const at = random.pick(placesOf(bytes, NAME)) + random.below(NAME.length - 1);
+    bytes[at] = (bytes[at] ?? 0) ^ 1;
+    return bytes;
+  },
   'some bytes': (bytes, random) => noise(bytes, random.below(bytes.length), 1 + random.below(64), random),
   'a sector of noise': (bytes, random) => noise(bytes, place(bytes, SECTOR, random), SECTOR, random),
   'a sector of zeros': (bytes, random) => zeros(bytes, place(bytes, SECTOR, random), SECTOR),
@@ -51,6 +59,11 @@ export function damage(path: string, kind: string, random: Random): void {
   writeFileSync(file, change(readFileSync(file), random));
 }
 
+function placesOf(bytes: Buffer, text: string): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(text); at !== -1; at = bytes.indexOf(text, at + 1)) places.push(at);
+  return places;
+}
 function early(bytes: Buffer): number {
   return bytes.length / 2;
 }

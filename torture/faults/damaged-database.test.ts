@@ -29,7 +29,7 @@ interface Template {
 fault({
   name: 'damaged database',
   mark: 'refuses to start with a line that says why and changes nothing, or serves every record as it was',
-  rounds: { short: 5, full: 64, of: 'damaged stores' },
+  rounds: { short: 5, full: 68, of: 'damaged stores' },
   async trial(trial) {
     const { rounds, random, launcher } = trial;
     const template = await makeTemplate(trial);
@@ -72,7 +72,7 @@ fault({
     {
       build: 'one that does not compare its plants with their changes',
       changes: [{ file: 'src/sqlite/database.ts', from: 'if (odd) throw', to: 'if (odd === null) throw' }],
-      rounds: 320,
+      rounds: 170,
       caught: /it serves other records than were stored/,
     },
   ],
