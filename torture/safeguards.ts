@@ -27,3 +27,14 @@ export const SYNCHRONOUS_OFF = {
     { file: 'src/sqlite/database.ts', from: `const SYNCHRONOUS_FULL = 2`, to: 'const SYNCHRONOUS_FULL = 0' },
   ],
 } satisfies Partial<Control>;
+
+export const LENIENT_PARSER = {
+  build: 'one with a lenient parser',
+  changes: [
+    {
+      file: 'src/http/server.ts',
+      from: 'optimizeEmptyRequests',
+      to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
+    },
+  ],
+} satisfies Partial<Control>;

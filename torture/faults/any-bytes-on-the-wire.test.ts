@@ -8,6 +8,7 @@ import { fault } from '../fault.ts';
 import { assertError, exchange, type Piece, readAnswers, show } from '../http/answers.ts';
 import { countRequests } from '../http/strict-requests.ts';
 import { createRandom, type Random } from '../random.ts';
+import { LENIENT_PARSER } from '../safeguards.ts';
 
 const AT_ONCE = 16;
 const LINES = [
@@ -95,14 +96,7 @@ fault({
   },
   controls: [
     {
-      build: 'one with a lenient parser',
-      changes: [
-        {
-          file: 'src/http/server.ts',
-          from: 'optimizeEmptyRequests',
-          to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
-        },
-      ],
+      ...LENIENT_PARSER,
       caught: /answers for \d+ requests/,
       rounds: 3000,
     },

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { cpuUsOf } from '../../bench/measure.ts';
 import { fillIn, post, sendRaw } from '../../test/request.ts';
 import { query, type TestServer } from '../../test/server.ts';
 import type { Created } from '../creates.ts';
@@ -54,7 +54,7 @@ fault({
         assert.equal(rude, 0, `${rude} × 503 without Retry-After`);
       }
       assert.equal(peak.refused, 0, 'refused at its best');
-      shares.push(over.stored / over.cpuTicks / (peak.stored / peak.cpuTicks));
+      shares.push(over.stored / over.cpuUs / (peak.stored / peak.cpuUs));
       stored += over.stored;
       refused += over.refused;
     }
@@ -97,22 +97,16 @@ async function load(
   server: TestServer,
   { connections, depth }: typeof PEAK,
   stored: number,
-): Promise<Created & { cpuTicks: number }> {
+): Promise<Created & { cpuUs: number }> {
   const { port, secret } = server;
+  const pid = Number(server.process.pid);
   const options = { port, secret, connections, depth, stored, first };
   first += 10_000_000;
-  const before = cpuTicksOf(server);
+  const before = Number(cpuUsOf(pid));
   const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   const child = spawn(process.execPath, [LOAD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const created = JSON.parse(await text(child.stdout));
-  return { ...created, cpuTicks: cpuTicksOf(server) - before };
-}
-
-function cpuTicksOf({ process: { pid } }: TestServer): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ');
-  return Number(fields[11]) + Number(fields[12]); // user and system
+  return { ...created, cpuUs: Number(cpuUsOf(pid)) - before };
 }
 
 /** One more than may be: it is told so, without an effect, and there is room again when others go. */

@@ -6,6 +6,7 @@ import { post } from '../../test/request.ts';
 import { query } from '../../test/server.ts';
 import { fault } from '../fault.ts';
 import { ask, assertError } from '../http/answers.ts';
+import { LENIENT_PARSER } from '../safeguards.ts';
 
 const BODY = '{"id":900,"name":"x"}';
 const LENGTH = `Content-Length: ${BODY.length}\r\n`;
@@ -88,14 +89,7 @@ fault({
   },
   controls: [
     {
-      build: 'one with a lenient parser',
-      changes: [
-        {
-          file: 'src/http/server.ts',
-          from: 'optimizeEmptyRequests',
-          to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
-        },
-      ],
+      ...LENIENT_PARSER,
       caught: /more answers|kept open/,
     },
     {

@@ -1,12 +1,13 @@
 // npm run soak: a long mixed load, bounded in rate and time; memory and open files of the server must stay flat.
 
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { rssMibOf } from '../../bench/measure.ts';
 import { savePicture } from '../../bench/picture.ts';
 import { addToken, startServer } from '../../bench/server.ts';
 import { createRandom } from '../random.ts';
@@ -89,8 +90,7 @@ if (values.save) {
 process.exit(load.failures.length === 0 && (!isJudged || (memory.isFlat && files.isFlat)) ? 0 : 1);
 
 function figuresOf(pid: number): { residentMib: number; files: number } {
-  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { residentMib: Math.round(Number(resident) / 102.4) / 10, files: readdirSync(`/proc/${pid}/fd`).length };
+  return { residentMib: Math.round(Number(rssMibOf(pid)) * 10) / 10, files: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 function tell({ seconds, residentMib, files, answered, p99Ms }: Sample): void {
