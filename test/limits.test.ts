@@ -8,6 +8,7 @@ import { renewSecret } from '../src/token.ts';
 import { type CheckAnswer, createCheck } from './description.ts';
 import { type Answer, callerOf, send } from './request.ts';
 import { addToken, besideServer, startServer, type TestServer } from './server.ts';
+import { until } from './until.ts';
 
 let server: TestServer;
 let check: CheckAnswer;
@@ -58,9 +59,8 @@ suite('the rate of a token', () => {
 
   test('it fills up again, and others are not touched', async () => {
     const secret = await addLimited({ count: 4, periodMs: 1000 });
-    const statuses = [];
-    for (let n = 0; n < 6; n++) statuses.push((await get(secret)).status);
-    assert.deepEqual(statuses.slice(0, 4), [200, 200, 200, 200]);
+    const statuses = await atOnce(20, async () => (await get(secret)).status);
+    assert.ok(statuses.filter((status) => status === 200).length >= 4);
     assert.ok(statuses.includes(429));
     const other = await get(server.secret);
     assert.deepEqual([other.status, other.headers.ratelimit], [200, undefined]);
@@ -76,15 +76,11 @@ suite('wrong tokens from one address', () => {
     assert.equal((await get(used, address)).status, 200);
     const never = (await addToken(server.databaseUrl, {})).secret;
 
-    const statuses = new Map<number, number>();
-    let over: Answer | undefined;
-    for (let n = 0; n < 120; n++) {
-      const answer = await get(n % 2 === 0 ? 'pst_guess' : mintSecret().replace(/.$/, '!'), address);
-      statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-      if (answer.status === 429) over = answer;
-    }
-    assert.deepEqual([...statuses.keys()].sort(), [401, 429]);
-    assert.ok((statuses.get(401) ?? 0) >= 100, String(statuses.get(401)));
+    const answers = await atOnce(200, (n) => get(n % 2 === 0 ? 'pst_guess' : mintSecret().replace(/.$/, '!'), address));
+    const refused = answers.filter(({ status }) => status === 401).length;
+    const [over] = answers.filter(({ status }) => status !== 401);
+    assert.ok(refused >= 100 && refused < 200, String(refused));
+    assert.equal(over?.status, 429);
     assert.deepEqual(
       [over?.headers['retry-after'], over?.headers.ratelimit, over?.headers['ratelimit-policy']],
       ['1', '"logins";r=0;t=1', '"logins";q=100;w=10'],
@@ -98,7 +94,7 @@ suite('wrong tokens from one address', () => {
 
   test('wait for their answer when there are too many, and hold up no token that is right', async () => {
     const address = '198.51.100.9';
-    for (let n = 0; n < 100; n++) await get('pst_guess', address);
+    await atOnce(100, () => get('pst_guess', address));
     const rights = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
     let guessing = true;
     const waits: number[] = [];
@@ -111,12 +107,10 @@ suite('wrong tokens from one address', () => {
     });
     await sleep(200);
     for (const { secret } of rights) assert.equal((await get(secret, address)).status, 200, 'one that was never used');
+    await until(() => waits.length > 20);
     guessing = false;
     await Promise.all(guessers);
-    assert.ok(
-      waits.length > 20 && Math.min(...waits) > 90,
-      `${waits.length} waited, ${Math.min(...waits)} ms at least`,
-    );
+    assert.ok(Math.min(...waits) > 90, `${Math.min(...waits)} ms at least`);
   });
 
   test('expired, revoked and replaced ones are no guesses', async () => {
@@ -140,13 +134,13 @@ suite('TRUST_PROXY', () => {
     return status === 429;
   }
 
-  /** A tenth of a second later one more is free. */
+  /** Each tenth of a second one more is free. */
   async function isOver(headers: Record<string, string>): Promise<boolean> {
-    return (await Promise.all([isLimited(headers), isLimited(headers), isLimited(headers)])).includes(true);
+    return (await atOnce(15, () => isLimited(headers))).includes(true);
   }
 
   async function exhaust(headersOf: (n: number) => Record<string, string>): Promise<void> {
-    for (let n = 0; !(await isLimited(headersOf(n))); n++) assert.ok(n < 200, 'it is never limited');
+    assert.ok((await atOnce(200, (n) => isLimited(headersOf(n)))).includes(true), 'it is never limited');
   }
 
   test('the address is the last that is not a trusted proxy: who makes one up gains nothing', async () => {
@@ -180,10 +174,15 @@ suite('TRUST_PROXY', () => {
   });
 
   async function isLimitedSometime({ port }: TestServer, forwardedFor: (n: number) => string): Promise<boolean> {
-    for (let n = 0; n < 130; n++) {
+    const statuses = await atOnce(200, async (n) => {
       const headers = { authorization: 'Bearer x', 'x-forwarded-for': forwardedFor(n) };
-      if ((await send(port, { path: '/plants', headers })).status === 429) return true;
-    }
-    return false;
+      return (await send(port, { path: '/plants', headers })).status;
+    });
+    return statuses.includes(429);
   }
 });
+
+/** So that little time passes in between, in which more is free again. */
+function atOnce<T>(count: number, ask: (n: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
+}

@@ -11,6 +11,7 @@ import { makeDatabase, needsPostgres, queryPostgres, startPostgres, type TestPos
 import { startProxy } from './proxy.ts';
 import { type Answer, post, send } from './request.ts';
 import { startServer, type TestServer } from './server.ts';
+import { until } from './until.ts';
 
 const SYNC_WAIT = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
 
@@ -49,10 +50,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await postgres.stop();
       rmSync(signal);
       await postgres.start();
-      for (let waitedMs = 0; (await create()).status !== 200; waitedMs += 50) {
-        assert.ok(waitedMs < 3000);
-        await sleep(50);
-      }
+      await until(async () => (await create()).status === 200);
     });
 
     test('a start without it is one line and exit status 1', async () => {
@@ -111,7 +109,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
     test('is cut by no statement timeout', async () => {
       await waitForStandby('nobody');
       const answer = post(server, '{"id":1,"name":"Ficus"}');
-      await until(SYNC_WAIT);
+      await waitingForStandby();
       await sleep(1500);
       assert.equal((await queryPostgres(postgres.url, SYNC_WAIT)).length, 1, 'the commit was cut');
       await waitForStandby('');
@@ -133,8 +131,8 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await waitForStandby('nobody');
       for (const body of ['{"name":"Acer"}', '{"name":"Rosa"}']) {
         const answer = put(body);
-        const [waiting] = await until(SYNC_WAIT);
-        await queryPostgres(postgres.url, `SELECT pg_terminate_backend($1)`, waiting?.pid);
+        const waiting = await waitingForStandby();
+        await queryPostgres(postgres.url, `SELECT pg_terminate_backend($1)`, waiting.pid);
         assert.equal((await answer).status, 503);
       }
       await waitForStandby('');
@@ -159,16 +157,15 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
     async function waitForStandby(name: string): Promise<void> {
       await queryPostgres(postgres.url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
       await queryPostgres(postgres.url, 'SELECT pg_reload_conf()');
-      await sleep(200);
+      await until(async () => {
+        const [row] = await queryPostgres(postgres.url, 'SHOW synchronous_standby_names');
+        return row?.synchronous_standby_names === name;
+      });
+      await sleep(200); // for those who are connected already
     }
 
-    async function until(text: string): Promise<Record<string, unknown>[]> {
-      for (let waitedMs = 0; waitedMs < 3000; waitedMs += 20) {
-        const rows = await queryPostgres(postgres.url, text);
-        if (rows.length > 0) return rows;
-        await sleep(20);
-      }
-      throw new Error(`Waited in vain: ${text}`);
+    function waitingForStandby(): Promise<Record<string, unknown>> {
+      return until(async () => (await queryPostgres(postgres.url, SYNC_WAIT))[0]);
     }
   });
 });

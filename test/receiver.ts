@@ -3,7 +3,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './until.ts';
 
 export interface Received {
   path: string;
@@ -21,7 +21,7 @@ export interface Receiver {
   connections(): number;
   received: Received[];
   /** Waits until so many were received. */
-  count(wanted: number, withinMs?: number): Promise<void>;
+  count(wanted: number): Promise<void>;
   /** 200 by default. */
   answer(handler: Handler): void;
   close(): Promise<void>;
@@ -67,13 +67,8 @@ export async function startReceiver(handler: Handler = (_request, response) => r
     port,
     connections: () => connections,
     received,
-    async count(wanted, withinMs = 5000) {
-      const endMs = performance.now() + withinMs;
-      while (received.length < wanted) {
-        if (performance.now() > endMs)
-          throw new Error(`${received.length} of ${wanted} were received in ${withinMs} ms`);
-        await sleep(5);
-      }
+    async count(wanted) {
+      await until(() => received.length >= wanted);
     },
     answer(next) {
       respond = next;

@@ -99,7 +99,7 @@ export async function startServer({
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const exited = once(child, 'exit');
+  const ended = once(child, 'close'); // by then all that it wrote is here
   cleanUps.unshift(() => killGroup(child));
 
   const url = await new Promise<string>((resolve, reject) => {
@@ -120,11 +120,11 @@ export async function startServer({
     output: () => printed,
     async stop() {
       child.kill('SIGTERM');
-      return (await exited)[0];
+      return (await ended)[0];
     },
     async kill() {
       killGroup(child);
-      await exited;
+      await ended;
     },
   };
 }

@@ -95,10 +95,10 @@ test('a file or folder of somebody else, and a folder instead of a file, are ref
 test('a file that is moved away under a running server ends it: no 200 for what has no place', async () => {
   const server = await startServer();
   assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
-  const exited = once(server.process, 'exit');
+  const ended = once(server.process, 'close');
   renameSync(server.databasePath, `${server.databasePath}.moved`);
   assert.equal((await post(server, '{"id":2,"name":"x"}')).status, 503);
-  assert.equal((await exited)[0], 1);
+  assert.equal((await ended)[0], 1);
   assert.match(server.output(), /was moved, replaced or deleted/);
 });
 

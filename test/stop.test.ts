@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { sendRaw } from './request.ts';
 import { LAUNCHER, makeFolder, needsTerminal, query, startServer } from './server.ts';
+import { until } from './until.ts';
 
 test('SIGTERM answers everything that clients have sent behind each other', async () => {
   const server = await startServer();
@@ -45,9 +46,9 @@ test('while it stops it is not ready but still answers, and a second signal ends
   hanging.write('POST /plants HTTP/1.1\r\n');
   await setTimeout(200);
   server.process.kill('SIGTERM');
-  while (!server.output().includes('"kind":"stopping"')) await setTimeout(5);
+  await until(() => server.output().includes('"kind":"stopping"'));
   server.process.kill('SIGTERM'); // as timeout does it, which signals the process and its group
-  while (await isTaken(server.port)) await setTimeout(5); // until then it is not yet told to be stopping
+  await until(async () => !(await isTaken(server.port))); // until then it is not yet told to be stopping
   for (const { finish } of waiting) finish();
   const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
   assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);
@@ -56,7 +57,7 @@ test('while it stops it is not ready but still answers, and a second signal ends
   await setTimeout(600);
   const startMs = performance.now();
   assert.equal(await server.stop(), null, 'killed');
-  assert.ok(performance.now() - startMs < 1000);
+  assert.ok(performance.now() - startMs < 3000);
 });
 
 test('a client that never ends its request does not keep it from stopping', { timeout: 30_000 }, async () => {
@@ -88,8 +89,7 @@ test('closing the terminal is a clean stop', needsTerminal, async () => {
   }
   assert.equal(existsSync(`${folder}/plants.db-wal`), true);
   terminal.kill('SIGKILL');
-  for (let tries = 0; existsSync(`${folder}/plants.db-wal`) && tries < 50; tries++) await setTimeout(100);
-  assert.equal(existsSync(`${folder}/plants.db-wal`), false, 'the database was not closed');
+  await until(() => !existsSync(`${folder}/plants.db-wal`)); // the database is closed
 });
 
 /** Whether a new connection is. */

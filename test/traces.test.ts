@@ -9,6 +9,7 @@ import { makeDatabase, needsPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
 import { callerOf, send } from './request.ts';
 import { addToken, startServer, type TestServer, tellLoaded } from './server.ts';
+import { until } from './until.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
@@ -217,12 +218,4 @@ async function follow({ port }: TestServer, path: string, headers: Record<string
   await new Promise((resolve) => stream.on('response', (response) => response.once('data', resolve)).end());
   await sleep(250);
   stream.destroy();
-}
-
-async function until(look: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 5000;
-  while (!(await look())) {
-    assert.ok(performance.now() < endMs, 'it did not happen in time');
-    await sleep(50);
-  }
 }

@@ -10,6 +10,7 @@ import { createClient, type PlantStoreClient } from '../../src/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { startReceiver } from '../../test/receiver.ts';
 import { addToken, makeFolder, startServer, type TestServer } from '../../test/server.ts';
+import { eventually } from '../../test/until.ts';
 import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
@@ -48,7 +49,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await server?.stop();
   });
 
-  const open = (view: string): Promise<void> => page.getByRole('link', { name: view, exact: true }).click();
+  const open = (view: string): Promise<void> => openView(page, view);
   const inDialog = (): Locator => page.getByRole('dialog');
 
   async function noFaults(): Promise<void> {
@@ -67,8 +68,7 @@ describe('the console of an administrator', needsBrowser, () => {
       await requireAccessible(other.page, `signing in (${colorScheme}, ${width})`);
       await signIn(other.page, server.url, secret);
       for (const view of VIEWS) {
-        await other.page.getByRole('link', { name: view, exact: true }).click();
-        await other.page.getByRole('heading', { level: 1, name: view }).waitFor();
+        await openView(other.page, view);
         await other.page.waitForLoadState('load');
         await requireAccessible(other.page, `${view} (${colorScheme}, ${width})`);
         const overflow = await other.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
@@ -143,14 +143,14 @@ describe('the console of an administrator', needsBrowser, () => {
     assert.match((await last.getByRole('listitem').first().textContent()) ?? '', /deleted.*10000.*Plant 0/);
     await page.getByRole('link', { name: 'conifer' }).click();
     await page.locator('tr[data-id="3"]').waitFor();
-    assert.equal(await page.locator('tbody tr').count(), 1);
+    await eventually(async () => assert.equal(await page.locator('tbody tr').count(), 1));
     await noFaults();
   });
 
   test('makes a token, shows it once, and revokes it', async () => {
     await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('Tokens');
-    assert.equal(await page.title(), 'Tokens · Plant Store');
+    await eventually(async () => assert.equal(await page.title(), 'Tokens · Plant Store'));
     await page.getByRole('button', { name: 'Make a token' }).click();
     await inDialog().getByLabel('Who will use it').fill('shop');
     await inDialog().getByLabel('At most so many requests').fill('often');
@@ -169,13 +169,16 @@ describe('the console of an administrator', needsBrowser, () => {
     const shop = createClient({ url: server.url, token: copied });
     assert.deepEqual((await shop.tokens.self()).scopes, ['plants:read', 'plants:write']);
     await inDialog().getByRole('button', { name: 'I have kept it' }).click();
+    await inDialog().waitFor({ state: 'detached' });
     assert.equal((await page.content()).includes(copied), false);
     await page.getByRole('button', { name: 'Revoke shop' }).click();
     await inDialog().getByRole('button', { name: 'Revoke', exact: true }).click();
     await page.getByText('Revoked shop').waitFor();
     await page.getByRole('row', { name: /shop.*revoked/ }).waitFor();
-    const focused = await page.evaluate(() => document.activeElement?.tagName);
-    assert.equal(focused, 'MAIN', 'the button that had the focus is gone');
+    await eventually(async () => {
+      const focused = await page.evaluate(() => document.activeElement?.tagName);
+      assert.equal(focused, 'MAIN', 'the button that had the focus is gone');
+    });
     await sleep(1000); // within which it holds everywhere
     await assert.rejects(shop.get(1n), { code: 'bad_token' });
     assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
@@ -241,7 +244,7 @@ describe('the console of an administrator', needsBrowser, () => {
   });
 
   test('has the interface as a page to try, with the token of whoever is signed in', async () => {
-    await open('Interface');
+    await page.getByRole('link', { name: 'Interface' }).click();
     await page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
     await requireAccessible(page, 'the docs');
@@ -281,4 +284,9 @@ describe('the console of an administrator', needsBrowser, () => {
     assert.equal(await leaving.page.evaluate(() => sessionStorage.length), 0);
     await leaving.context.close();
   });
+
+  async function openView(page: Page, view: string): Promise<void> {
+    await page.getByRole('link', { name: view, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: view }).waitFor();
+  }
 });

@@ -7,7 +7,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playw
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
-const TIMEOUT_MS = 15_000;
+const TIMEOUT_MS = 30_000;
 
 /** For requests that shall fail. */
 export const BUSY = {

@@ -1,0 +1,48 @@
+// Waiting in tests. Nobody knows how busy the machine is with others: what is to come is waited for as long as it takes,
+// and what was not quick enough is tried again, since what is slow by itself is slow each time.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** It will not come any more. */
+const IN_VAIN_MS = 30_000;
+const LOOK_EVERY_MS = 10;
+const TRIES = 5;
+
+type Nothing = undefined | null | false | 0 | '';
+
+/** Gives what is found as soon as there is something. */
+export async function until<T>(look: () => T | Promise<T>, withinMs = IN_VAIN_MS): Promise<Exclude<T, Nothing>> {
+  for (const endMs = performance.now() + withinMs; ; await sleep(LOOK_EVERY_MS)) {
+    const found = await look();
+    if (found) return found as Exclude<T, Nothing>;
+    assert.ok(performance.now() < endMs, `not within ${withinMs} ms: ${look}`);
+  }
+}
+
+/** Ends as soon as the assertions hold, and fails with what they said last. */
+export async function eventually(asserts: () => Promise<void>): Promise<void> {
+  let failure: unknown;
+  const holds = () =>
+    asserts().then(
+      () => true,
+      (error) => {
+        failure = error;
+        return false;
+      },
+    );
+  await until(holds).catch(() => {
+    throw failure;
+  });
+}
+
+/** The measure is in milliseconds. */
+export async function quickEnough(maxMs: number, measure: () => Promise<number>): Promise<void> {
+  const slow: number[] = [];
+  while (slow.length < TRIES) {
+    const tookMs = await measure();
+    if (tookMs < maxMs) return;
+    slow.push(Math.round(tookMs));
+  }
+  assert.fail(`it took ${slow.join(', ')} ms for ${maxMs}`);
+}
