@@ -1,12 +1,11 @@
 // The machine that the trial runs on: a fresh folder, free ports, processes, and the end of all of them.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, globSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../test/free-port.ts';
 import { killPostgresIn, POSTGRES_SERVERS } from './postgres-processes.ts';
 
 /** What has to be there, and the Debian package that brings it. */
@@ -94,13 +93,10 @@ function idOf(option: '-u' | '-g'): number {
   return status === 0 ? Number(stdout) : UNPRIVILEGED;
 }
 
-/** Held all at once, so that they differ. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }
 
 /** The first value that is not undefined. What the check throws means "not yet", and is told when the time is up. */

@@ -12,6 +12,7 @@ import type { ChangeLog } from '../src/change.ts';
 import { type ClientOptions, createClient, type PlantStoreClient, PlantStoreError } from '../src/client.ts';
 import type { ErrorCode, ErrorDetail } from '../src/error.ts';
 import type { NewPlant, PlantStore } from '../src/plant.ts';
+import { freePort } from './free-port.ts';
 import { addToken, makeFolder, startServer, type TestServer } from './server.ts';
 
 const LIMITS = [-9223372036854775808n, -9007199254740993n, 0n, 9007199254740993n, 9223372036854775807n];
@@ -431,7 +432,8 @@ test('follow() ends when its signal aborts, and lets go of the connection', asyn
 
 test('follow() goes on after a restart of the server', async () => {
   const folder = makeFolder();
-  const first = await startServer({ folder });
+  const env = { PORT: String(await freePort()) };
+  const first = await startServer({ folder, env });
   const follower = createClient({ url: first.url, token: first.secret });
   const seen: bigint[] = [];
   await follower.create({ id: 1n, name: 'before' });
@@ -440,7 +442,7 @@ test('follow() goes on after a restart of the server', async () => {
     if (plant.id === 3n) break;
     if (plant.id === 2n) {
       await first.kill();
-      await startServer({ folder, env: { PORT: String(first.port) } });
+      await startServer({ folder, env });
     }
     await follower.create({ id: plant.id + 1n, name: 'next' });
   }

@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
+import { freePort } from './free-port.ts';
 import { startProxy } from './proxy.ts';
 import { addToken, besideServer, makeFolder, residentKib, startServer, type TestServer } from './server.ts';
 import { quickEnough, until } from './until.ts';
@@ -16,8 +17,10 @@ const CHANGES = 10_000;
 suite('following the change log', { concurrency: true }, () => {
   test('10,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
     const folder = makeFolder();
-    let server = await startServer({ folder });
-    const { port, secret } = server;
+    const port = await freePort();
+    const start = () => startServer({ folder, env: { PORT: String(port) } });
+    let server = await start();
+    const { secret } = server;
     const proxy = await startProxy(port);
     const follower = createClient({ url: `http://127.0.0.1:${proxy.port}`, token: secret, retries: 1000 });
     const writer = createClient({ url: `http://127.0.0.1:${port}`, token: secret, retries: 1000 });
@@ -30,11 +33,11 @@ suite('following the change log', { concurrency: true }, () => {
         if (at === 2500) proxy.drop();
         if (at === 5000) {
           await server.stop();
-          server = await startServer({ folder, env: { PORT: String(port) } });
+          server = await start();
         }
         if (at === 7500) {
           await server.kill();
-          server = await startServer({ folder, env: { PORT: String(port) } });
+          server = await start();
         }
       }
     })();

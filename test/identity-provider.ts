@@ -1,9 +1,9 @@
 // An identity provider on a real socket: its metadata, its keys, and tokens that it signs.
 
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after } from 'node:test';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { freePort } from './free-port.ts';
 
 export const AUDIENCE = 'plants';
 
@@ -50,8 +50,8 @@ export async function startIdentityProvider(
     response.writeHead(404).end();
   });
   const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-  await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const port = await freePort();
+  await listen(port);
   const close = () =>
     new Promise<void>((resolve) => {
       server.close(() => resolve());

@@ -5,11 +5,11 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { freePort } from './free-port.ts';
 import { createOver, post, send, sendRaw } from './request.ts';
-import { LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer } from './server.ts';
+import { addToken, LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer } from './server.ts';
 import { quickEnough, until } from './until.ts';
 
 test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and never a secret', async () => {
@@ -101,12 +101,13 @@ test('what a proxy calls an address is logged if it is one', async () => {
   assert.deepEqual(addresses, ['203.0.113.7', '203.0.113.7:5678', '[2001:db8::1]:5678', own, own, own]);
 });
 
-test('a log that nobody reads does not stop the service', async () => {
+test('a log that nobody reads does not stop the service', async (t) => {
   const folder = makeFolder();
   const first = await startServer({ folder });
   await first.stop();
   const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: first.databaseUrl };
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
+  t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
   child.stdout.pause();
   const port = Number(/:(\d+)"/.exec(String(line))?.[1]);
@@ -121,25 +122,25 @@ test('a log that nobody reads does not stop the service', async () => {
 
 test('a log that cannot be written does not stop the service', {
   skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
-}, async () => {
-  const server = await startServer();
-  await server.stop();
-  const env = {
-    PATH: process.env.PATH,
-    PORT: String(server.port),
-    ACCESS_LOG: '1',
-    DATABASE_URL: server.databaseUrl,
-  };
-  const child = spawn('sh', ['-c', `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`], { env });
-  const { status } = await until(() => post(server, '{"id":1,"name":"x"}').catch(() => undefined));
-  assert.equal(status, 200);
+}, async (t) => {
+  const databaseUrl = `sqlite:${makeFolder()}/plants.db`;
+  const { secret } = await addToken(databaseUrl, {});
+  const port = await freePort(); // which its log cannot tell
+  const env = { PATH: process.env.PATH, PORT: String(port), ACCESS_LOG: '1', DATABASE_URL: databaseUrl };
+  const command = `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`;
+  const child = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
+  t.after(() => child.kill('SIGKILL'));
+  const create = () => post({ port, secret }, '{"id":1,"name":"x"}');
+  await until(() => create().catch(() => undefined));
+  for (let requests = 0; requests < 5; requests++) assert.equal((await create()).status, 200);
   child.kill();
   assert.equal((await once(child, 'exit'))[0], 0);
 });
 
-test('piped, a first start makes no token that nobody would see, and says how to make one', async () => {
+test('piped, a first start makes no token that nobody would see, and says how to make one', async (t) => {
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
+  t.after(() => child.kill('SIGKILL'));
   let printed = '';
   for await (const chunk of child.stdout) {
     printed += chunk;
@@ -186,34 +187,3 @@ test('on a terminal the first start shows a token once, and a curl line that wor
   });
   assert.doesNotMatch(second, /pst_/);
 });
-
-test('a disk without room for its log does not end it', {
-  skip: !existsSync('/dev/full') && 'SKIPPED: no /dev/full',
-}, async (t) => {
-  const folder = makeFolder();
-  const port = await findFreePort();
-  const env = {
-    PATH: process.env.PATH,
-    PORT: String(port),
-    DATABASE_URL: `sqlite:${folder}/plants.db`,
-    ACCESS_LOG: '1',
-  };
-  const command = `exec "${process.execPath}" "${LAUNCHER}" serve > /dev/full`;
-  const server = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
-  t.after(() => server.kill('SIGKILL'));
-  const isUp = async () => (await send(port, { path: '/healthz' }).catch(() => undefined))?.status === 200;
-  await until(isUp);
-  for (let requests = 0; requests < 5; requests++) assert.ok(await isUp());
-  server.kill('SIGTERM');
-  assert.equal((await once(server, 'exit'))[0], 0);
-});
-
-/** What listens there cannot tell, as nobody can read its log. */
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}

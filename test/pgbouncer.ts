@@ -6,7 +6,8 @@ import { chownSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, UNPRIVILEGED } from './postgres.ts';
+import { freePort } from './free-port.ts';
+import { UNPRIVILEGED } from './postgres.ts';
 import { makeFolder } from './server.ts';
 
 export interface PgBouncer {

@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 /** PostgreSQL does not run as root: this user is everywhere. */
 export const UNPRIVILEGED = 65534;
@@ -159,13 +159,4 @@ function linkLibraries(native: string): void {
     const [from, to] = [join(native, '..', source), join(native, '..', target)];
     if (!existsSync(to)) symlinkSync(relative(dirname(to), from), to);
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

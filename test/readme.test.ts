@@ -10,8 +10,9 @@ import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWrkHere } from '../bench/wrk.ts';
+import { freePort } from './free-port.ts';
 import { leadsToRegistry } from './packed.ts';
-import { freePort, makeDatabase, needsPostgres } from './postgres.ts';
+import { makeDatabase, needsPostgres } from './postgres.ts';
 import { makeFolder, needsCurl } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -15,6 +15,7 @@ import { createProgram } from '../src/commands/program.ts';
 import { widthOf } from '../src/commands/visible.ts';
 import { Refusal } from '../src/refusal.ts';
 import { onTerminal, piped, typeInto } from './command-line.ts';
+import { freePort } from './free-port.ts';
 import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from './server.ts';
 
 const MAX = '9223372036854775807';
@@ -128,7 +129,8 @@ suite('piped', () => {
   }
 
   test('watch shows what comes from now on, through a restart of the server, and Ctrl-C ends it with 0', async () => {
-    const own = await startServer();
+    const fixed = { PORT: String(await freePort()) };
+    const own = await startServer({ env: fixed });
     const token = { PLANT_STORE_TOKEN: own.secret };
     const client = createClient({ url: own.url, token: own.secret });
     await client.create({ id: 1n, name: 'before' });
@@ -152,7 +154,7 @@ suite('piped', () => {
     }
     const { seq: seen } = JSON.parse((await first).value ?? '');
     await own.stop();
-    const again = await startServer({ databaseUrl: own.databaseUrl, env: { PORT: String(own.port) } });
+    const again = await startServer({ databaseUrl: own.databaseUrl, env: fixed });
     await client.create({ id: BigInt(MAX), name: 'after' });
     let last = { seq: seen, plant: '' };
     for (let line = ''; !line.includes('"after"'); ) {

@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Collector, type Span, startCollector } from './collector.ts';
+import { freePort } from './free-port.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { startReceiver } from './receiver.ts';
 import { callerOf, send } from './request.ts';
@@ -166,10 +167,7 @@ suite('traces', { concurrency: true }, () => {
   });
 
   test('a collector that is not there is told once, holds up nothing, and gets what comes later', async () => {
-    const { port } = await startReceiver().then(async (receiver) => {
-      await receiver.close();
-      return receiver;
-    });
+    const port = await freePort();
     const server = await startServer({
       env: {
         ...TELL_LOADED,

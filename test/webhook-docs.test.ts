@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './postgres.ts';
+import { freePort } from './free-port.ts';
 import { post, send } from './request.ts';
 import { makeFolder, startServer } from './server.ts';
 

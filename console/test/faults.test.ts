@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
+import { freePort } from '../../test/free-port.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../test/server.ts';
 import { eventually } from '../../test/until.ts';
 import { BUSY, openWindow, signIn } from './window.ts';
@@ -18,13 +19,16 @@ const MANY = 75_000;
 
 describe('the console when things go wrong', needsBrowser, () => {
   const folder = makeFolder();
+  let start: () => Promise<TestServer>;
   let server: TestServer;
   let others: PlantStoreClient;
   let browser: Browser;
   let page: Page;
 
   before(async () => {
-    server = await startServer({ folder });
+    const env = { PORT: String(await freePort()) };
+    start = () => startServer({ folder, env });
+    server = await start();
     others = createClient({ url: server.url, token: server.secret });
     browser = await openBrowser();
     await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
@@ -189,10 +193,9 @@ describe('the console when things go wrong', needsBrowser, () => {
   });
 
   test('a server that goes away is told of, and when it is back all goes on by itself', async () => {
-    const { port } = server;
     await server.kill();
     await page.getByText('The server is out of reach').waitFor();
-    server = await startServer({ folder, env: { PORT: String(port) } });
+    server = await start();
     await page.getByText('The server is out of reach').waitFor({ state: 'detached' });
     await others.create({ id: -1n, name: 'After the restart' });
     await row(-1n).waitFor();

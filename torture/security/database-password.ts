@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort, isPostgresHere, makeDatabase } from '../../test/postgres.ts';
+import { freePort } from '../../test/free-port.ts';
+import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
 import { startProxy } from '../../test/proxy.ts';
 import { callerOf } from '../../test/request.ts';
 import type { Trial } from '../fault.ts';
