@@ -9,6 +9,7 @@ import { mintSecret } from '../src/secret.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Call, callerOf, send } from './request.ts';
 import { addToken, startServer, type TestServer } from './server.ts';
+import { eventually } from './until.ts';
 
 test('bugs are counted from 0, so that the first one is seen to come', async () => {
   const server = await startServer();
@@ -136,11 +137,12 @@ for (const [title, databaseOf, needs] of [
       upload.on('error', () => {}).write('{"id":');
       await sleep(200);
       upload.destroy();
-      await sleep(200);
-      const after = await read();
-      const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
-      assert.equal(grown('plant_store_requests_total{method="GET",route="/events",status="200"}'), 1);
-      assert.equal(grown('plant_store_requests_total{method="POST",route="/plants/import",status="400"}'), 1);
+      await eventually(async () => {
+        const after = await read();
+        const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+        assert.equal(grown('plant_store_requests_total{method="GET",route="/events",status="200"}'), 1);
+        assert.equal(grown('plant_store_requests_total{method="POST",route="/plants/import",status="400"}'), 1);
+      });
     });
 
     function own(): { authorization: string } {

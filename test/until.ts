@@ -20,20 +20,15 @@ export async function until<T>(look: () => T | Promise<T>, withinMs = IN_VAIN_MS
   }
 }
 
-/** Ends as soon as the assertions hold, and fails with what they said last. */
-export async function eventually(asserts: () => Promise<void>): Promise<void> {
-  let failure: unknown;
-  const holds = () =>
-    asserts().then(
-      () => true,
-      (error) => {
-        failure = error;
-        return false;
-      },
-    );
-  await until(holds).catch(() => {
-    throw failure;
-  });
+/** Until nothing is thrown any more; else it fails with what was thrown last. */
+export async function eventually<T>(look: () => Promise<T>): Promise<T> {
+  for (const endMs = performance.now() + IN_VAIN_MS; ; await sleep(LOOK_EVERY_MS)) {
+    try {
+      return await look();
+    } catch (error) {
+      if (performance.now() > endMs) throw error;
+    }
+  }
 }
 
 /** The measure is in milliseconds. */

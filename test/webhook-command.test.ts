@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { post } from './request.ts';
 import { LAUNCHER, makeFolder, needsTerminal, startServer, type TestServer } from './server.ts';
+import { eventually } from './until.ts';
 
 interface Run {
   status: number;
@@ -56,9 +57,10 @@ suite('plant-store webhook', () => {
     await sleep(1200); // until the server has seen it
     for (const n of [1, 2, 3]) await post(server, `{"id":${n},"name":"Ficus"}`);
     await receiver.count(3);
-    await sleep(300);
-    const [listed] = await json('list');
-    assert.deepEqual([listed.id, listed.status, listed.position, listed.secret], [id, 'active', 3, undefined]);
+    await eventually(async () => {
+      const [listed] = await json('list');
+      assert.deepEqual([listed.id, listed.status, listed.position, listed.secret], [id, 'active', 3, undefined]);
+    });
     const deliveries = await json('deliveries', id, '--limit', '2', '--before', '3');
     assert.deepEqual(
       deliveries.map(({ seq, status }: { seq: number; status: string }) => [seq, status]),

@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { post, send } from './request.ts';
 import { makeFolder, startServer } from './server.ts';
+import { eventually } from './until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
@@ -33,10 +33,10 @@ test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', asyn
     printed += chunk;
   });
   try {
-    const refused = await patiently(() => send(port, { method: 'POST', headers: { 'webhook-id': 'x' }, body: '{}' }));
+    const refused = await eventually(() => send(port, { method: 'POST', headers: { 'webhook-id': 'x' }, body: '{}' }));
     assert.equal(refused.status, 401);
     await post(server, '{"id":9223372036854775807,"name":"Été"}');
-    await patiently(async () =>
+    await eventually(async () =>
       assert.match(printed, /^msg_\w+_1 plant\.created \{"id":9223372036854775807,"name":"Été"\}\n$/),
     );
   } finally {
@@ -44,16 +44,6 @@ test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', asyn
     await server.stop();
   }
 });
-
-async function patiently<T>(work: () => Promise<T>): Promise<T> {
-  for (const endMs = performance.now() + 10_000; ; await sleep(50)) {
-    try {
-      return await work();
-    } catch (error) {
-      if (performance.now() > endMs) throw error;
-    }
-  }
-}
 
 function blockWith(language: string, part: string): string {
   const blocks = [...DOCS.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
