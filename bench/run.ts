@@ -13,9 +13,25 @@ const NAMES = [
   'limits',
 ];
 
-const name = process.argv.slice(2).find((arg) => !arg.startsWith('--')) ?? 'compare';
+const HELP = `Usage: npm run bench -- [NAME]
+
+Without a name it compares creates and reads with those of other servers. The README says what each of them measures:
+  ${NAMES.join(', ')}
+
+Examples:
+  npm run bench
+  BENCH_ROUNDS=1 BENCH_SECONDS=1 npm run bench
+  npm run bench -- start
+`;
+
+const words = process.argv.slice(2);
+if (words.includes('--help') || words.includes('-h')) {
+  process.stdout.write(HELP);
+  process.exit();
+}
+const name = words.find((word) => !word.startsWith('--')) ?? 'compare';
 if (!NAMES.includes(name)) {
-  console.error(`There is no benchmark "${name}": take ${NAMES.join(', ')}`);
+  console.error(`There is no benchmark "${name}"\n\n${HELP}`);
   process.exit(2);
 }
 await import(`./${name}.ts`);

@@ -1,7 +1,5 @@
-// npm run cluster: two nodes of the service on three PostgreSQL servers. Under load, the PostgreSQL that leads crashes
-// (CLUSTER_KILLS=10) or hangs (CLUSTER_FREEZES=2), nodes crash (CLUSTER_NODE_KILLS=4), and are restarted one by one
-// (CLUSTER_RESTARTS=4). Nothing acknowledged may be lost. CLUSTER_KEEP=1 keeps the folder with all logs, CLUSTER_SEED
-// makes the same random choices again.
+// npm run cluster: two nodes of the service on three PostgreSQL servers. Under load, servers and nodes crash, hang and are
+// restarted. Nothing acknowledged may be lost.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -28,6 +26,26 @@ const CALM_MS = 2000;
 const FOLLOWED_WITHIN_MS = 60_000;
 const DATABASE_WITHIN_MS = 30_000;
 
+const HELP = `Usage: npm run cluster
+
+Two nodes of the service behind HAProxy, on three PostgreSQL servers under Patroni, under load. About six minutes.
+
+Environment:
+  CLUSTER_KILLS=10      how often the PostgreSQL that leads crashes
+  CLUSTER_FREEZES=2     how often it hangs
+  CLUSTER_NODE_KILLS=4  how often a node crashes
+  CLUSTER_RESTARTS=4    how often a node is restarted
+  CLUSTER_SEED=N        the same random choices again
+  CLUSTER_KEEP=1        keep the folder with all logs
+
+Example:
+  CLUSTER_KILLS=1 CLUSTER_FREEZES=0 npm run cluster
+`;
+
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  process.stdout.write(HELP);
+  process.exit();
+}
 const missing = missingPackages();
 if (missing.length > 0) {
   console.log(`SKIPPED: nothing was tried. It needs: sudo apt-get install ${missing.join(' ')}`);

@@ -1,14 +1,17 @@
 // Every command says what it is for, what it takes, and shows how it is used.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { createProgram } from '../src/commands/program.ts';
 import { EXIT_STATUS } from '../src/refusal.ts';
 import { piped } from './command-line.ts';
 
+const ROOT = join(import.meta.dirname, '..');
 const MAX_COLUMNS = 80;
 /** A command is one line, so that it can be copied. */
 const MAX_COMMAND_COLUMNS = 100;
@@ -66,7 +69,7 @@ test('the help of all fits on a screen: groups in order, exit statuses, where se
 });
 
 test('docs/terminal.md has every command on plants, and every exit status that there is', () => {
-  const docs = readFileSync(join(import.meta.dirname, '../docs/terminal.md'), 'utf8');
+  const docs = readFileSync(join(ROOT, 'docs/terminal.md'), 'utf8');
   for (const { name, helpGroup } of createProgram('0.0.0').commands.map((each) => ({
     name: each.name(),
     helpGroup: each.helpGroup(),
@@ -95,5 +98,17 @@ test('what is mistyped is refused with status 2 and a guess', async () => {
     const { status, stdout, stderr } = await piped([...args]);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, guess);
+  }
+});
+
+test('so do the scripts that take long, before they begin with it', async () => {
+  for (const [name, script] of [
+    ['bench', 'bench/run.ts'],
+    ['cluster', 'cluster/run.ts'],
+    ['torture', 'torture/run.ts'],
+    ['soak', 'torture/soak/run.ts'],
+  ] as const) {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), '--help'], { timeout: 20_000 });
+    assert.match(stdout, new RegExp(`^Usage: npm run ${name}\\b.*\\nExamples?:\\n.* npm run ${name}\\b`, 's'));
   }
 });

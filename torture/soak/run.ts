@@ -20,19 +20,27 @@ const SAMPLES = 360;
 const JUDGED_FROM_MINUTES = 5;
 const DOCS = join(import.meta.dirname, '../../docs/reliability');
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '30' },
-    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
-    /** Into docs/reliability. */
-    save: { type: 'boolean', default: false },
-  },
-});
-const minutes = Number(values.minutes);
-if (!(minutes > 0 && minutes <= 240)) {
-  console.error('--minutes takes a number up to 240, such as: npm run soak -- --minutes 5');
-  process.exit(2);
+const HELP = `Usage: npm run soak -- [options]
+
+A mixed load on a server of its own, whose memory and open files must stay flat.
+
+Options:
+  --minutes N  for how long (default: 30, up to 240)
+  --seed N     the same random choices again (default: random, and printed)
+  --save       write what was seen to docs/reliability, with a plot
+
+Example:
+  npm run soak -- --minutes 5
+`;
+
+const values = readArguments();
+if (values.help) {
+  process.stdout.write(HELP);
+  process.exit();
 }
+const minutes = Number(values.minutes);
+if (!(minutes > 0 && minutes <= 240)) refuse(`--minutes takes a number up to 240, not "${values.minutes}"`);
+if (!/^\d{1,10}$/.test(values.seed)) refuse(`--seed takes a whole number, not "${values.seed}"`);
 
 const folder = mkdtempSync(join(tmpdir(), 'plant-store-soak-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -118,4 +126,24 @@ async function receiveWebhooks(url: string, secret: string): Promise<() => numbe
   });
   if (response.status !== 201) throw new Error(await response.text());
   return () => count;
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        minutes: { type: 'string', default: '30' },
+        save: { type: 'boolean' },
+        seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 31)) },
+      },
+    }).values;
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+function refuse(message: string): never {
+  console.error(`${message}\n\n${HELP}`);
+  process.exit(2);
 }
