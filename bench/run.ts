@@ -13,10 +13,13 @@ const NAMES = [
   'limits',
 ];
 
-const HELP = `Usage: npm run bench -- [NAME]
+const HELP = `Usage: npm run bench -- [options] [NAME]
 
 Without a name it compares creates and reads with those of other servers. The README says what each of them measures:
   ${NAMES.join(', ')}
+
+Options:
+  --save       write what was seen to docs/performance (compare and growth)
 
 Examples:
   npm run bench

@@ -154,7 +154,7 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await call('POST', '/tokens', { name: 'no more', scopes: ['plants:read', 'admin'] })).status, 201);
     });
 
-    test('a revoked token is refused within 1 s, in the middle of its use, and so is a stream of it', async () => {
+    test('a revoked token is refused within 1 s, in the middle of its use, and so is a stream of it', async (t) => {
       await quickEnough(1000, async () => {
         const { token, secret } = await addToken(server.databaseUrl, {});
         const statuses: [askedMs: number, status: number][] = [];
@@ -163,6 +163,7 @@ for (const [title, databaseOf, needs] of [
           const { status } = await list(secret);
           statuses.push([askedMs, status]);
         }, 20);
+        t.after(() => clearInterval(using));
         const stream = await openStream(secret);
         await until(() => statuses.length > 5);
         assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204);
