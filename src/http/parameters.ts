@@ -8,6 +8,7 @@ import { PlantStoreError } from '../error.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../page.ts';
 import { MAX_ID, MIN_ID } from '../plant.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook.ts';
+import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../words.ts';
 import { readEtags } from './etag.ts';
 
 export interface Parameter<T> {
@@ -52,7 +53,8 @@ export const cursor = textParameter('cursor', 'Where the page begins: from the `
 export const tag = textParameter('tag', 'Only plants with exactly this tag');
 export const q = textParameter(
   'q',
-  'Words, each of which must begin a word of the name, whatever its case and accents: `mon del` finds *Monstera deliciosa*. Without a word in it, it finds all',
+  `Words, each of which must begin a word of the name, whatever its case and accents: \`mon del\` finds *Monstera deliciosa*. Without a word in it, it finds all. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words`,
+  { maxLength: MAX_QUERY_CHARS },
 );
 
 export const after = {
@@ -181,8 +183,9 @@ function decode(name: string, text: string): string {
   }
 }
 
-function textParameter(name: string, description: string) {
-  return { in: 'query', name, description, schema: { type: 'string' }, read: (text: string) => text } as const;
+function textParameter(name: string, description: string, bounds: { maxLength?: number } = {}) {
+  const schema = { type: 'string', ...bounds };
+  return { in: 'query', name, description, schema, read: (text: string) => text } as const;
 }
 
 function versionsOf(what: string, text: string, weakToo: boolean): Versions {

@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../page.ts';
 import { MAX_ID, MIN_ID, Plant, PlantRecord } from '../plant.ts';
+import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../words.ts';
 
 const DIGITS = '^(0|-?[1-9][0-9]{0,18})$';
 
@@ -41,8 +42,10 @@ const Text = z
   .refine((text) => text.isWellFormed(), { error: 'must not contain a lone surrogate' });
 
 export const Words = Text.meta({
+  maxLength: MAX_QUERY_CHARS,
   description:
-    'Words, each of which must begin a word of the name, whatever its case and accents: "mon del" finds Monstera deliciosa',
+    'Words, each of which must begin a word of the name, whatever its case and accents: "mon del" finds Monstera deliciosa. ' +
+    `At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words`,
 });
 
 export const PAGE_ARGUMENTS = {
