@@ -1,6 +1,9 @@
 // Turns of the event loop for work that takes some milliseconds: one piece of it in each, however many there are who have
 // some, so that all else that waits does so for one of them only.
 
+/** Work of a client's size is done in slices of this length. */
+const SLICE_MS = 10;
+
 const waiting: (() => void)[] = [];
 
 /** What is done until the next `await` is done in a turn of its own. */
@@ -14,4 +17,22 @@ export function ownTurn(): Promise<void> {
 function next(): void {
   waiting.shift()?.();
   if (waiting.length > 0) setImmediate(next);
+}
+
+export interface Slices {
+  isOver(): boolean;
+  /** Resolves in a turn of its own, in which the next slice begins. */
+  next(): Promise<void>;
+}
+
+/** The first slice begins now. */
+export function createSlices(): Slices {
+  let begunMs = performance.now();
+  return {
+    isOver: () => performance.now() - begunMs > SLICE_MS,
+    async next() {
+      await ownTurn();
+      begunMs = performance.now();
+    },
+  };
 }

@@ -1,8 +1,8 @@
 // Every read there is. What takes several statements is of one moment.
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
 import { readCursor } from '../cursor.ts';
+import { createSlices, ownTurn } from '../own-turn.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
@@ -10,8 +10,6 @@ import { toArray } from './array.ts';
 import { openSearch, type Search } from './search.ts';
 import type { Query, Statement, Transactions } from './transaction.ts';
 
-/** After so many characters that were looked at, others get their turn. */
-const TURN_CHARS = 128 * 1024;
 const COLUMNS = 'id, name, tag, created, updated, seq';
 
 export type ListedRow = PlantRow & { id: bigint };
@@ -36,28 +34,28 @@ export async function listPlants({ read, readStepwise }: Transactions, query: Li
   if (filter.tag?.includes('\0')) return page(false); // nothing can have it, and PostgreSQL cannot be asked for it
   if (filter.tag === undefined && filter.q === undefined) {
     const [rows = []] = await read(plantsFrom(start, limit + 1));
+    await ownTurn(); // also for what prints the page
     for (const row of rows as unknown as ListedRow[]) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
-  return readStepwise(async (query) => {
+  const found = await readStepwise(async (query) => {
     const search = await openSearch(query, filter);
-    let looked = 0;
     for (let from = start; ; from++) {
       const { rows, upTo } = search
         ? await nextPass(query, search, from, limit + 1)
         : { rows: (await query(plantsFrom(from, limit + 1))) as unknown as ListedRow[], upTo: undefined };
+      const slices = createSlices();
       for (const row of rows) {
+        if (slices.isOver()) await slices.next();
         const record = toRecord(row.id, row);
         if ((search?.isWanted(record) ?? true) && !add(record)) return page(true);
-        looked += row.name.length;
-        if (looked < TURN_CHARS) continue;
-        looked = 0;
-        await nextTurn();
       }
       if (upTo === undefined || upTo === MAX_ID) return page(false);
       from = upTo;
     }
   });
+  await ownTurn();
+  return found;
 }
 
 /** `upTo` is the last id that was looked at, if there are more. */
@@ -86,6 +84,7 @@ export async function readChanges(
   const text = 'SELECT * FROM changes WHERE seq > $1 ORDER BY seq LIMIT $2';
   const [[isGone] = [], rows = []] = await read(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
+  await ownTurn(); // also for what prints the page
   return cutToChars(rows as unknown as ChangeRow[], maxChars).map(toChange);
 }
 

@@ -2,6 +2,7 @@
 // in the migrations.
 
 import type { PlantWrite } from '../decide.ts';
+import { createSlices } from '../own-turn.ts';
 import type { Plant } from '../plant.ts';
 import type { PlantRow } from '../rows.ts';
 import { readNumbers, toArray } from './array.ts';
@@ -21,7 +22,7 @@ export type Outcome = { seq: number } | { kept: true } | { present: PlantRow | u
 /** No id may come twice. Throws TransactionError. */
 export async function writeSteps({ write }: Transactions, steps: Step[]): Promise<Outcome[]> {
   const isNew = steps[0]?.present === undefined;
-  const rows = await write(isNew ? createPlants(steps) : changePlants(steps));
+  const rows = await write(await (isNew ? createPlants(steps) : changePlants(steps)));
   const outcomes: Outcome[] = steps.map(() => (isNew ? { present: undefined } : { kept: true }));
   for (const row of rows) {
     if (row.n !== null) outcomes[(row.n as number) - 1] = { present: toPresent(row) };
@@ -32,9 +33,14 @@ export async function writeSteps({ write }: Transactions, steps: Step[]): Promis
   return outcomes;
 }
 
-function createPlants(steps: Step[]): Statement {
+async function createPlants(steps: Step[]): Promise<Statement> {
   const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
-  const added = steps.map(({ write }, at) => ({ id: write.id, words: indexKeys(plants[at] as Plant) }));
+  const added: Indexed[] = [];
+  const slices = createSlices();
+  for (const [at, { write }] of steps.entries()) {
+    if (slices.isOver()) await slices.next(); // names take their time to fold
+    added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
+  }
   return {
     text: 'SELECT * FROM create_plants_1($1, $2, $3, $4, $5, $6, $7)',
     values: [
@@ -48,18 +54,22 @@ function createPlants(steps: Step[]): Statement {
   };
 }
 
-function changePlants(steps: Step[]): Statement {
+async function changePlants(steps: Step[]): Promise<Statement> {
   const removed: Indexed[] = [];
   const added: Indexed[] = [];
-  const after = steps.map(({ write: { id }, action, present }) => {
+  const after: (Plant | PlantRow)[] = [];
+  const slices = createSlices();
+  for (const { write, action, present } of steps) {
+    if (slices.isOver()) await slices.next();
+    const { id } = write;
     const before = present as PlantRow;
-    if (action.does === 'keep') return before;
+    after.push(action.does === 'store' ? action.plant : before);
+    if (action.does === 'keep') continue;
     const old = new Set(indexKeys(before));
     const now = new Set(action.does === 'store' ? indexKeys(action.plant) : []);
     removed.push({ id, words: [...old.difference(now)] });
     added.push({ id, words: [...now.difference(old)] });
-    return action.does === 'store' ? action.plant : before;
-  });
+  }
   return {
     text: 'SELECT * FROM change_plants_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
     values: [

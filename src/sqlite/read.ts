@@ -1,19 +1,18 @@
 // Every read there is, on a connection that cannot write.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
 import { readCursor } from '../cursor.ts';
 import { PlantStoreError } from '../error.ts';
+import { createSlices, ownTurn, type Slices } from '../own-turn.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../plant.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { prepareIsGone } from './numbering.ts';
 import { prepareSearch } from './search.ts';
 
-/** A search looks at so many at once, and then lets others in. */
+/** A search looks at this many candidates at once, or for one slice of time, and then lets others in. */
 const PASS_ROWS = 1001;
-const PASS_CHARS = 512 * 1024;
 
 type ListedRow = PlantRow & { id: bigint };
 
@@ -41,30 +40,27 @@ export function prepareReads(db: DatabaseSync) {
       let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
       const { add, page } = createPage(limit, filter);
       for (let pass = 0; ; pass++) {
+        await ownTurn(); // also for what prints the page
         const seen = atOnce(() => {
           const search = toSearch(filter, pass);
           const rows = search
             ? searchPlants.iterate(search.expression, from, PASS_ROWS)
             : listPlants.iterate(from, limit + 1);
           let count = 0;
-          let passed = 0;
+          let slices: Slices | undefined;
           for (const row of rows as Iterable<unknown> as Iterable<ListedRow>) {
+            slices ??= createSlices(); // with the first row: to find it again would take as long as it did now
             count++;
-            passed += row.name.length;
-            from = row.id;
             const record = toRecord(row.id, row);
-            if (search && !search.isWanted(record)) {
-              if (passed > PASS_CHARS) return 'more';
-              continue;
-            }
-            if (!add(record)) return 'full';
+            if ((search?.isWanted(record) ?? true) && !add(record)) return 'full';
+            from = row.id;
+            if (search && slices.isOver()) return 'more';
           }
           return count < PASS_ROWS && (search || count <= limit) ? 'end' : 'more';
         });
         if (seen === 'full') return page(true);
         if (seen === 'end' || from === MAX_ID) return page(false);
         from++;
-        await nextTurn(); // others get theirs, while this one has to pass over many
       }
     },
 

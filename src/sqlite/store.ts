@@ -4,6 +4,7 @@ import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } 
 import { PlantStoreError, unavailable } from '../error.ts';
 import { createFollow } from '../follow.ts';
 import type { Observe } from '../observe.ts';
+import { ownTurn } from '../own-turn.ts';
 import type { Author } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
@@ -15,6 +16,7 @@ import { prepareFigures } from './figures.ts';
 import { prepareReads } from './read.ts';
 import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
+import { createSearcher } from './searcher.ts';
 import { openSnapshot } from './snapshot.ts';
 import { createStage, type Stage } from './stage.ts';
 import { readSummary } from './summary.ts';
@@ -52,6 +54,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
+  const searcher = createSearcher(database.path);
   const together = createTogether(db);
   const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
@@ -70,7 +73,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return readAsync(() => together(() => reads.get(id)));
     },
     list(query = {}) {
-      return readAsync(() => reads.list(query));
+      const isPlain = query.tag === undefined && query.q === undefined;
+      return readAsync(() => (isPlain ? reads.list(query) : searcher.list(query)));
     },
     put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
       return writer.write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
@@ -101,6 +105,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return summary.finally(() => summaries.delete(summary));
     },
     async changes(query = {}) {
+      await ownTurn(); // also for what prints the page
       return read(() => reads.changes(query));
     },
     follow: (options = {}) => follow(options),
@@ -188,6 +193,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       closing.abort(unavailable('The service is stopping'));
       if (summaries.size > 0) await Promise.allSettled(summaries); // or writes would be taken for a moment longer
       if (failed) return; // to close a file is to write to it
+      const searching = searcher.close();
+      if (searching) await searching; // as above
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
       database.release();
