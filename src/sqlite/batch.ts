@@ -3,7 +3,7 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../plant.ts';
-import { indexText, isPlainTag, PLAIN_INDEX_TEXT } from './search.ts';
+import { isPlainTag, PLAIN_INDEX_TEXT, withTag } from './search.ts';
 import { createVocabulary } from './vocabulary.ts';
 
 const ROWS_AT_ONCE = 100;
@@ -72,8 +72,8 @@ export function createPacker(): Packer {
     into[COLUMNS * at] = plant.id;
     into[COLUMNS * at + 1] = plant.name;
     into[COLUMNS * at + 2] = plant.tag ?? null;
-    const isPlain = vocabulary.note(plant.name) && isPlainTag(plant.tag);
-    const text = isPlain ? null : indexText(plant.name, plant.tag);
+    const words = vocabulary.note(plant.name);
+    const text = words || !isPlainTag(plant.tag) ? withTag(words?.join(' ') ?? plant.name, plant.tag) : null;
     into[COLUMNS * at + 3] = text;
     chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
   }

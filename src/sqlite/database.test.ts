@@ -123,6 +123,34 @@ test('prepareDatabase() brings a store of the first version along: its records a
   db.close();
 });
 
+test('prepareDatabase() makes an index with long words anew, and leaves one without as it is', () => {
+  const migrations = join(import.meta.dirname, 'migrations');
+  const files = readdirSync(migrations).filter((file) => file < '0006');
+  const makeOld = (word: string) => {
+    const path = join(makeFolder(), 'plants.db');
+    const db = new DatabaseSync(path);
+    db.function('index_text', (name, _tag) => name);
+    for (const file of files) db.exec(readFileSync(join(migrations, file), 'utf8'));
+    db.exec(`
+      PRAGMA user_version = ${files.length};
+      INSERT INTO plants VALUES (1, '${word} Ab', 't', 1, 1, 2);
+      INSERT INTO changes VALUES (2, 'plant.created', 1, 1, '${word} Ab', 't', 'tok_1');
+      INSERT INTO words (rowid, text) VALUES (1, '${word} Ab \ue000t');
+      INSERT INTO dictionary VALUES ('${word}'), ('ab'), ('stale');`);
+    db.close();
+    prepareDatabase(path, 'command').release();
+    const now = new DatabaseSync(path);
+    const words = now.prepare('SELECT word FROM dictionary ORDER BY word').all();
+    const found = now.prepare('SELECT rowid FROM words WHERE words MATCH ?');
+    const isIndexed = (text: string) => found.all(`"${text}"`).length === 1;
+    const seen = { words: words.map((row) => row.word), isIndexed: ['ab', '\ue000t', word].map(isIndexed) };
+    now.close();
+    return seen;
+  };
+  assert.deepEqual(makeOld('x'.repeat(65)), { words: ['ab', 'x'.repeat(64)], isIndexed: [true, true, false] });
+  assert.deepEqual(makeOld('x'.repeat(64)), { words: ['ab', 'stale', 'x'.repeat(64)], isIndexed: [true, true, true] });
+});
+
 test('prepareDatabase() goes on after a start that died while it made the file', () => {
   const path = join(makeFolder(), 'plants.db');
   writeFileSync(`${path}.new`, randomBytes(5000));

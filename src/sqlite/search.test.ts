@@ -23,6 +23,7 @@ const piece = fc.constantFrom(
   'ab',
   'abc',
   'ABD',
+  'w'.repeat(63),
   'é',
   'e\u0301',
   'ß',
@@ -116,6 +117,37 @@ test('names of very many words, and of a very long word, are found by their word
   );
   assert.deepEqual(await walk(store, { q: `${long.slice(0, 999)}r` }), []);
   await assert.rejects(store.list({ q: many }), { code: 'bad_parameter' });
+});
+
+test('words are short in the index, and leave the dictionary with the last plant that has them', async () => {
+  await clear(store, by);
+  const words = () => query(path, 'SELECT word FROM dictionary ORDER BY word').map(({ word }) => word);
+  const terms = () => query(path, 'SELECT count(*) AS count FROM words_idx')[0]?.count;
+  assert.deepEqual(words(), []);
+  const long = 'x'.repeat(500);
+  await store.import(
+    [
+      { id: 1n, name: `${long} Ab` },
+      { id: 2n, name: `é${long}é ab` },
+      { id: 3n, name: 'ab' },
+    ],
+    by,
+  );
+  assert.deepEqual(words(), ['ab', `e${'x'.repeat(63)}`, 'x'.repeat(64)]);
+  assert.deepEqual(
+    (await walk(store, { q: long })).map(({ id }) => id),
+    [1n],
+  );
+  await store.delete(1n, by);
+  await store.put(2n, { name: 'cd' }, by);
+  await store.put(3n, { name: 'AB', tag: 't' }, by);
+  for (let writes = 0; words().length > 2 && writes < 100; writes++) await store.probe();
+  assert.deepEqual(words(), ['ab', 'cd']);
+  await store.create({ id: 4n, name: long }, by);
+  assert.deepEqual((await walk(store, { q: 'xx' })).length, 1, 'a word that was removed is written again');
+  for (const id of [2n, 3n, 4n]) await store.delete(id, by);
+  assert.deepEqual(words(), []);
+  assert.equal(terms(), 0n);
 });
 
 test('a beginning of very many different words finds them all', async () => {

@@ -4,25 +4,43 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Filter } from '../cursor.ts';
 import type { Plant } from '../plant.ts';
-import { hasWords, isAscii, queryWords, wordsOf } from '../words.ts';
+import { cutText, hasWords, queryWords, wordsOf } from '../words.ts';
 
 /** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
 const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
-const MAX_WORD_CHARS = 8 * 1024;
-/** Of an ASCII name the index itself cuts them. */
-export const MAX_INDEXED_CHARS = 32 * 1024;
+/** Words are cut at this length in the index, in `dictionary` and in what is asked: longer ones only make it slow. */
+export const MAX_WORD_CHARS = 64;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
-/** The index splits and lower-cases ASCII just as words.ts does, so that an ASCII name can stay as it is. */
 export function indexText(name: string, tag: string | null | undefined): string {
-  const text = isAscii(name) ? name : wordsOf(name).map(cut).join(' ');
+  return withTag(isPlainName(name) ? name : wordsIn(name).join(' '), tag);
+}
+
+export function withTag(text: string, tag: string | null | undefined): string {
   return tag == null ? text : `${text} ${tagWord(tag)}`;
 }
 
-/** As indexText gives it for a plant with an ASCII name and a tag of which `isPlainTag` holds. */
+/** True if the index itself finds the words of the name: it splits and lower-cases ASCII just as words.ts does. */
+export function isPlainName(name: string): boolean {
+  let wordChars = 0;
+  for (let at = 0; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    wordChars = isAsciiOfWord(code) ? wordChars + 1 : 0;
+    if (code > 0x7f || wordChars > MAX_WORD_CHARS) return false;
+  }
+  return true;
+}
+
+/** True for an ASCII letter or digit. */
+export function isAsciiOfWord(code: number): boolean {
+  const letter = code | 0x20; // a capital as a small one
+  return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39);
+}
+
+/** As indexText gives it for a plant of which `isPlainName` and `isPlainTag` hold. */
 export const PLAIN_INDEX_TEXT = `name || iif(tag IS NULL, '', ' ' || char(${TAG.charCodeAt(0)}) || tag)`;
 
 /** Such a plant needs nothing of us to be indexed, which is quicker. */
@@ -30,10 +48,9 @@ export function isPlainTag(tag = ''): boolean {
   return /^[0-9a-z]*$/.test(tag);
 }
 
-/** The words of the index in it, as `dictionary` has them. */
+/** Returns the different words of a name as the index and `dictionary` have them. */
 export function wordsIn(name: string): string[] {
-  const words = wordsOf(name);
-  return isAscii(name) ? words.map((word) => word.slice(0, MAX_INDEXED_CHARS)) : words.map(cut);
+  return [...new Set(wordsOf(name).map(cut))];
 }
 
 export interface Search {
@@ -77,9 +94,8 @@ export function prepareSearch(db: DatabaseSync): (filter: Filter, pass: number) 
   }
 }
 
-/** The index cuts words at 32 KiB, in the middle of a letter. */
 function cut(word: string): string {
-  return word.length <= MAX_WORD_CHARS ? word : word.slice(0, MAX_WORD_CHARS).replace(/\p{Surrogate}$/u, '');
+  return cutText(word, MAX_WORD_CHARS);
 }
 
 /** One word for the index, whatever is in the tag: the index would split it at signs and lower its capitals. */

@@ -157,7 +157,7 @@ test('probe() makes a real commit and changes nothing', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 5n }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 6n }]);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {

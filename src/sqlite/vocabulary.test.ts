@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { wordsIn } from './search.ts';
+import { isPlainName, wordsIn } from './search.ts';
 import { createVocabulary } from './vocabulary.ts';
 
 test('a vocabulary gives every word of every name, whatever the names and their order', () => {
-  const name = fc.string({ unit: fc.constantFrom(...'aabBz09 -_.éß日', '\u{20000}'), maxLength: 12 });
+  const name = fc.string({ unit: fc.constantFrom(...'aabBz09 -_.éß日', '\u{20000}', 'q'.repeat(63)), maxLength: 12 });
   fc.assert(
     fc.property(fc.array(name, { maxLength: 50 }), (names) => {
       const vocabulary = createVocabulary();
       const taken = names.flatMap((each) => {
-        vocabulary.note(each);
+        assert.equal(vocabulary.note(each) === undefined, isPlainName(each));
         return vocabulary.take();
       });
       assert.deepEqual(new Set(taken), new Set(names.flatMap(wordsIn)));
@@ -20,7 +20,7 @@ test('a vocabulary gives every word of every name, whatever the names and their 
 
 test('words with the same hash do not hide each other, and known ones are not given again', () => {
   const vocabulary = createVocabulary();
-  assert.equal(vocabulary.note('Ab xy ab'), true);
+  assert.equal(vocabulary.note('Ab xy ab'), undefined);
   assert.deepEqual(vocabulary.take(), ['ab', 'xy', 'ab'], 'in two forms');
   vocabulary.note('Ab');
   assert.deepEqual(vocabulary.take(), []);
@@ -28,4 +28,7 @@ test('words with the same hash do not hide each other, and known ones are not gi
   assert.deepEqual(vocabulary.take(), ['aa', 'bb']);
   vocabulary.note('aa');
   assert.deepEqual(vocabulary.take(), ['aa'], 'rather twice than never');
+  vocabulary.forget();
+  vocabulary.note('aa');
+  assert.deepEqual(vocabulary.take(), ['aa']);
 });

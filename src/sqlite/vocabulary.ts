@@ -1,16 +1,18 @@
 // The words of many names, each once, as the index has them. Nearly all were seen before: of an ASCII name these are
 // recognised where they stand. To make a text of each first takes four times as long, a sixth of an import.
 
-import { MAX_INDEXED_CHARS, wordsIn } from './search.ts';
+import { isAsciiOfWord, MAX_WORD_CHARS, wordsIn } from './search.ts';
 
 /** So many are remembered. */
 const MAX_KNOWN = 20_000;
 
 export interface Vocabulary {
-  /** True when it is ASCII. */
-  note(name: string): boolean;
+  /** Returns the words of the name, or undefined if `isPlainName` holds. */
+  note(name: string): string[] | undefined;
   /** Those that are new since the last time; one that was seen long ago may be among them again. */
   take(): string[];
+  /** From now on each word is new again. */
+  forget(): void;
 }
 
 export function createVocabulary(): Vocabulary {
@@ -21,33 +23,37 @@ export function createVocabulary(): Vocabulary {
 
   return {
     note(name) {
-      if (known.size + knownOthers.size >= MAX_KNOWN) {
-        known.clear();
-        knownOthers.clear();
-      }
-      const isAscii = noteAscii(name);
-      if (!isAscii) for (const word of wordsIn(name)) noteOther(word);
-      return isAscii;
+      if (known.size + knownOthers.size >= MAX_KNOWN) forget();
+      if (notePlain(name)) return undefined;
+      const words = wordsIn(name);
+      for (const word of words) noteOther(word);
+      return words;
     },
     take() {
       const words = fresh;
       fresh = [];
       return words;
     },
+    forget,
   };
 
-  /** False when it is not ASCII: then what is behind its first other letter is not noted. */
-  function noteAscii(name: string): boolean {
+  function forget(): void {
+    known.clear();
+    knownOthers.clear();
+  }
+
+  /** False if the name is not plain: then the words from the first other character on are not noted. */
+  function notePlain(name: string): boolean {
     let begin = -1;
     let hash = 0;
     for (let at = 0; at <= name.length; at++) {
       const code = name.charCodeAt(at); // NaN at the end
       if (code > 0x7f) return false;
-      const letter = code | 0x20; // a capital as a small one
-      if ((letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39)) {
+      if (isAsciiOfWord(code)) {
         if (begin === -1) begin = at;
         hash = (Math.imul(hash, 31) + code) | 0;
       } else if (begin !== -1) {
+        if (at - begin > MAX_WORD_CHARS) return false;
         noteWord(name, begin, at, hash);
         begin = -1;
         hash = 0;
@@ -61,7 +67,7 @@ export function createVocabulary(): Vocabulary {
     if (word?.length === end - begin && name.startsWith(word, begin)) return;
     const unknown = name.slice(begin, end);
     known.set(hash, unknown);
-    fresh.push(unknown.slice(0, MAX_INDEXED_CHARS).toLowerCase());
+    fresh.push(unknown.toLowerCase());
   }
 
   function noteOther(word: string): void {

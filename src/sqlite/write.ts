@@ -148,6 +148,7 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
 
   function reindex(id: bigint, before: IndexedPlant | undefined, after: IndexedPlant | undefined): void {
     if (after) dictionary.learn(after.name);
+    if (before && before.name !== after?.name) dictionary.doubt(before.name);
     const known = reindexed.get(id);
     reindexed.set(id, {
       before: known ? known.before : before && indexText(before.name, before.tag),
