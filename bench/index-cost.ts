@@ -64,7 +64,7 @@ function toWrite(plant: NewPlant): Write {
 function imports(db: DatabaseSync): number {
   for (let at = 0; at < IMPORTED; at += 10_000) {
     const packer = createPacker();
-    packer.add(Array.from({ length: 10_000 }, (_, n) => toPlant(at + n)));
+    for (let n = 0; n < 10_000; n++) packer.add(toPlant(at + n));
     const image = packer.pack();
     db.deserialize(image.bytes, { dbName: 'batch' });
     const apply = prepareWrites(db);

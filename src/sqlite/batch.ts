@@ -7,6 +7,7 @@ import { isPlainTag, PLAIN_INDEX_TEXT, withTag } from './search.ts';
 import { createVocabulary } from './vocabulary.ts';
 
 const ROWS_AT_ONCE = 100;
+const WORDS_AT_ONCE = 500;
 const COLUMNS = 4;
 
 export interface Image {
@@ -17,7 +18,8 @@ export interface Image {
 }
 
 export interface Packer {
-  add(plants: NewPlant[]): void;
+  /** Takes up to 50 ms for the longest of names. */
+  add(plant: NewPlant): void;
   /** Of all texts so far. */
   chars(): number;
   /** To be called once. */
@@ -33,8 +35,7 @@ export function createPacker(): Packer {
   const insert = (rows: number) =>
     db.prepare(`INSERT INTO plants (id, name, tag, text) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`);
   const insertMany = insert(ROWS_AT_ONCE);
-  const insertOne = insert(1);
-  const row: SQLInputValue[] = Array(COLUMNS).fill(null);
+  const insertWords = db.prepare('INSERT INTO dictionary (word) SELECT value FROM json_each(?)');
   const rows: SQLInputValue[] = Array(COLUMNS * ROWS_AT_ONCE).fill(null);
   let count = 0;
   let ascending = true;
@@ -43,22 +44,16 @@ export function createPacker(): Packer {
   const vocabulary = createVocabulary();
 
   return {
-    add(plants) {
-      let added = 0;
-      for (; added + ROWS_AT_ONCE <= plants.length; added += ROWS_AT_ONCE) {
-        for (let at = 0; at < ROWS_AT_ONCE; at++) fill(rows, at, plants[added + at] as NewPlant);
-        insertMany.run(...rows);
-      }
-      for (const plant of plants.slice(added)) {
-        fill(row, 0, plant);
-        insertOne.run(...row);
-      }
-      count += plants.length;
+    add(plant) {
+      fill(count++ % ROWS_AT_ONCE, plant);
+      if (count % ROWS_AT_ONCE === 0) insertMany.run(...rows);
+      if (vocabulary.fresh() >= WORDS_AT_ONCE) writeWords();
     },
     chars: () => chars,
     pack() {
-      const insertWord = db.prepare('INSERT INTO dictionary (word) VALUES (?)');
-      for (const word of vocabulary.take()) insertWord.run(word);
+      const insertOne = insert(1);
+      for (let at = 0; at < count % ROWS_AT_ONCE; at++) insertOne.run(...rows.slice(COLUMNS * at, COLUMNS * (at + 1)));
+      writeWords();
       db.exec('COMMIT');
       const bytes = db.serialize() as Uint8Array<ArrayBuffer>;
       db.close();
@@ -66,15 +61,19 @@ export function createPacker(): Packer {
     },
   };
 
-  function fill(into: SQLInputValue[], at: number, plant: NewPlant): void {
+  function writeWords(): void {
+    insertWords.run(JSON.stringify(vocabulary.take()));
+  }
+
+  function fill(at: number, plant: NewPlant): void {
     ascending &&= lastId === undefined || plant.id > lastId;
     lastId = plant.id;
-    into[COLUMNS * at] = plant.id;
-    into[COLUMNS * at + 1] = plant.name;
-    into[COLUMNS * at + 2] = plant.tag ?? null;
+    rows[COLUMNS * at] = plant.id;
+    rows[COLUMNS * at + 1] = plant.name;
+    rows[COLUMNS * at + 2] = plant.tag ?? null;
     const words = vocabulary.note(plant.name);
     const text = words || !isPlainTag(plant.tag) ? withTag(words?.join(' ') ?? plant.name, plant.tag) : null;
-    into[COLUMNS * at + 3] = text;
+    rows[COLUMNS * at + 3] = text;
     chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
   }
 }

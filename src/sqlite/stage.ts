@@ -2,6 +2,7 @@
 // What they were as objects is soon forgotten, however many wait.
 
 import { idTaken, toError } from '../decide.ts';
+import { createSlices } from '../own-turn.ts';
 import type { Author, ImportResult, NewPlant } from '../plant.ts';
 import { createPacker, type Image, type Imported, type Packer } from './batch.ts';
 
@@ -34,18 +35,28 @@ export function createStage(store: (image: Image, by: Author) => Promise<Importe
   const waiting: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
   let underWay = 0;
+  let adding = Promise.resolve();
 
   return (plants, by) => {
-    const batch = openBatch(by);
     const { promise, resolve, reject } = Promise.withResolvers<ImportResult>();
-    batch.packer.add(plants);
-    batch.calls.push({ firstLine: batch.plants + 1, count: plants.length, resolve, reject });
-    batch.plants += plants.length;
-    clearTimeout(timer);
-    if (batch.plants >= MAX_PLANTS || batch.packer.chars() >= MAX_CHARS) ready();
-    else timer = setTimeout(ready, QUIET_MS);
+    adding = adding.then(() => add(plants, by, { resolve, reject })).catch(reject);
     return promise;
   };
+
+  /** One call at a time, so that lines keep their order: others get their turn between two plants. */
+  async function add(plants: NewPlant[], by: Author, settle: Pick<Call, 'resolve' | 'reject'>): Promise<void> {
+    clearTimeout(timer);
+    const batch = openBatch(by);
+    const slices = createSlices();
+    for (const plant of plants) {
+      if (slices.isOver()) await slices.next();
+      batch.packer.add(plant);
+    }
+    batch.calls.push({ firstLine: batch.plants + 1, count: plants.length, ...settle });
+    batch.plants += plants.length;
+    if (batch.plants >= MAX_PLANTS || batch.packer.chars() >= MAX_CHARS) ready();
+    else timer = setTimeout(ready, QUIET_MS);
+  }
 
   /** The last one, if there is room in it. */
   function openBatch(by: Author): Batch {

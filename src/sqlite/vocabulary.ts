@@ -11,6 +11,8 @@ export interface Vocabulary {
   note(name: string): string[] | undefined;
   /** Those that are new since the last time; one that was seen long ago may be among them again. */
   take(): string[];
+  /** Number of words that `take` would give. */
+  fresh(): number;
   /** From now on each word is new again. */
   forget(): void;
 }
@@ -34,6 +36,7 @@ export function createVocabulary(): Vocabulary {
       fresh = [];
       return words;
     },
+    fresh: () => fresh.length,
     forget,
   };
 
