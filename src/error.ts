@@ -35,7 +35,7 @@ export interface ErrorDetail {
   /** Media type that the path takes. */
   accept?: string;
   acceptEncoding?: string;
-  /** Scope that the token lacks. */
+  /** Scopes that the request needs, separated by spaces; the token lacks one of them at least. */
   scope?: string;
   /** Seconds to wait. */
   retryAfterS?: number;

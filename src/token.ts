@@ -186,8 +186,13 @@ export class BadCredential extends PlantStoreError {
   }
 }
 
-export function lacksScope(scope: Scope): PlantStoreError {
-  return new PlantStoreError('scope_missing', `The token lacks the scope "${scope}"`, { detail: { scope } });
+/** Throws `scope_missing` unless the token has all of these scopes. */
+export function requireScopes({ scopes }: Pick<Token, 'scopes'>, wanted: Scope | readonly Scope[]): void {
+  if (typeof wanted === 'string' ? scopes.includes(wanted) : wanted.every((scope) => scopes.includes(scope))) return;
+  const all = [wanted].flat();
+  const missing = all.filter((scope) => !scopes.includes(scope));
+  const message = `The token lacks the scope${missing.length > 1 ? 's' : ''} "${missing.join('" and "')}"`;
+  throw new PlantStoreError('scope_missing', message, { detail: { scope: all.join(' ') } });
 }
 
 export function isActive(token: Token, nowMs: number): boolean {

@@ -79,7 +79,10 @@ export const Delivery = z
         'Of the next attempt; not there where it comes as soon as those before it of the same plant are done',
     }),
     code: Code.optional().meta({ description: 'Status of the last answer' }),
-    answer: z.string().optional().meta({ description: 'First 1 KiB of the last answer' }),
+    answer: z
+      .string()
+      .optional()
+      .meta({ description: 'First 1 KiB of the last answer; only for tokens that have the scope `plants:read`' }),
     error: z.string().optional().meta({ description: 'Why the last attempt failed' }),
   })
   .meta({ id: 'Delivery' });

@@ -17,7 +17,7 @@ suite('webhooks of several nodes', needsPostgres, () => {
     const env = { WEBHOOK_ALLOW_PRIVATE: '1' };
     const start = () => startServer({ databaseUrl, env });
     const nodes = [await start(), await start()] as [TestServer, TestServer];
-    const { secret } = await addToken(databaseUrl, { scopes: ['admin', 'plants:write'] });
+    const { secret } = await addToken(databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
     let call: Call = callerOf(nodes[0], secret);
     const underWay = new Map<string, number>();
     let overlaps = 0;

@@ -56,7 +56,7 @@ suite('a receiver with a certificate', needsOpenssl, () => {
 
 async function start(env: Record<string, string>): Promise<{ server: TestServer; call: Call }> {
   const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1', ...env } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin'] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
   return { server, call: callerOf(server, secret) };
 }
 

@@ -14,7 +14,7 @@ const REFRESH_EVERY_MS = 2000;
 
 export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): void }) {
   const workspace = useWorkspace();
-  const { client } = workspace;
+  const { client, can } = workspace;
   const [status, setStatus] = useState<Delivery['status']>();
   const [failure, setFailure] = useState('');
   const loaded = useLoaded(() => client.webhooks.deliveries(webhook.id, { limit: LIMIT, status }), [status]);
@@ -80,13 +80,15 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
                 </td>
                 <td>{delivery.error ?? delivery.code}</td>
                 <td class="actions">
-                  <button
-                    type="button"
-                    aria-label={`Send again: change ${delivery.seq}`}
-                    onClick={() => void retry(delivery)}
-                  >
-                    Send again
-                  </button>
+                  {can('plants:read') && (
+                    <button
+                      type="button"
+                      aria-label={`Send again: change ${delivery.seq}`}
+                      onClick={() => void retry(delivery)}
+                    >
+                      Send again
+                    </button>
+                  )}
                 </td>
               </tr>
             ))}

@@ -14,7 +14,8 @@ type Open = { kind: 'new' } | { kind: 'secret'; secret: string } | { kind: 'deli
 
 export function WebhooksPage() {
   const workspace = useWorkspace();
-  const { client } = workspace;
+  const { client, can } = workspace;
+  const mayRead = can('plants:read'); // without it a token may neither add webhooks nor have them send
   const tell = useToasts();
   const { value: webhooks, problem, reload } = useLoaded(() => client.webhooks.list());
   const [open, setOpen] = useState<Open>();
@@ -52,9 +53,11 @@ export function WebhooksPage() {
     <section class="page" aria-labelledby="webhooks-title">
       <div class="toolbar">
         <h1 id="webhooks-title">Webhooks</h1>
-        <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
-          Add a webhook
-        </button>
+        {mayRead && (
+          <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
+            Add a webhook
+          </button>
+        )}
       </div>
       <Problem text={problem} />
       {webhooks?.length === 0 && <p class="empty">None yet. A webhook tells another program of each change.</p>}
@@ -82,7 +85,7 @@ export function WebhooksPage() {
               <button type="button" onClick={() => setOpen({ kind: 'deliveries', webhook })}>
                 Deliveries
               </button>
-              {webhook.status === 'disabled' && (
+              {webhook.status === 'disabled' && mayRead && (
                 <button type="button" onClick={() => void enable(webhook)}>
                   Enable
                 </button>

@@ -11,7 +11,7 @@ import type {
 } from '../webhook.ts';
 import { type Caller, type CallOptions, json, toQuery } from './call.ts';
 
-/** All of them need the scope `admin`. */
+/** All of them need the scope `admin`; `create`, `rotate`, `enable`, `retry` and `replay` need `plants:read`, too. */
 export interface WebhooksClient {
   /** Its secret is in this answer, and in no other. */
   create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;

@@ -1,9 +1,9 @@
-// The one door: whoever is let in has a good credential, is within its rate, and has the scope that is asked for. Who is
+// The one door: whoever is let in has a good credential, is within its rate, and has every scope that is asked for. Who is
 // not is told why, and counted.
 
 import { type ErrorCode, PlantStoreError } from '../error.ts';
 import type { Observe, Refused } from '../observe.ts';
-import { BadCredential, lacksScope, type Scope, type Token } from '../token.ts';
+import { BadCredential, requireScopes, type Scope, type Token } from '../token.ts';
 import type { Authenticator } from './auth.ts';
 import type { Reply, Request } from './exchange.ts';
 import { createLimits } from './limits.ts';
@@ -16,10 +16,10 @@ const REFUSED: Partial<Record<ErrorCode, Refused>> = {
 
 export interface Door {
   /**
-   * Without a scope any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
+   * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
    * `scope_missing`. Gives a promise only where the token has to be looked up.
    */
-  letIn(request: Request, reply: Reply, scope?: Scope): void | Promise<void>;
+  letIn(request: Request, reply: Reply, scopes?: Scope | readonly Scope[]): void | Promise<void>;
   /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
   requireStillGood(request: Request): Promise<void>;
 }
@@ -28,11 +28,11 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
   const countRequest = createLimits();
 
   return {
-    letIn(request, reply, scope) {
+    letIn(request, reply, scopes) {
       try {
         const found = authenticate(request, reply);
-        if (!(found instanceof Promise)) return admit(found, request, reply, scope);
-        return found.then((token) => admit(token, request, reply, scope)).catch((error) => refuse(error, request));
+        if (!(found instanceof Promise)) return admit(found, request, reply, scopes);
+        return found.then((token) => admit(token, request, reply, scopes)).catch((error) => refuse(error, request));
       } catch (error) {
         return refuse(error, request);
       }
@@ -45,10 +45,10 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
     },
   };
 
-  function admit(token: Token, request: Request, reply: Reply, scope: Scope | undefined): void {
+  function admit(token: Token, request: Request, reply: Reply, scopes: Scope | readonly Scope[] = []): void {
     request.token = token;
     countRequest(token, reply, request.begunMs);
-    if (scope && !token.scopes.includes(scope)) throw lacksScope(scope);
+    requireScopes(token, scopes);
   }
 
   function refuse(error: unknown, request: Request): never {

@@ -24,7 +24,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
     when: 'the token is malformed, unknown, expired or revoked',
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   },
-  scope_missing: { when: 'the token lacks the scope' },
+  scope_missing: { when: 'the token lacks a scope' },
   origin_refused: { when: 'a page of an origin that is not allowed speaks MCP' },
   no_such_path: { when: 'no such path' },
   not_found: { when: 'no such record' },

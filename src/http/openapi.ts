@@ -7,7 +7,7 @@ import { STATUS_CODES } from '../node-http.ts';
 import { NewPlant } from '../plant.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
 import type { Parameter } from './parameters.ts';
-import { type Answer, type Route, route } from './route.ts';
+import { type Access, type Answer, type Route, route } from './route.ts';
 
 const DESCRIPTION = `A store of plant records.
 
@@ -28,7 +28,7 @@ const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
 const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
-  403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scope that is missing' },
+  403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scopes that are needed' },
   405: { Allow: 'The methods that the path has' },
   412: { ETag: 'Of the record as it is now, where there is one' },
   415: { Accept: 'The media types that are taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
@@ -114,7 +114,7 @@ function describeOperation(entry: Route): unknown {
     operationId,
     tags: [tagOf(path)],
     summary,
-    ...(description && { description }),
+    ...describeAccess(description, access),
     ...(access === 'open' && { security: [] }),
     ...(parameters && { parameters: Object.values(parameters).map(describeParameter) }),
     ...(body && { requestBody: { required: true, content: contentOf(body.types, body.schema) } }),
@@ -135,6 +135,14 @@ function describeOperation(entry: Route): unknown {
       ),
     },
   };
+}
+
+/** What the operation does, if its summary does not say it all, and the scopes that it needs. */
+function describeAccess(description: string | undefined, access: Access): { description?: string } {
+  if (access === 'open' || access === 'any') return description === undefined ? {} : { description };
+  const scopes = [access].flat();
+  const needed = `Needs the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
+  return { description: description === undefined ? needed : `${description} ${needed}` };
 }
 
 /** What a receiver gets, as the published description has it, and what comes with it. */

@@ -7,8 +7,8 @@ import type { Scope, Token } from '../token.ts';
 import type { Reply, Request } from './exchange.ts';
 import type { Parameter } from './parameters.ts';
 
-/** `any` is every good credential, whatever its scopes. */
-export type Access = Scope | 'any' | 'open';
+/** The scope that a token must have, or a list of scopes it must have all. `any` is every good credential, whatever its scopes. */
+export type Access = Scope | readonly Scope[] | 'any' | 'open';
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types
 type Parameters = Record<string, Parameter<any>>;

@@ -10,8 +10,8 @@ import {
   DescribedToken,
   describeToken,
   issueToken,
-  lacksScope,
   renewSecret,
+  requireScopes,
   SCOPES,
   type Scope,
   type Token,
@@ -130,8 +130,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
 
 /** Nobody gets at more than they have by making, or taking over, a token. */
 function requireOwnScopes(own: Token, wanted: Scope[]): void {
-  const missing = wanted.find((scope) => !own.scopes.includes(scope));
-  if (missing) throw lacksScope(missing);
+  for (const scope of wanted) requireScopes(own, scope);
 }
 
 function toFuture(text: string, nowMs: number): number {

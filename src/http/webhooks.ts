@@ -23,6 +23,8 @@ import {
 import { before, deliveryStatus, webhookId as id, limit, seq } from './parameters.ts';
 import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 
+/** A webhook reads plants for its receiver, so an admin who sets one up or has it send must be allowed to read them. */
+const READS_PLANTS = ['admin', 'plants:read'] as const;
 /** Each may take as long as an attempt does. */
 const MAX_TESTS = 16;
 
@@ -49,7 +51,7 @@ export function webhookRoutes(
     route({
       method: 'POST',
       path: '/webhooks',
-      access: 'admin',
+      access: READS_PLANTS,
       operationId: 'addWebhook',
       summary: 'Have a receiver told of changes',
       description:
@@ -112,7 +114,7 @@ export function webhookRoutes(
     route({
       method: 'POST',
       path: '/webhooks/:id/rotate',
-      access: 'admin',
+      access: READS_PLANTS,
       operationId: 'rotateSecret',
       summary: 'Give a webhook a new secret',
       description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
@@ -133,7 +135,7 @@ export function webhookRoutes(
     route({
       method: 'POST',
       path: '/webhooks/:id/enable',
-      access: 'admin',
+      access: READS_PLANTS,
       operationId: 'enableWebhook',
       summary: 'Go on with a webhook that was disabled',
       description: 'Everything since then is sent, as far as it is still in the change log.',
@@ -167,7 +169,8 @@ export function webhookRoutes(
       access: 'admin',
       operationId: 'listDeliveries',
       summary: 'List what became of the deliveries of a webhook, newest first',
-      description: 'All that wait or are dead letters, and the newest of those that were delivered, 1,000 at least.',
+      description:
+        'All that wait or are dead letters, and the newest of those that were delivered, 1,000 at least. A token without `plants:read` does not see `answer`, since a receiver may send back the plant that it was sent.',
       parameters: { id, before, limit, status: deliveryStatus },
       answer: {
         description: 'A page of deliveries',
@@ -175,7 +178,7 @@ export function webhookRoutes(
         headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
       },
       errors: ['not_found'],
-      async handle({ parameters: { id, ...query }, reply }) {
+      async handle({ parameters: { id, ...query }, token, reply }) {
         const { limit = DEFAULT_LIMIT } = query;
         const found = await store.listDeliveries(id, { ...query, limit: limit + 1 });
         const page = found.slice(0, limit);
@@ -184,13 +187,13 @@ export function webhookRoutes(
           const next = `${basePath}/webhooks/${id}/deliveries?${toQuery(query, last.seq)}`;
           reply.header('link', `<${next}>; rel="next"`);
         }
-        return page;
+        return token.scopes.includes('plants:read') ? page : page.map(({ answer: _, ...delivery }) => delivery);
       },
     }),
     route({
       method: 'POST',
       path: '/webhooks/:id/deliveries/:seq/retry',
-      access: 'admin',
+      access: READS_PLANTS,
       operationId: 'retryDelivery',
       summary: 'Send a change again, whatever became of it',
       description:
@@ -207,7 +210,7 @@ export function webhookRoutes(
     route({
       method: 'POST',
       path: '/webhooks/:id/replay',
-      access: 'admin',
+      access: READS_PLANTS,
       operationId: 'replayChanges',
       summary: 'Send a range of changes again, whatever became of them',
       description:

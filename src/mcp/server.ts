@@ -14,7 +14,7 @@ import { check } from '../check.ts';
 import { ERROR_NUMBERS, PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
 import type { PlantStore } from '../plant.ts';
-import { lacksScope, type Scope, type Token } from '../token.ts';
+import { requireScopes, type Scope, type Token } from '../token.ts';
 import { describeTools, mayCall } from './describe.ts';
 import { TOOLS } from './tools.ts';
 
@@ -58,10 +58,8 @@ export function createMcp(store: PlantStore, version: string) {
       const tool = TOOLS.find((known) => known.name === name);
       if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such tool: see tools/list');
       try {
-        if (!mayCall(token, tool)) {
-          lacked = tool.scope;
-          throw lacksScope(lacked);
-        }
+        if (!mayCall(token, tool)) lacked = tool.scope;
+        requireScopes(token, tool.scope);
         const taken = check(tool.takes, given, 'The call');
         const { texts, structured } = await tool.call(taken, { store, tokenId: token.id });
         return { content: texts.map(toContent), structuredContent: structured as Record<string, unknown> };

@@ -5,9 +5,11 @@ import assert from 'node:assert/strict';
 import { SCOPES } from '../../src/token.ts';
 import { startIdentityProvider } from '../../test/identity-provider.ts';
 import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { type Answer, send } from '../../test/request.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { type Answer, callerOf, send } from '../../test/request.ts';
 import { addToken, besideServer, type TestServer } from '../../test/server.ts';
-import { fault } from '../fault.ts';
+import { until } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
 import { type Credential, makeCredentials, type Sendable } from '../security/bad-credentials.ts';
 import { listOperations, type Operation } from '../security/operations.ts';
 
@@ -18,6 +20,7 @@ fault({
   mark: '0 let in, nothing changed',
   rounds: { short: 1, full: 10, of: 'passes over every operation and bad credential, on both databases' },
   async trial({ rounds, random, isFull, startServer }) {
+    await tryToReadByWebhook(startServer);
     let tried = 0;
     let operations: Operation[] = [];
     let credentials: Credential[] = [];
@@ -36,9 +39,11 @@ fault({
         const withCredentials = await stateOf(server);
         for (const operation of asked) {
           for (const credential of credentials) {
-            if (operation.scope === undefined && credential.expected[0] === 403) continue; // any token will do
-            const answer = await call(server, operation, credential.of(operation.scope ?? 'admin'), tried++);
-            assertRefused(answer, credential, `${operation.method} ${operation.path} with ${credential.name}`);
+            // Without each scope that it needs; what is no good at all is no better with other scopes.
+            for (const scope of credential.expected[0] === 403 ? operation.scopes : (['admin'] as const)) {
+              const answer = await call(server, operation, credential.of(scope), tried++);
+              assertRefused(answer, credential, `${operation.method} ${operation.path} with ${credential.name}`);
+            }
           }
         }
         assert.deepEqual(await stateOf(server), withCredentials, 'something has changed');
@@ -57,12 +62,34 @@ fault({
   },
   controls: [
     {
+      build: 'one in which `admin` is enough to have plants sent to a webhook',
+      changes: [
+        {
+          file: 'src/http/webhooks.ts',
+          from: `const READS_PLANTS = ['admin', 'plants:read']`,
+          to: `const READS_PLANTS = ['admin']`,
+        },
+      ],
+      caught: /POST \/webhooks lets a token without plants:read/,
+    },
+    {
+      build: 'one that shows what receivers have answered to whoever may list deliveries',
+      changes: [
+        {
+          file: 'src/http/webhooks.ts',
+          from: `token.scopes.includes('plants:read') ? page`,
+          to: 'token ? page',
+        },
+      ],
+      caught: /a list of deliveries shows a plant to a token without plants:read/,
+    },
+    {
       build: 'one that does not look at scopes',
       changes: [
         {
           file: 'src/http/door.ts',
-          from: 'if (scope && !token.scopes.includes(scope)) throw',
-          to: 'if (!token) throw',
+          from: 'requireScopes(token, scopes);',
+          to: 'if (!token) requireScopes(token, scopes);',
         },
       ],
       caught: /with the wrong scope was let in/,
@@ -81,6 +108,42 @@ fault({
     },
   ],
 });
+
+/** A token with `admin` alone must not learn of plants through a webhook, neither its own nor one that is there. */
+async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<void> {
+  const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const owner = callerOf(server, (await addToken(server.databaseUrl, { scopes: [...SCOPES] })).secret);
+  const admin = callerOf(server, (await addToken(server.databaseUrl, { scopes: ['admin'] })).secret);
+  const trap = await startReceiver();
+  const echo = await startReceiver((_request, response, { body }) => response.end(body));
+  const { id } = JSON.parse((await owner('POST', '/webhooks', { url: echo.url })).body);
+  await owner('PUT', '/plants/1', { name: 'confidential' });
+  const deliveries = `/webhooks/${id}/deliveries`;
+  await until(async () => (await owner('GET', `${deliveries}?status=delivered`)).body.includes('confidential'));
+  for (const [path, body] of [
+    ['/webhooks', { url: trap.url }],
+    [`/webhooks/${id}/replay`, { from: 1 }],
+    [`${deliveries}/1/retry`, undefined],
+    [`/webhooks/${id}/rotate`, undefined],
+    [`/webhooks/${id}/enable`, undefined],
+  ] as const) {
+    const { status, headers, body: text } = await admin('POST', path, body);
+    assert.equal(status, 403, `POST ${path} lets a token without plants:read have plants sent: ${status} ${text}`);
+    assert.deepEqual(JSON.parse(text), { error: 40301, message: 'The token lacks the scope "plants:read"' });
+    assert.match(headers['www-authenticate'] ?? '', /error="insufficient_scope", scope="admin plants:read"$/);
+  }
+  for (const path of ['/webhooks', `/webhooks/${id}`, deliveries]) {
+    const { status, body } = await admin('GET', path);
+    assert.equal(status, 200, path);
+    assert.ok(!body.includes('confidential'), 'a list of deliveries shows a plant to a token without plants:read');
+  }
+  await owner('PUT', '/plants/2', { name: 'last' });
+  await echo.count(2); // by then whatever was asked for before has been sent
+  assert.deepEqual([trap.connections(), echo.received.length], [0, 2], 'a token without plants:read had plants sent');
+  assert.equal((await admin('POST', `/webhooks/${id}/test`)).status, 200);
+  assert.equal((await admin('DELETE', `/webhooks/${id}`)).status, 204);
+  assert.equal(await server.stop(), 0);
+}
 
 function assertRefused({ status, headers, body }: Answer, { expected }: Credential, what: string): void {
   assert.equal(status, expected[0], `${what} was let in: ${status} ${body}`);

@@ -51,7 +51,7 @@ fault({
 
 async function tryReceivers({ startServer }: Trial, pace: Pace, databaseUrl?: string): Promise<string> {
   const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   const add = async ({ url }: Receiver) =>
     JSON.parse((await call('POST', '/webhooks', { url, events: EVENTS })).body).id as string;

@@ -77,7 +77,7 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
   const trace = join(makeFolder(), 'connects');
   const tracer = isFull && !needs('strace').skip ? ['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace] : [];
   const server = await startServer({ wrapper: [...(nameServer?.wrapper ?? []), ...tracer] });
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   const spelled = Array.from({ length: rounds }, () => spellLoopback(random));
   const hosts = [...HOSTS, ...ownHosts(), ...(nameServer ? Object.keys(NAMES) : []), ...spelled];
@@ -125,7 +125,7 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
 /** What is allowed is connected to, so the listener can count; a redirect is not followed, and some never are allowed. */
 async function tryAllowed({ startServer }: Trial, { port, connections }: Listener): Promise<void> {
   const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:write'] });
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   const trap = `http://127.0.0.1:${port}/`;
   const codes = [301, 302, 303, 307, 308];

@@ -11,8 +11,8 @@ export interface Operation {
   method: string;
   /** With the base path, and its parameters filled in. */
   path: string;
-  /** Not there where any token will do. */
-  scope: Scope | undefined;
+  /** Those that it needs: none where any token will do. */
+  scopes: Scope[];
   type?: string | undefined;
   body?: string | undefined;
 }
@@ -63,16 +63,17 @@ export async function listOperations(server: TestServer, basePath = ''): Promise
     return {
       method: method.toUpperCase(),
       path: basePath + filled,
-      scope: isForAny ? undefined : scopeOf(method, path),
+      scopes: isForAny ? [] : scopesOf(method, path),
       ...(type !== undefined && { type, body: BODIES[path] ?? PLANT }),
     };
   }
 }
 
 /** As the interface has it. */
-function scopeOf(method: string, path: string): Scope {
-  if (!/^\/(plants|events)(\/|$)/.test(path)) return 'admin';
-  return method === 'get' ? 'plants:read' : 'plants:write';
+function scopesOf(method: string, path: string): Scope[] {
+  if (/^\/(plants|events)(\/|$)/.test(path)) return [method === 'get' ? 'plants:read' : 'plants:write'];
+  const hasPlantsSent = method === 'post' && path.startsWith('/webhooks') && !path.endsWith('/test');
+  return hasPlantsSent ? ['admin', 'plants:read'] : ['admin'];
 }
 
 /** Ids by the first part of the path. */
