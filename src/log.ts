@@ -4,6 +4,7 @@ import { type DestinationStream, pino } from 'pino';
 import type { LogLevel } from './config.ts';
 import type { Fact, Observe } from './observe.ts';
 import { OWN_COMMAND } from './own-command.ts';
+import { visible, visibleJson, visibleLines } from './visible.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
@@ -82,18 +83,22 @@ export function createLog(level: LogLevel): Observe {
   };
 }
 
-/** A log that cannot be written, on a full disk or because nobody reads it, drops lines and stops nothing. */
+/**
+ * A log that cannot be written, on a full disk or because nobody reads it, drops lines and stops nothing. Lines are safe
+ * to show on a terminal, where people look at log files, too.
+ */
 function jsonLines(): DestinationStream {
-  return pino
+  const destination = pino
     .destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES, retryEAGAIN: () => false })
     .on('error', () => {});
+  return { write: (line) => void destination.write(visibleJson(line)) };
 }
 
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
-  const details = err ? `\n${err.stack}` : '';
+  const details = err ? `\n${visibleLines(String(err.stack ?? err))}` : '';
   process.stdout.write(
-    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${msg}${details}\n`,
+    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${visible(msg)}${details}\n`,
   );
 }
 

@@ -1,12 +1,16 @@
 // argv → command. Every command is loaded when it is asked for, so that the others cost it nothing.
 
+import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { createProgram } from './commands/program.ts';
 import { PlantStoreError } from './error.ts';
 import { Refusal } from './refusal.ts';
 
-if (process.argv[2] !== 'serve') process.stdout.on('error', endWithoutOutput); // a server goes on without its log
+if (process.argv[2] !== 'serve') {
+  process.stdout.on('error', endWithoutOutput); // a server goes on without its log
+  process.on('uncaughtException', endWithBug); // a server logs it
+}
 
 try {
   await createProgram(packageJson.version).parseAsync();
@@ -21,14 +25,20 @@ try {
     await say(`plant-store: ${error.message}`);
     process.exit(error instanceof Refusal ? error.exitStatus : 1);
   } else {
-    throw error;
+    await endWithBug(error);
   }
 }
 
 /** A message may hold the words of a file, of a server or of an argument. */
 async function say(line: string): Promise<void> {
-  const { visible } = await import('./commands/visible.ts');
+  const { visible } = await import('./visible.ts');
   process.stderr.write(`${visible(line)}\n`);
+}
+
+/** As Node would, but for what strangers have put into the message. */
+async function endWithBug(error: unknown): Promise<never> {
+  for (const line of inspect(error).split('\n')) await say(line);
+  process.exit(1);
 }
 
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {

@@ -1,6 +1,7 @@
 // What a person sees at the start on a terminal: where it is, what it uses, and a line to paste.
 
 import { OWN_COMMAND } from '../own-command.ts';
+import { visibleLines } from '../visible.ts';
 
 export interface BannerFacts {
   version: string;
@@ -15,7 +16,7 @@ export function banner({ version, url, database, firstSecret }: BannerFacts): st
     ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
     : '';
   const makeToken = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
-  return `
+  return visibleLines(`
   Plant Store ${version}
 
   Address    ${url}
@@ -29,5 +30,5 @@ ${makeToken}
 
   Ctrl-C stops it.
 
-`;
+`);
 }

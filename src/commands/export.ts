@@ -3,9 +3,10 @@
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config.ts';
-import { printPlants } from '../format.ts';
+import { type Format, printPlants } from '../format.ts';
 import type { NewPlant } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
+import { visible, visibleJson, visibleLines } from '../visible.ts';
 import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -13,7 +14,6 @@ import { requireDatabase, withPlants } from './open.ts';
 import { type Progress, startProgress } from './progress.ts';
 import { report } from './report.ts';
 import { READS } from './server.ts';
-import { visible } from './visible.ts';
 import { writeOut } from './write-out.ts';
 
 export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
@@ -25,7 +25,7 @@ export async function exportFile(config: Config, file: string, options: Transfer
     let count = 0;
     try {
       const texts = printPlants(format, counted(snapshot.plants));
-      if (file === '-') await writeOut(texts);
+      if (file === '-') await writeOut(process.stdout.isTTY ? shown(texts, format) : texts);
       else await writeFile(texts, file, progress);
     } finally {
       snapshot.close();
@@ -40,6 +40,11 @@ export async function exportFile(config: Config, file: string, options: Transfer
       }
     }
   });
+}
+
+/** On a terminal somebody looks at it: what was in a name must not control it. */
+async function* shown(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
+  for await (const text of texts) yield format === 'ndjson' ? visibleJson(text) : visibleLines(text);
 }
 
 /** A pipe or a device is written to as it is. */

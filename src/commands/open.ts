@@ -8,9 +8,9 @@ import type { Observe } from '../observe.ts';
 import type { Author, PlantStore } from '../plant.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
+import { visible } from '../visible.ts';
 import { type Asking, explain } from './server.ts';
 import { readServerUrl, requireToken } from './server-address.ts';
-import { visible } from './visible.ts';
 
 /** Stands in the change log where no token was used. */
 export const CLI: Author = { tokenId: 'cli' };

@@ -2,8 +2,8 @@
 
 import { styleText } from 'node:util';
 import type { Change, PlantRecord } from '../client.ts';
+import { cutTo, padTo, visible, widthOf } from '../visible.ts';
 import { shortTime, timeToSecond } from './table.ts';
-import { cutTo, padTo, visible, widthOf } from './visible.ts';
 
 const GAP = '  ';
 const TIME_WIDTH = '2026-01-31 12:00Z'.length;

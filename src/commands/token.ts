@@ -14,6 +14,7 @@ import {
   type Scope,
   type Token,
 } from '../token.ts';
+import { visibleJson } from '../visible.ts';
 import { newStorePath, requireDatabase, withStore } from './open.ts';
 import { wantsJson } from './report.ts';
 import { shortTime, toTable } from './table.ts';
@@ -38,7 +39,7 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
   requireDatabase(config);
   await withStore(config, async (store) => {
     const tokens = (await store.listTokens()).map((token) => describeToken(token, Date.now()));
-    process.stdout.write(wantsJson(options) ? `${JSON.stringify(tokens, null, 2)}\n` : print(tokens));
+    process.stdout.write(wantsJson(options) ? `${visibleJson(JSON.stringify(tokens, null, 2))}\n` : print(tokens));
   });
 }
 

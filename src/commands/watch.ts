@@ -2,6 +2,7 @@
 
 import type { Change, PlantStoreClient } from '../client.ts';
 import type { Config } from '../config.ts';
+import { visible } from '../visible.ts';
 import { readCount } from './numbers.ts';
 import { describeChange } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';
@@ -59,7 +60,7 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
   }
 
   function say(words: string | undefined): void {
-    if (words !== undefined && process.stderr.isTTY) process.stderr.write(`${words}\n`);
+    if (words !== undefined && process.stderr.isTTY) process.stderr.write(`${visible(words)}\n`);
   }
 
   /** Following goes on whatever happens, so what is wrong from the start is found before. Gives where to begin. */

@@ -3,6 +3,9 @@
 import { eastAsianWidth } from 'get-east-asian-width';
 
 const PLAIN = /^[\x20-\x7e]*$/;
+/** JSON lets these stand in a string as they are: DEL, C1 controls, line separators and what has no shape, such as U+202E. */
+const UNSAFE_IN_JSON = /[\x7f-\x9f\p{Cf}\u2028\u2029]/gu;
+const NOT_ASCII = /[^\0-\x7e]/;
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 /** Of what is not plain. It takes 50 ms to make, so it is not made before it is needed. */
@@ -26,6 +29,20 @@ export function visible(text: string): string {
   return text.replace(knowUnicode().keptOrShapeless, (found, shapeless?: string) =>
     shapeless === undefined ? found : toEscape(shapeless),
   );
+}
+
+/** The same for a text of several lines, which stay lines. */
+export function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n');
+}
+
+/** JSON of the same value that is safe to show on a terminal. */
+export function visibleJson(json: string): string {
+  if (!NOT_ASCII.test(json)) return json;
+  return json.replace(UNSAFE_IN_JSON, (found) => {
+    const units = found.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
+    return units.map((hex) => `\\u${hex}`).join('');
+  });
 }
 
 /** In columns of a terminal. */

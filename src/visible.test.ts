@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutTo, padTo, visible, widthOf } from './visible.ts';
+import { cutTo, padTo, visible, visibleJson, visibleLines, widthOf } from './visible.ts';
 
 const SHOWN: [text: string, shown: string, width: number][] = [
   ['Monstera deliciosa', 'Monstera deliciosa', 18],
@@ -26,6 +26,21 @@ for (const [text, shown, width] of SHOWN) {
     assert.equal(widthOf(shown), width);
   });
 }
+
+test('visibleLines() keeps lines, and nothing else that moves the cursor', () => {
+  assert.equal(visibleLines('Error: \x1b[2J\r\n    at x\u2028'), 'Error: \\x1b[2J\\r\n    at x\\u{2028}');
+});
+
+test('visibleJson() gives JSON of the same value, without DEL, C1 and what has no shape', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\x7f\x9b\u202e\u2028\u{e0001}é苗🌱')), (text) => {
+      const json = visibleJson(JSON.stringify({ text }));
+      assert.deepEqual(JSON.parse(json), { text });
+      assert.doesNotMatch(json, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    }),
+  );
+  assert.equal(visibleJson('{"a":"é苗"}'), '{"a":"é苗"}');
+});
 
 test('cutTo() ends what is too long with a mark, and takes no half of a wide character', () => {
   assert.equal(cutTo(8, 'Monstera'), 'Monstera');

@@ -1,0 +1,291 @@
+// Control sequences that strangers put into requests, JWTs, names, files and responses, and where they could come out: the
+// log on a terminal, the log as JSON lines, and the commands on a terminal, which `script` makes.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { SCOPES } from '../../src/token.ts';
+import { freePort } from '../../test/free-port.ts';
+import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../test/identity-provider.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf, send, sendRaw } from '../../test/request.ts';
+import { addToken, besideServer, makeFolder, needsTerminal } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
+
+/** Sets the title, clears the screen, colours it twice, rings, deletes, turns the line around, begins another one. */
+const HOSTILE = 'x\x1b]0;owned\x07\x1b[2J\x1b[31;44m\x9b31m\x7f\u202elive\u2066\u2028y';
+/** As it comes out: told, not done. */
+const TOLD = /x(\\x1b|\\u001b)\]0;owned/;
+/** What is our own: quiet colours and a bar of progress. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const OWN = /\x1b\[(\d{1,2}m|\d*[GJK]|\?(25|7)[hl])|\r|\n|\t/g;
+const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+fault({
+  name: 'hostile text on the terminal',
+  mark: 'no control sequence of a stranger reaches a terminal, nor a line of the log',
+  rounds: { short: 1, full: 5, of: 'passes over the log, as it is on a terminal and as JSON lines, and the commands' },
+  skip: needsTerminal.skip,
+  async trial(trial) {
+    let shown = 0;
+    for (let round = 0; round < trial.rounds; round++) {
+      const printed = await Promise.all([
+        tryLog(trial),
+        tryJsonLog(trial),
+        tryHostileServer(trial),
+        tryDatabase(trial),
+      ]);
+      for (const one of printed) shown += one;
+    }
+    return `${shown.toLocaleString('en')} characters shown, 0 of them control sequences of strangers`;
+  },
+  controls: [
+    {
+      build: 'one whose log goes to a terminal as it is',
+      changes: [{ file: 'src/log.ts', from: 'visible(msg)', to: 'msg' }],
+      caught: /^the log on a terminal has/,
+    },
+    {
+      build: 'one whose JSON lines hold what JSON lets stand',
+      changes: [{ file: 'src/log.ts', from: 'destination.write(visibleJson(line))', to: 'destination.write(line)' }],
+      caught: /^the log as JSON lines has/,
+    },
+    {
+      build: 'one that prints why a command failed as it is',
+      changes: [
+        { file: 'src/main.ts', from: 'visible(line)', to: 'line' },
+        { file: 'src/main.ts', from: `  const { visible } = await import('./visible.ts');\n`, to: '' },
+      ],
+      caught: /^commands on (a hostile server|the database) have/,
+    },
+    {
+      build: 'one that exports to a terminal as to a file',
+      changes: [
+        { file: 'src/commands/export.ts', from: 'process.stdout.isTTY ? shown(texts, format) : texts', to: 'texts' },
+      ],
+      caught: /^commands on a hostile server have/,
+    },
+    {
+      build: 'one that reports in words as they are',
+      changes: [{ file: 'src/commands/report.ts', from: 'visibleLines(words)', to: 'words' }],
+      caught: /^commands on the database have/,
+    },
+  ],
+});
+
+/** Gives how much was shown. */
+function assertHarmless(printed: string, where: string): number {
+  assert.match(printed, TOLD, `${where} show nothing of what they were sent: ${printed}`);
+  const found = FORBIDDEN.exec(printed.replace(OWN, ''));
+  const around = found && printed.replace(OWN, '').slice(Math.max(0, found.index - 60), found.index + 20);
+  assert.ok(!found, `${where} a control sequence of a stranger: ${JSON.stringify(around)}`);
+  return printed.length;
+}
+
+async function tryLog({ launcher }: Trial): Promise<number> {
+  const port = await freePort();
+  const databaseUrl = `sqlite:${join(makeFolder(), `${HOSTILE}.db`)}`;
+  const { env, attack, close } = await prepareAttack(databaseUrl);
+  const terminal = openTerminal([[process.execPath, launcher, 'serve']], {
+    ...env,
+    DATABASE_URL: databaseUrl,
+    PORT: String(port),
+  });
+  const ended = once(terminal.process, 'close');
+  try {
+    await until(() => terminal.printed().includes('Ctrl-C stops it'));
+    await attack(port);
+    await until(() => terminal.printed().includes('last-request'));
+  } finally {
+    terminal.process.stdin?.write('\x03'); // Ctrl-C
+    await ended;
+    close();
+  }
+  return assertHarmless(terminal.printed().replace('^C', ''), 'the log on a terminal has');
+}
+
+async function tryJsonLog({ startServer }: Trial): Promise<number> {
+  const databaseUrl = `sqlite:${join(makeFolder(), 'plants.db')}`;
+  const { env, attack, close } = await prepareAttack(databaseUrl);
+  const server = await startServer({ databaseUrl, env });
+  await attack(server.port);
+  await until(() => server.output().includes('last-request'));
+  assert.equal(await server.stop(), 0);
+  close();
+  for (const line of server.output().trim().split('\n')) assert.doesNotThrow(() => JSON.parse(line), line);
+  return assertHarmless(server.output(), 'the log as JSON lines has');
+}
+
+interface Attack {
+  env: Record<string, string>;
+  attack(port: number): Promise<void>;
+  close(): void;
+}
+
+/** Everything of strangers that a log could show, at its most talkative. */
+async function prepareAttack(databaseUrl: string): Promise<Attack> {
+  const provider = await startIdentityProvider();
+  const key = await makeKey('one');
+  provider.publish(key);
+  const receiver = await startReceiver((_request, response) => {
+    response.writeHead(410).end(HOSTILE); // disabled at once, which the log tells
+  });
+  const { secret } = await addToken(databaseUrl, { scopes: [...SCOPES] });
+  const env = {
+    LOG_LEVEL: 'debug',
+    ACCESS_LOG: '1',
+    JWT_ISSUER: provider.issuer,
+    JWT_AUDIENCE: AUDIENCE,
+    WEBHOOK_ALLOW_PRIVATE: '1',
+  };
+  return {
+    env,
+    async attack(port) {
+      const call = callerOf({ port }, secret);
+      const [, claims, signature] = (await sign(provider.issuer, key)).split('.');
+      for (const header of [
+        { alg: 'ES256', kid: 'one', crit: [HOSTILE], [HOSTILE]: 1 },
+        { alg: HOSTILE, kid: HOSTILE, typ: HOSTILE },
+      ]) {
+        const jwt = `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${claims}.${signature}`;
+        assert.equal((await callerOf({ port }, jwt)('GET', '/plants')).status, 401);
+      }
+      for (const payload of [
+        { sub: HOSTILE },
+        { iss: HOSTILE },
+        { aud: HOSTILE },
+        { scope: HOSTILE, sub: 'x\u202e' },
+      ]) {
+        const jwt = await sign(provider.issuer, key, payload);
+        assert.equal((await callerOf({ port }, jwt)('GET', '/plants')).status, 401);
+      }
+      provider.answer((response) => response.end(HOSTILE));
+      const unknown = await sign(provider.issuer, { ...key, kid: 'two' });
+      assert.equal((await callerOf({ port }, unknown)('GET', '/plants')).status, 401);
+      await sendRaw(
+        port,
+        Buffer.from(`GET /plants/\x9b31m\x85 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`, 'latin1'),
+      );
+      await call('GET', `/plants/${encodeURIComponent(HOSTILE)}?q=${encodeURIComponent(HOSTILE)}`);
+      await send(port, { path: '/plants', headers: { 'x-request-id': '\x9bx', 'x-forwarded-for': '\x9bx' } });
+      await call('POST', '/webhooks', { url: `${receiver.url}/${HOSTILE}` });
+      assert.equal((await call('PUT', '/plants/1', { name: HOSTILE, tag: HOSTILE })).status, 200);
+      await receiver.count(1);
+      await call('GET', '/last-request');
+    },
+    close: () => void provider.close(),
+  };
+}
+
+/** Commands that ask a server of which every word is hostile. */
+async function tryHostileServer(trial: Trial): Promise<number> {
+  const server = createServer(answerBadly).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'plants.ndjson'), '{"id":1,"name":"x"}\n');
+  const commands = [
+    ['get', '1'],
+    ['get', '1', '--json'],
+    ['get', '404'],
+    ['list'],
+    ['add', '1', 'x'],
+    ['export', '-', '--url', url],
+    ['export', '-', '--url', url, '--format', 'csv'],
+    ['import', join(folder, 'plants.ndjson'), '--url', url],
+    ['watch', '--after', '0'],
+  ];
+  const env = { PLANT_STORE_URL: url, PLANT_STORE_TOKEN: 'pst_x' };
+  const terminal = openTerminal(chosen(commands, trial), env);
+  await once(terminal.process, 'close');
+  server.close();
+  server.closeAllConnections();
+  return assertHarmless(terminal.printed(), 'commands on a hostile server have');
+}
+
+const RECORD = { id: 1, name: HOSTILE, tag: HOSTILE, created: HOSTILE, updated: HOSTILE };
+const CHANGE = { seq: 1, type: HOSTILE, time: HOSTILE, plant: RECORD, token: HOSTILE };
+
+function answerBadly({ method, url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  const refuse = (status: number, error: number) =>
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error, message: HOSTILE }));
+  response.setHeader('etag', '"1"');
+  if (method === 'GET' && url === '/plants/1') return void response.end(JSON.stringify(RECORD));
+  if (url.startsWith('/plants/export')) return void response.end(`${JSON.stringify(RECORD)}\n`);
+  if (url.startsWith('/plants/import')) {
+    const errors = [{ line: HOSTILE, error: 40002, message: HOSTILE }];
+    return void response.end(JSON.stringify({ created: 0, replayed: 0, failed: 1, errors }));
+  }
+  if (method === 'GET' && url.startsWith('/plants?')) return void response.end(JSON.stringify([RECORD]));
+  if (headers.accept === 'text/event-stream') {
+    if (headers['last-event-id'] === '1' || url.includes('after=1')) return void refuse(410, 41000);
+    return void response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`id: 1\ndata: ${JSON.stringify(CHANGE)}\n\n`);
+  }
+  if (url.startsWith('/events')) return void response.end(JSON.stringify([CHANGE]));
+  refuse(400, 40000);
+}
+
+/** Commands straight on the database, with hostile files, names, arguments, settings and receivers. */
+async function tryDatabase(trial: Trial): Promise<number> {
+  const folder = makeFolder();
+  const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
+  const receiver = await startReceiver((_request, response) => response.writeHead(500).end(HOSTILE));
+  await besideServer(databaseUrl, async (store) => {
+    const url = receiver.url;
+    await store.addWebhook({ id: 'whk_1', url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: 1 });
+    await store.create({ id: 1n, name: HOSTILE, tag: HOSTILE }, { tokenId: 'test' });
+  });
+  const file = join(folder, `${HOSTILE}.csv`);
+  writeFileSync(file, `id,name,tag,${HOSTILE}\n${HOSTILE},x,y,z\n2,"${HOSTILE}" x,,\n`);
+  const hostileFolder = join(folder, HOSTILE);
+  mkdirSync(hostileFolder);
+  const commands = [
+    ['import', file],
+    ['import', hostileFolder],
+    ['export', join(folder, HOSTILE, HOSTILE, 'x.csv')],
+    ['export', join(folder, `${HOSTILE}.ndjson`)],
+    ['backup', join(folder, `${HOSTILE}.backup`)],
+    ['webhook', 'test', 'whk_1'],
+    ['webhook', 'add', HOSTILE],
+    [HOSTILE],
+    ['list', `--${HOSTILE}`],
+    ['serve', HOSTILE],
+    ['webhook', 'add', 'https://x.example', '--events', HOSTILE],
+  ];
+  const env = { DATABASE_URL: databaseUrl, WEBHOOK_ALLOW_PRIVATE: '1' };
+  const terminal = openTerminal(chosen(commands, trial), env);
+  await once(terminal.process, 'close');
+  return assertHarmless(terminal.printed(), 'commands on the database have');
+}
+
+/** Each is a process: the short form has the first, which tells something in any case, and two others. */
+function chosen(commands: string[][], { isFull, random, launcher }: Trial): string[][] {
+  const some = isFull ? commands : [...commands.slice(0, 1), random.pick(commands), random.pick(commands)];
+  return some.map((args) => [process.execPath, launcher, ...args]);
+}
+
+interface Terminal {
+  process: ChildProcess;
+  /** All that it shows so far. */
+  printed(): string;
+}
+
+/** One on which these commands run, one after the other. */
+function openTerminal(commands: string[][], env: Record<string, string>): Terminal {
+  const words = commands.map((command) => command.map((word) => `'${word}'`).join(' ')).join('\n');
+  const child = spawn('script', ['-qec', words, '/dev/null'], {
+    env: { PATH: process.env.PATH, TERM: 'xterm', LANG: 'C.UTF-8', ...env },
+  });
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    printed += chunk;
+  });
+  return { process: child, printed: () => printed };
+}
