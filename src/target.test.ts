@@ -7,6 +7,7 @@ const NAMES: Record<string, string[]> = {
   'private.example': ['10.0.0.7'],
   'mixed.example': ['93.184.215.14', '127.0.0.1'],
   'metadata.example': ['169.254.169.254'],
+  'azure.example': ['168.63.129.16'],
   'mapped.example': ['::ffff:10.0.0.1'],
 };
 
@@ -26,13 +27,21 @@ const FORBIDDEN_HOSTS = {
   'link-local': ['169.254.169.254', '[fe80::1]', 'metadata.example'],
   'carrier-grade NAT': ['100.64.0.1', '100.127.255.255'],
   'unique local': ['[fc00::1]', '[fd12:3456:789a::1]'],
+  'a platform of a cloud': ['168.63.129.16', '0xa83f8110', '161.26.0.10', '166.9.48.1', 'azure.example'],
   'one of several': ['mixed.example'],
 };
 const NEVER_HOSTS = {
   unspecified: ['0.0.0.0', '0', '0.1.2.3', '[::]'],
   'v4-mapped': ['[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::ffff:8.8.8.8]', '[::127.0.0.1]', 'mapped.example'],
-  NAT64: ['[64:ff9b::7f00:1]', '[64:ff9b::127.0.0.1]', '[64:ff9b:1::a00:1]'],
-  'v4 in v6': ['[2002:7f00:1::]', '[2001:0:7f00:1::]', '[::ffff:0:127.0.0.1]'],
+  NAT64: ['[64:ff9b::7f00:1]', '[64:ff9b::127.0.0.1]', '[64:ff9b:1::a00:1]', '[64:ff9b:1:ffff::a00:1]'],
+  'v4 in v6': [
+    ...['[2002:7f00:1::]', '[2002:a83f:8110::1]', '[2001:0:7f00:1::]', '[2001:0:4136:e378:8000:63bf:3fff:fdd2]'],
+    ...['[::ffff:0:127.0.0.1]', '[::a83f:8110]', '[2606:4700::5efe:10.0.0.1]', '[2606:4700::200:5efe:a00:1]'],
+  ],
+  'assigned to no host': [
+    ...['[2001:1::1]', '[2001:2::1]', '[2001:10::1]', '[2001:20::1]', '[2001:30::1]', '[3fff::1]', '[5f00::1]'],
+    ...['[100:0:0:1::1]', '[200::1]', '[4000::1]', '[feff::1]', '192.0.0.192', '192.88.99.1', '198.19.255.255'],
+  ],
   'site-local, documentation, discard': [
     '[fec0::1]',
     '[2001:db8::1]',
@@ -86,8 +95,10 @@ test('a public address, or a name with public addresses only, may be connected t
   assert.deepEqual(v6, { address: '2606:4700::1', family: 6 });
 });
 
-test('a name that is not known yet is taken', async () => {
+test('a name that is not known yet is taken; a bug in the look-up is not taken for that', async () => {
   await closed.check('https://unknown.example/');
+  const broken = createTargets({ allowPrivate: false, resolve: async () => [{ address: 'nonsense', family: 4 }] });
+  await assert.rejects(broken.check('https://unknown.example/'), /address/);
 });
 
 test('a URL is kept as it will be used, which every database can hold', async () => {

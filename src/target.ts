@@ -38,8 +38,10 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
     async check(text) {
       const url = readUrl(text, allowPrivate);
       const late = sleep(LOOK_UP_WITHIN_MS, undefined, { ref: false });
-      const found = await Promise.race([addressesOf(url), late]).catch((error: Error) => error);
-      if (found instanceof ForbiddenTarget) throw refuse(found.message);
+      await Promise.race([addressesOf(url), late]).catch((error: NodeJS.ErrnoException) => {
+        if (error instanceof ForbiddenTarget) throw refuse(error.message);
+        if (error.code === undefined) throw error; // nothing that a name server says
+      });
       return url.href;
     },
     addressesOf,
@@ -67,10 +69,20 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
 /** All addresses of IPv6 that anybody has been given; what the library knows nothing of is outside. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
+/** Public by their number, yet only machines inside a cloud reach them: Azure's platform, IBM's services. */
+const PLATFORMS = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((range) => ipaddr.IPv4.parseCIDR(range));
+
 function rangeOf(address: string): string {
   const parsed = ipaddr.parse(address);
   const range = parsed.range();
-  return range === 'unicast' && parsed instanceof ipaddr.IPv6 && !parsed.match(GLOBAL_V6) ? 'reserved' : range;
+  if (range !== 'unicast') return range;
+  if (parsed instanceof ipaddr.IPv6) return parsed.match(GLOBAL_V6) && !isIsatap(parsed) ? range : 'reserved';
+  return PLATFORMS.some((platform) => parsed.match(platform)) ? 'private' : range;
+}
+
+/** Its last half names an address of IPv4 (RFC 5214), whatever network the first half names. */
+function isIsatap({ parts }: ipaddr.IPv6): boolean {
+  return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe;
 }
 
 /** The host without the brackets of IPv6. */

@@ -26,11 +26,19 @@ const NEVER_HOSTS = [
   '[::127.0.0.1]',
   '[64:ff9b::7f00:1]',
   '[2002:7f00:1::]',
+  '[64:ff9b:1::7f00:1]',
+  '[2606:4700::5efe:127.0.0.1]',
+  '[fec0::1]',
+  '192.0.0.192',
+  '198.18.0.1',
+  '224.0.0.1',
+  '255.255.255.255',
 ];
 const HOSTS = [
   ...NEVER_HOSTS,
   ...['127.0.0.1', '127.1', '2130706433', '0x7f000001', '0177.0.0.1', '127.0.0.1.', 'localhost', '[::1]', '10.0.0.1'],
   ...['172.16.0.1', '192.168.1.1', '169.254.169.254', '100.64.0.1', '[fe80::1]', '[fc00::1]', '[2001:0:7f00:1::]'],
+  ...['168.63.129.16', '0xa83f8110', '161.26.0.10', '166.9.48.1'],
 ];
 const NAMES: Record<string, (before: number) => string[]> = {
   'loopback.torture.test': () => ['127.0.0.1'],
@@ -38,6 +46,7 @@ const NAMES: Record<string, (before: number) => string[]> = {
   'mapped.torture.test': () => ['::ffff:127.0.0.1'],
   'mixed.torture.test': () => [PUBLIC, '127.0.0.1'],
   'metadata.torture.test': () => ['169.254.169.254'],
+  'azure.torture.test': () => ['168.63.129.16'],
 };
 const REBINDING = 'rebinding.torture.test';
 
@@ -55,6 +64,16 @@ fault({
     return `${tried.toLocaleString('en')} URLs, 0 connects${names ? `; NAMES NOT TRIED: ${names}` : ''}`;
   },
   controls: [
+    {
+      build: 'one that takes the platform address of Azure for a public one',
+      changes: [{ file: 'src/target.ts', from: `'168.63.129.16/32', `, to: '' }],
+      caught: /168\.63\.129\.16:\d+\/ may be added/,
+    },
+    {
+      build: 'one that does not see an address of IPv4 at the end of one of IPv6',
+      changes: [{ file: 'src/target.ts', from: ' && !isIsatap(parsed)', to: '' }],
+      caught: /5efe:127\.0\.0\.1\]:\d+\/ may be added/,
+    },
     {
       build: 'one that checks addresses when a webhook is added, and no more when it connects',
       changes: [
