@@ -87,12 +87,13 @@ fault({
 
 /** Gives how many URLs there were. */
 async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNames: boolean): Promise<number> {
-  const { rounds, random, isFull, startServer } = trial;
+  const { t, rounds, random, isFull, startServer } = trial;
   const nameServer = hasNames
     ? await startNameServer((name, before) =>
         name === REBINDING ? [before === 0 ? PUBLIC : '127.0.0.1'] : NAMES[name]?.(before),
       )
     : undefined;
+  t.after(() => nameServer?.close()); // also where the trial fails: the next one needs its port
   const trace = join(makeFolder(), 'connects');
   const tracer = isFull && !needs('strace').skip ? ['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace] : [];
   const server = await startServer({ wrapper: [...(nameServer?.wrapper ?? []), ...tracer] });
@@ -131,7 +132,6 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
     assert.match(error, /^The URL must /, 'connects to where webhooks may not lead');
   }
   if (nameServer) assert.ok((nameServer.asked.get(`${REBINDING} 1`) ?? 0) > 1, 'the name was not asked for again');
-  nameServer?.close();
   await server.kill(); // strace keeps signals to itself
   if (tracer.length > 0) {
     const connects = readFileSync(trace, 'utf8');
