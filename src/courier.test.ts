@@ -62,6 +62,16 @@ function allNext(courier: Courier, nowMs = 0): number[] {
   return seqs;
 }
 
+test('a webhook that was read anew counts from the next change on', () => {
+  const courier = courierAt();
+  courier.take([change(1, 1, 'plant.created')], 0);
+  courier.webhook = webhookAt(0, { events: ['plant.deleted'], epoch: 3 });
+  courier.take([change(2, 2, 'plant.created'), change(3, 3, 'plant.deleted')], 0);
+  assert.equal(courier.finish(courier.next(0) as Entry, OK, 0), 'delivered');
+  assert.deepEqual(allNext(courier), [3]);
+  assert.equal(courier.progress(0, true)?.epoch, 3);
+});
+
 test('when the clock is set, what waits does so neither longer nor shorter', () => {
   for (const stepMs of [-24 * HOUR_MS, 24 * HOUR_MS]) {
     const courier = courierAt();

@@ -34,6 +34,7 @@ const SLOW_MS = 1000;
 export type Result = 'delivered' | 'failed' | 'dead';
 
 export interface Courier {
+  /** As it was read last: whoever reads a newer one sets it. It counts from the next change on. */
   webhook: StoredWebhook;
   /** Requests under way. */
   readonly inFlight: number;
@@ -74,7 +75,7 @@ export interface CourierOptions {
 }
 
 export function createCourier(
-  webhook: StoredWebhook,
+  initial: StoredWebhook,
   open: OpenDelivery[],
   { maxOpen, random }: CourierOptions,
 ): Courier {
@@ -82,17 +83,17 @@ export function createCourier(
   const unrecorded = new Map<number, DeliveryRecord>();
   /** While what is open is read. */
   let recorded: Set<number> | undefined;
-  let recordedPosition = webhook.position;
-  let { position: readTo, replay, failing, disabledMs } = webhook;
+  let recordedPosition = initial.position;
+  let { position: readTo, replay, failing, disabledMs } = initial;
   let stateChanged = false;
-  const pace = createPace(webhook.failing?.sinceMs);
+  const pace = createPace(initial.failing?.sinceMs);
   /** Requests under way, those of them that were tried before, and if the last one was. */
   let inFlight = 0;
   let retrying = 0;
   let wasRetry = false;
 
   const courier: Courier = {
-    webhook,
+    webhook: initial,
     get inFlight() {
       return inFlight;
     },
@@ -110,8 +111,8 @@ export function createCourier(
       for (const change of page) {
         if (replay && change.seq > replay.to) return resume();
         if (queue.sizeUpTo(readTo) >= maxOpen) return;
-        readTo = change.seq;
-        if (isWanted(webhook, change) && !queue.get(change.seq)) addNew(change, nowMs);
+        if (isWanted(courier.webhook, change) && !queue.get(change.seq)) addNew(change, nowMs);
+        readTo = change.seq; // last: what could not be added is read again
       }
       if (replay && page.length === 0) resume();
     },
@@ -206,7 +207,7 @@ export function createCourier(
       const position = positionNow();
       const hasMoved = withPosition && position !== recordedPosition;
       if (unrecorded.size === 0 && !stateChanged && !hasMoved) return undefined;
-      const { id, epoch } = webhook;
+      const { id, epoch } = courier.webhook;
       return { id, epoch, position, failing, disabledMs, records: [...unrecorded.values()] };
     },
     confirm({ position, failing: recordedFailing, disabledMs: recordedDisabledMs, records }) {
