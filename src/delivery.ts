@@ -4,6 +4,7 @@
 import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './attempt.ts';
+import { createBugReport, isUnavailable } from './bug-report.ts';
 import type { ChangeStore } from './change.ts';
 import { type Courier, createCourier } from './courier.ts';
 import { createLogReader, isPruned } from './log-reader.ts';
@@ -21,6 +22,8 @@ const RECORD_EVERY_MS = 100;
 /** Where only the position has moved on. */
 const RECORD_POSITION_EVERY_MS = 2000;
 const WATCH_AGAIN_MS = 1000;
+/** After a bug, what it came up with is left alone for so long: for a webhook its changes, or what is to be recorded. */
+const AFTER_BUG_MS = 1000;
 /** By which the clock is set at least: less is a correction, or a process that was held up between two looks. */
 const CLOCK_STEP_MS = 10_000;
 
@@ -66,6 +69,12 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   const askAgain = new Set<Courier>();
   const stopping = new AbortController();
   const log = createLogReader(store);
+  const reportBug = createBugReport(observe);
+  /** Each after a bug, by the clock that only goes on. */
+  const pausedUntilMs = new WeakMap<Courier, number>();
+  let recordAfterMs = Number.NEGATIVE_INFINITY;
+  /** From then on the store may be closed under what is still read. */
+  let isOver = false;
   let inFlight = 0;
   /** Of these, those beyond the first of each webhook. */
   let shared = 0;
@@ -90,7 +99,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   const timers = [
     setInterval(claim, CLAIM_EVERY_MS),
     setInterval(pumpAll, LOOK_EVERY_MS),
-    setInterval(record, RECORD_EVERY_MS),
+    setInterval(() => {
+      if (performance.now() >= recordAfterMs) record();
+    }, RECORD_EVERY_MS),
   ];
 
   return {
@@ -104,7 +115,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       await recordAll();
       couriers.clear(); // what still comes does not count
       attempts.close();
-      await store.releaseWebhooks(node).catch(() => {});
+      await store.releaseWebhooks(node).catch(note);
+      isOver = true;
     },
   };
 
@@ -112,7 +124,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     claimAgain = claiming !== undefined;
     if (claiming || stopping.signal.aborted) return;
     claiming = claimNow()
-      .catch(() => {}) // said by whoever writes or reads next; without a lease nothing is sent
+      .catch((error) => void note(error)) // without a lease nothing is sent
       .finally(() => {
         claiming = undefined;
         if (claimAgain) claim();
@@ -192,7 +204,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
           hasMoved = true;
           if (couriers.size === 0) break;
         }
-      } catch {
+      } catch (error) {
+        if (!isPruned(error)) note(error);
         await sleep(WATCH_AGAIN_MS, undefined, { signal }).catch(() => {});
       }
     }
@@ -242,9 +255,11 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   function maySend(courier: Courier): boolean {
-    const isLeased = performance.now() + MAX_ATTEMPT_MS < leaseEndMs && clock() + MAX_ATTEMPT_MS < leaseEndWallMs;
+    const nowMs = performance.now();
+    const isLeased = nowMs + MAX_ATTEMPT_MS < leaseEndMs && clock() + MAX_ATTEMPT_MS < leaseEndWallMs;
+    const isPaused = nowMs < (pausedUntilMs.get(courier) ?? nowMs);
     const isCurrent = couriers.get(courier.webhook.id) === courier && !ending.has(courier) && !leaving.has(courier);
-    return isLeased && isCurrent && !isRecordFailing && !stopping.signal.aborted;
+    return isLeased && isCurrent && !isPaused && !isRecordFailing && !stopping.signal.aborted;
   }
 
   async function readOn(courier: Courier): Promise<void> {
@@ -254,7 +269,8 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     try {
       courier.take(await log.page(readTo), clock());
     } catch (error) {
-      if (isPruned(error)) courier.skipTo(await log.lastGone(lastSeq).catch(() => readTo));
+      if (isPruned(error)) await skipGone(courier);
+      else noteOf(courier, error);
     }
     if (courier.readTo === readTo && moves === movesBefore) caughtUp.add(courier); // or it cannot be read now
     reading.delete(courier);
@@ -263,18 +279,26 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     pump(courier);
   }
 
+  async function skipGone(courier: Courier): Promise<void> {
+    try {
+      courier.skipTo(await log.lastGone(lastSeq));
+    } catch (error) {
+      noteOf(courier, error);
+    }
+  }
+
   async function deliver(courier: Courier, entry: Entry): Promise<void> {
     inFlight++;
     if (courier.inFlight > 1) shared++;
-    const { webhook } = courier;
     let outcome: Outcome | 'gone' | 'unread';
     try {
       const change = entry.change ?? (await log.one(entry.seq));
       if (!change) outcome = 'gone';
       else if (!maySend(courier))
         outcome = 'unread'; // that took so long that it is no longer ours
-      else outcome = await attempts.send(webhook.url, toMessage(webhook, change, clock()));
-    } catch {
+      else outcome = await attempts.send(courier.webhook.url, toMessage(courier.webhook, change, clock()));
+    } catch (error) {
+      noteOf(courier, error);
       outcome = 'unread';
     }
     if (outcome === 'gone') courier.drop(entry);
@@ -341,9 +365,21 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       for (const [courier, progress] of given) confirm(courier, progress, held);
       if (isRecordFailing) setImmediate(pumpAll);
       isRecordFailing = false;
-    } catch {
+    } catch (error) {
       isRecordFailing = true; // nothing is sent until what was sent is recorded
+      if (note(error)) recordAfterMs = performance.now() + AFTER_BUG_MS;
     }
+  }
+
+  /** That the database is out of reach is said by whoever writes or reads next. True for all else, which is a bug. */
+  function note(error: unknown): boolean {
+    const isBug = !isUnavailable(error) && !isOver;
+    if (isBug) reportBug(error);
+    return isBug;
+  }
+
+  function noteOf(courier: Courier, error: unknown): void {
+    if (note(error)) pausedUntilMs.set(courier, performance.now() + AFTER_BUG_MS);
   }
 
   function confirm(courier: Courier, progress: Progress, held: Set<string>): void {

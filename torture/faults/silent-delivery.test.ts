@@ -1,0 +1,130 @@
+// Errors that the delivery loop does not expect, made from outside while the server runs: on SQLite a webhook whose URL is
+// none, on PostgreSQL a table that is gone. The log must say so, in a few lines, and deliveries resume when the cause is gone.
+
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPostgresHere, makeDatabase, queryPostgres } from '../../test/postgres.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf } from '../../test/request.ts';
+import { addToken, type TestServer } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
+
+const SAID_WITHIN_MS = 10_000;
+const BROKEN_MS = { short: 1000, full: 5000 };
+const MAX_LINES = 3;
+const PLANTS = 5;
+const VERSIONS = 4;
+
+fault({
+  name: 'silent delivery',
+  mark: 'the log says so within seconds and in 3 lines at most, the process lives, every change arrives in order afterwards',
+  rounds: { short: 1, full: 5, of: 'broken deliveries on each database' },
+  async trial(trial) {
+    let [lines, delivered] = [0, 0];
+    for (let round = 0; round < trial.rounds; round++) {
+      const tried = [
+        tryOn(trial, onSqlite),
+        ...(isPostgresHere() ? [tryOn(trial, onPostgres, await makeDatabase())] : []),
+      ];
+      for (const one of await Promise.all(tried)) {
+        lines = Math.max(lines, one.lines);
+        delivered += one.delivered;
+      }
+    }
+    const missing = isPostgresHere() ? '' : '; NOT TRIED on PostgreSQL, which is not here';
+    return `${lines} lines at most, ${delivered} changes delivered in order afterwards${missing}`;
+  },
+  controls: [
+    {
+      build: 'one that swallows the errors of its loop',
+      changes: [{ file: 'src/delivery.ts', from: 'if (isBug) reportBug(error);', to: '' }],
+      caught: /the log says nothing/,
+    },
+    {
+      build: 'one that reports a bug with every try, and tries at once',
+      changes: [
+        { file: 'src/bug-report.ts', from: 'reportedMs.has(words) || ', to: '' },
+        { file: 'src/bug-report.ts', from: 'const MAX_REPORTED = 10', to: 'const MAX_REPORTED = 1e9' },
+        { file: 'src/bug-report.ts', from: 'reportedMs.set(words, nowMs);', to: '' },
+        { file: 'src/delivery.ts', from: 'const AFTER_BUG_MS = 1000', to: 'const AFTER_BUG_MS = 0' },
+      ],
+      caught: /lines of the log within/,
+    },
+  ],
+});
+
+interface Breaking {
+  /** What the log must speak of. */
+  words: RegExp;
+  break(server: TestServer): Promise<void>;
+  fix(server: TestServer, url: string): Promise<void>;
+}
+
+const onSqlite: Breaking = {
+  words: /"kind":"bug".*Invalid URL/,
+  break: async ({ databasePath }) => setUrl(databasePath, 'nowhere'),
+  fix: async ({ databasePath }, url) => setUrl(databasePath, url),
+};
+
+const onPostgres: Breaking = {
+  words: /"kind":"bug".*relation \\"deliveries\\" does not exist/,
+  break: ({ databaseUrl }) => change(databaseUrl, 'ALTER TABLE deliveries RENAME TO deliveries_away'),
+  fix: ({ databaseUrl }) => change(databaseUrl, 'ALTER TABLE deliveries_away RENAME TO deliveries'),
+};
+
+async function tryOn(
+  { isFull, startServer }: Trial,
+  { words, break: breakIt, fix }: Breaking,
+  databaseUrl?: string,
+): Promise<{ lines: number; delivered: number }> {
+  const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const scopes = ['admin', 'plants:read', 'plants:write'] as const;
+  const call = callerOf(server, (await addToken(server.databaseUrl, { scopes: [...scopes] })).secret);
+  const receiver = await startReceiver();
+  await call('POST', '/webhooks', { url: receiver.url, events: ['plant.created', 'plant.updated'] });
+  await call('PUT', '/plants/1', { name: 'before' });
+  await receiver.count(1);
+  await sleep(300); // so that it is recorded
+
+  await breakIt(server);
+  await sleep(1200); // so that it is known
+  for (let version = 0; version < VERSIONS; version++) {
+    for (let id = 1; id <= PLANTS; id++) {
+      assert.equal((await call('PUT', `/plants/${id}`, { name: `version ${version}` })).status, 200);
+    }
+  }
+  const isSaid = () => words.test(server.output());
+  await until(isSaid, SAID_WITHIN_MS).catch(() => assert.fail(`the log says nothing: ${server.output()}`));
+  const brokenMs = isFull ? BROKEN_MS.full : BROKEN_MS.short;
+  await sleep(brokenMs);
+  const lines = server.output().match(/"kind":"bug"/g)?.length ?? 0;
+  assert.ok(lines <= MAX_LINES, `${lines} lines of the log within ${brokenMs} ms`);
+  assert.equal((await call('GET', '/healthz')).status, 200);
+
+  await fix(server, receiver.url);
+  const wanted = 1 + PLANTS * VERSIONS;
+  await until(() => new Set(receiver.received.map(({ seq }) => seq)).size === wanted);
+  for (let id = 1; id <= PLANTS; id++) {
+    const seqs = receiver.received.filter(({ body }) => JSON.parse(body).id === id).map(({ seq }) => seq);
+    const first = [...new Set(seqs)];
+    assert.deepEqual(
+      first,
+      first.toSorted((a, b) => a - b),
+      `plant ${id} out of order: ${seqs}`,
+    );
+  }
+  assert.equal(await server.stop(), 0);
+  return { lines, delivered: wanted };
+}
+
+function setUrl(path: string, url: string): void {
+  const db = new DatabaseSync(path, { timeout: 5000 });
+  db.prepare('UPDATE webhooks SET url = ?').run(url);
+  db.close();
+}
+
+async function change(databaseUrl: string, sql: string): Promise<void> {
+  await queryPostgres(databaseUrl, sql);
+}
