@@ -1,6 +1,7 @@
 // Facts → figures, in the text format of Prometheus. Labels are bounded: no ids, no paths but those of the routes.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { createBugReport, isUnavailable } from './bug-report.ts';
 import { createHistogram, type Histogram } from './histogram.ts';
 import { type Fact, type Observe, REFUSED } from './observe.ts';
 import { countOpenFiles } from './open-files.ts';
@@ -32,7 +33,8 @@ interface RouteFigures {
   latency: Histogram;
 }
 
-export function createMetrics(store: Store, clock: () => number = Date.now): Metrics {
+export function createMetrics(store: Store, observe: Observe = () => {}, clock: () => number = Date.now): Metrics {
+  const reportBug = createBugReport(observe);
   const routes = new Map<RouteName, RouteFigures>();
   const refused = new Map(REFUSED.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
@@ -140,7 +142,7 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
 
   /** This and the next give nothing of the database while it is out of reach: the others are wanted then most of all. */
   async function ofStore(): Promise<Metric[]> {
-    const known = await store.figures().catch(() => undefined);
+    const known = await store.figures().catch(withoutThem);
     if (!known) return [];
     return [
       {
@@ -158,6 +160,10 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
     ];
   }
 
+  function withoutThem(error: unknown): undefined {
+    if (!isUnavailable(error)) reportBug(error);
+  }
+
   async function ofWebhooks(): Promise<Metric[]> {
     const attempts: Metric = {
       name: 'plant_store_deliveries_total',
@@ -165,7 +171,7 @@ export function createMetrics(store: Store, clock: () => number = Date.now): Met
       help: 'Attempts of this node to deliver a change to a webhook: delivered, failed (to be tried again), dead (given up)',
       values: Object.entries(deliveries).map(([result, count]) => [`{result="${result}"}`, count]),
     };
-    const known = await Promise.all([store.oldestWaitingMs(), store.listWebhooks()]).catch(() => undefined);
+    const known = await Promise.all([store.oldestWaitingMs(), store.listWebhooks()]).catch(withoutThem);
     if (!known) return [attempts];
     const [oldestMs, webhooks] = known;
     const statuses = webhooks.map((webhook) => describeWebhook(webhook, clock()).status);

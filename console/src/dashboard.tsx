@@ -49,7 +49,7 @@ export function Dashboard() {
       let after = found && Math.max(0, found.lastChange - LAST);
       isBegun = true;
       for (let pages = 0; after !== undefined && pages < MAX_PAGES; pages++) {
-        const page = await client.changes({ after, limit: PAGE_LIMIT }).catch(() => undefined);
+        const page = await client.changes({ after, limit: PAGE_LIMIT }).catch(showProblem);
         if (page?.length === 0) return;
         if (page) add(page);
         after = page?.at(-1)?.seq;
@@ -76,9 +76,12 @@ export function Dashboard() {
         setProblem('');
         return found;
       } catch (error) {
-        if (!endsSession(error, workspace)) setProblem((error as Error).message);
-        return undefined;
+        return showProblem(error);
       }
+    }
+
+    function showProblem(error: unknown): undefined {
+      if (!endsSession(error, workspace)) setProblem((error as Error).message);
     }
   }, [client, live]);
 

@@ -59,7 +59,7 @@ export async function serve(config: Config): Promise<void> {
     onFailure: () => stop('the store failed', 1),
   });
   const store = traces ? traces.ofStore(opened) : opened;
-  metrics = createMetrics(store);
+  metrics = createMetrics(store, observe);
   const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
   const attempts = createAttempts(targets);
   let delivery: Delivery | undefined;

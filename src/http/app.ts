@@ -2,6 +2,7 @@
 // comes to no handler, and a route that does not say who may call it stops the start.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { createBugReport } from '../bug-report.ts';
 import { NO_ANSWER, type Observe } from '../observe.ts';
 import type { SeenRequest, Traces } from '../trace.ts';
 import { createAddressOf } from './address.ts';
@@ -50,7 +51,7 @@ export function createApp(options: AppOptions): Server {
   for (const route of routes) requireAccess(route);
   const paths = createPaths(routes, basePath);
   const addressOf = createAddressOf(options.trustProxy);
-  const authenticator = createAuthenticator(store, options.verifyJwt, addressOf, clock);
+  const authenticator = createAuthenticator(store, options.verifyJwt, addressOf, clock, createBugReport(observe));
   const watch = createWatch(authenticator, observe);
   const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
@@ -141,8 +142,9 @@ export function createApp(options: AppOptions): Server {
     else closeWhereDue(request, reply);
     try {
       void send(reply.restart(status, headers), body);
-    } catch {
-      reply.raw.destroy(); // its beginning is on its way already, or cannot be sent: no reason to end the process
+    } catch (failure) {
+      if (!reply.raw.headersSent) observe({ kind: 'bug', requestId: request.id, error: failure }); // it cannot be sent
+      reply.raw.destroy(); // or its beginning is on its way already: no reason to end the process
     }
   }
 

@@ -1,6 +1,7 @@
 // Who is calling: Authorization header → Token, or the refusal that RFC 6750 asks for. What a token may do, and how
 // often, is not looked at here.
 
+import { isUnavailable, type ReportBug } from '../bug-report.ts';
 import { PlantStoreError } from '../error.ts';
 import { hashSecret, isSecret } from '../secret.ts';
 import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../token.ts';
@@ -32,12 +33,13 @@ export function createAuthenticator(
   verifyJwt: VerifyJwt | undefined,
   addressOf: AddressOf,
   clock: () => number,
+  reportBug: ReportBug,
 ): Authenticator {
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
   const countWrong = createLogins(addressOf);
-  const noteUse = createUseNotes(tokens, clock);
+  const noteUse = createUseNotes(tokens, clock, reportBug);
 
   return {
     authenticate(request, reply) {
@@ -50,7 +52,9 @@ export function createAuthenticator(
         requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
         return undefined;
       } catch (error) {
-        return error instanceof BadCredential ? error : undefined; // with the database out of reach nobody knows better
+        if (error instanceof BadCredential) return error;
+        if (!isUnavailable(error)) reportBug(error);
+        return undefined; // with the database out of reach nobody knows better
       }
     },
   };

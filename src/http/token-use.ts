@@ -2,6 +2,7 @@
 // nobody waits for it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isUnavailable, type ReportBug } from '../bug-report.ts';
 import type { Token, TokenStore } from '../token.ts';
 
 const MINUTE_MS = 60_000;
@@ -10,7 +11,7 @@ const PAUSE_MS = 5_000;
 
 export type NoteUse = (token: Token) => void;
 
-export function createUseNotes({ noteUse }: TokenStore, clock: () => number): NoteUse {
+export function createUseNotes({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug): NoteUse {
   let minuteMs = 0;
   /** In this minute: what is written down, or will be. */
   const noted = new Set<string>();
@@ -41,7 +42,8 @@ export function createUseNotes({ noteUse }: TokenStore, clock: () => number): No
   }
 
   /** Then they are written down when they are used again. */
-  async function pause(): Promise<void> {
+  async function pause(error: unknown): Promise<void> {
+    if (!isUnavailable(error)) reportBug(error);
     await sleep(PAUSE_MS, undefined, { ref: false });
     noted.clear();
   }

@@ -1,6 +1,7 @@
 // The store on PostgreSQL, which any number of nodes may share. No state of a session is used, so that a pooler may
 // stand in between.
 
+import { createBugReport } from '../bug-report.ts';
 import { type Authorship, type PlantWrite, type Refused, type Results, requireSameId, toError } from '../decide.ts';
 import { PlantStoreError, unavailable } from '../error.ts';
 import { createFollow } from '../follow.ts';
@@ -42,7 +43,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   await prepareDatabase(url);
   const transactions = createTransactions(createPool(url, poolSize), statementTimeoutMs);
   const { follow, onCommit } = createFollow((query) => read(() => readChanges(transactions, query)));
-  const wake = startWake(url, transactions, onCommit);
+  const wake = startWake(url, transactions, onCommit, createBugReport(observe));
   const writer = createWriter({
     transactions,
     observe,

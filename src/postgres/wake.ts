@@ -3,7 +3,9 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import type { ReportBug } from '../bug-report.ts';
 import { clientConfig } from './database.ts';
+import { failureOf, TransactionError } from './failure.ts';
 import type { Transactions } from './transaction.ts';
 
 const CHANNEL = 'plant_store_changes';
@@ -16,7 +18,7 @@ export interface Wake {
   close(): Promise<void>;
 }
 
-export function startWake(url: string, { write }: Transactions, onWake: () => void): Wake {
+export function startWake(url: string, { write }: Transactions, onWake: () => void, reportBug: ReportBug): Wake {
   const self = randomUUID();
   let listener: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
@@ -42,7 +44,7 @@ export function startWake(url: string, { write }: Transactions, onWake: () => vo
   function tellNow(): void {
     telling = true;
     untold = false;
-    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, self] }).catch(() => {}); // only a hint
+    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, self] }).catch(note); // only a hint
     setTimeout(() => {
       telling = false;
       if (untold && !closed) tellNow();
@@ -62,10 +64,16 @@ export function startWake(url: string, { write }: Transactions, onWake: () => vo
       deaf = await isBehindPooler(client);
       if (deaf) await client.end();
       else await client.query(`LISTEN ${CHANNEL}`);
-    } catch {
+    } catch (error) {
+      note(error);
       listener?.end().catch(() => {});
       again();
     }
+  }
+
+  /** Without a connection there is nothing to say: others do. */
+  function note(error: unknown): void {
+    if ((error instanceof TransactionError ? error.failure : failureOf(error)) === 'bug') reportBug(error);
   }
 
   function again(): void {

@@ -1,5 +1,6 @@
 // Webhooks and their deliveries: all SQL of both but claim_webhooks_1, which shares them out among the nodes.
 
+import { isUnavailable } from '../bug-report.ts';
 import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../decide.ts';
 import { printJson } from '../json.ts';
 import { DEFAULT_LIMIT } from '../page.ts';
@@ -151,7 +152,9 @@ export function createWebhookStore({ read, commit, hasChangesAfter }: Database):
     const full = [...delivered].filter(([, count]) => count >= TRIM_EVERY).map(([id]) => id);
     if (full.length === 0) return;
     for (const id of full) delivered.delete(id);
-    await commit({ text: TRIM, values: [toArray(full)] }).catch(() => {}); // another time
+    await commit({ text: TRIM, values: [toArray(full)] }).catch((error) => {
+      if (!isUnavailable(error)) throw error; // or another time
+    });
   }
 
   async function getWebhook(id: string): Promise<StoredWebhook> {
