@@ -38,11 +38,12 @@ function migrate(from: string, to: string): Promise<Run> {
   return startMigrate(from, to).ended;
 }
 
+/** All that both stores must answer alike. The ETag of an export is a number of the store that gives it. */
 async function readAll({ port, secret }: TestServer): Promise<string[]> {
   const headers = { authorization: `Bearer ${secret}` };
   const paths = ['/plants/export', '/events?limit=1000', '/plants?limit=1000', '/plants?q=pl&tag=t', '/plants/5'];
   const answers = await Promise.all(paths.map((path) => send(port, { path, headers })));
-  return answers.map(({ status, headers: { etag }, body }) => `${status} ${etag} ${body}`);
+  return answers.map(({ status, headers: { etag }, body }, at) => `${status} ${at > 0 ? etag : ''} ${body}`);
 }
 
 suite('migrate', needsPostgres, () => {
@@ -84,7 +85,7 @@ suite('migrate', needsPostgres, () => {
       id: 8n,
       name: 'Plant eight',
     });
-    assert.equal(seq, 309);
+    assert.ok(seq > 308 + 1_000_000_000, `the old store, if it goes on, may give ${seq}, too`);
     await moved.stop();
 
     const late = await migrate(server.databaseUrl, to);
@@ -235,7 +236,7 @@ suite('migrate', needsPostgres, () => {
     assert.equal((await migrate(from, to)).status, 0);
     await besideServer(to, async (store) => {
       await assert.rejects(store.changes({ after: 1 }), { code: 'changes_pruned' });
-      assert.equal((await store.create({ id: 3n, name: 'x' }, { tokenId: 'cli' })).seq, 3);
+      assert.ok((await store.create({ id: 3n, name: 'x' }, { tokenId: 'cli' })).seq > 2 + 1_000_000_000);
     });
   });
 

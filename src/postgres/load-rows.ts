@@ -3,29 +3,33 @@
 import type { CopiedDelivery, CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, Difference } from '../copy.ts';
 import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
+import type { Tables } from './names.ts';
 import { indexKeys } from './search.ts';
 import type { Statement } from './transaction.ts';
 import { indexEntries } from './write.ts';
 
-export function storePlants(batch: Difference<CopiedPlant>[]): Statement[] {
+export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): Statement[] {
   const { olds, rows } = split(batch);
   const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexKeys(plant) })));
   return [
     {
-      text: `DELETE FROM words w USING unnest($1::bigint[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,
+      text: `DELETE FROM ${tables.words} w USING unnest($1::bigint[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,
       values: entries(olds),
     },
-    { text: 'DELETE FROM plants WHERE id = ANY ($1::bigint[])', values: [toArray(olds.map(({ id }) => id))] },
+    { text: `DELETE FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`, values: [toArray(olds.map(({ id }) => id))] },
     insert(
-      'plants',
+      tables.plants,
       { id: 'bigint', name: 'text', tag: 'text', created: 'bigint', updated: 'bigint', seq: 'bigint' },
       rows,
     ),
-    { text: 'INSERT INTO words SELECT * FROM unnest($1::bigint[], $2::bigint[])', values: entries(rows) },
+    {
+      text: `INSERT INTO ${tables.words} SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
+      values: entries(rows),
+    },
   ];
 }
 
-export function storeChanges(batch: Difference<ChangeRow>[]): Statement[] {
+export function storeChanges(tables: Tables, batch: Difference<ChangeRow>[]): Statement[] {
   const { olds, rows } = split(batch);
   const types = {
     seq: 'bigint',
@@ -37,13 +41,16 @@ export function storeChanges(batch: Difference<ChangeRow>[]): Statement[] {
     token_id: 'text',
   };
   return [
-    { text: 'DELETE FROM changes WHERE seq = ANY ($1::bigint[])', values: [toArray(olds.map(({ seq }) => seq))] },
-    insert('changes', types, rows),
+    {
+      text: `DELETE FROM ${tables.changes} WHERE seq = ANY ($1::bigint[])`,
+      values: [toArray(olds.map(({ seq }) => seq))],
+    },
+    insert(tables.changes, types, rows),
   ];
 }
 
 /** What was revoked here stays revoked, a secret that was replaced here stays replaced, and what is only here stays. */
-export function storeTokens(tokens: CopiedToken[]): Statement[] {
+export function storeTokens(tables: Tables, tokens: CopiedToken[]): Statement[] {
   const types = {
     id: 'text',
     secret_hash: 'text',
@@ -60,19 +67,19 @@ export function storeTokens(tokens: CopiedToken[]): Statement[] {
       revoked = coalesce(tokens.revoked, excluded.revoked),
       last_used = greatest(tokens.last_used, excluded.last_used),
       secret_hash = CASE
-        WHEN EXISTS (SELECT FROM old_secrets o WHERE o.secret_hash = excluded.secret_hash) THEN tokens.secret_hash
+        WHEN EXISTS (SELECT FROM ${tables.old_secrets} o WHERE o.secret_hash = excluded.secret_hash) THEN tokens.secret_hash
         ELSE excluded.secret_hash
       END`;
-  return [insert('tokens', types, tokens, onConflict)];
+  return [insert(tables.tokens, types, tokens, onConflict)];
 }
 
-export function storeOldSecrets(secrets: CopiedSecret[]): Statement[] {
+export function storeOldSecrets(tables: Tables, secrets: CopiedSecret[]): Statement[] {
   const onConflict = 'ON CONFLICT (secret_hash) DO UPDATE SET until = least(old_secrets.until, excluded.until)';
-  return [insert('old_secrets', { secret_hash: 'text', token_id: 'text', until: 'bigint' }, secrets, onConflict)];
+  return [insert(tables.old_secrets, { secret_hash: 'text', token_id: 'text', until: 'bigint' }, secrets, onConflict)];
 }
 
 /** In place of those that are there. */
-export function storeWebhooks(webhooks: CopiedWebhook[]): Statement[] {
+export function storeWebhooks(tables: Tables, webhooks: CopiedWebhook[]): Statement[] {
   const types = {
     id: 'text',
     url: 'text',
@@ -91,10 +98,14 @@ export function storeWebhooks(webhooks: CopiedWebhook[]): Statement[] {
     epoch: 'bigint',
     retries: 'bigint',
   };
-  return [{ text: 'DELETE FROM webhooks' }, { text: 'DELETE FROM deliveries' }, insert('webhooks', types, webhooks)];
+  return [
+    { text: `DELETE FROM ${tables.webhooks}` },
+    { text: `DELETE FROM ${tables.deliveries}` },
+    insert(tables.webhooks, types, webhooks),
+  ];
 }
 
-export function storeDeliveries(deliveries: CopiedDelivery[]): Statement[] {
+export function storeDeliveries(tables: Tables, deliveries: CopiedDelivery[]): Statement[] {
   const types = {
     webhook_id: 'text',
     seq: 'bigint',
@@ -107,7 +118,7 @@ export function storeDeliveries(deliveries: CopiedDelivery[]): Statement[] {
     answer: 'text',
     error: 'text',
   };
-  return [insert('deliveries', types, deliveries)];
+  return [insert(tables.deliveries, types, deliveries)];
 }
 
 function split<T>(batch: Difference<T>[]): { olds: T[]; rows: T[] } {

@@ -7,6 +7,7 @@ import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { toArray } from './array.ts';
+import type { Tables } from './names.ts';
 import { openSearch, type Search } from './search.ts';
 import type { Query, Statement, Transactions } from './transaction.ts';
 
@@ -14,36 +15,41 @@ const COLUMNS = 'id, name, tag, created, updated, seq';
 
 export type ListedRow = PlantRow & { id: bigint };
 
-export const LAST_SEQ = `
-  SELECT greatest(
-    pruned_to,
-    (SELECT max(seq) FROM changes),
-    (SELECT max(last) FROM skipped)
-  ) AS seq FROM numbering`;
+export function lastSeq(tables: Tables): string {
+  return `
+    SELECT greatest(
+      pruned_to,
+      (SELECT max(seq) FROM ${tables.changes}),
+      (SELECT max(last) FROM ${tables.skipped})
+    ) AS seq FROM ${tables.numbering}`;
+}
 
-export async function readPlants({ read }: Transactions, ids: bigint[]): Promise<ListedRow[]> {
-  const text = `SELECT ${COLUMNS} FROM plants WHERE id = ANY ($1::bigint[])`;
+export async function readPlants({ read, names: { tables } }: Transactions, ids: bigint[]): Promise<ListedRow[]> {
+  const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`;
   const [rows] = await read({ text, values: [toArray(ids)] });
   return rows as unknown as ListedRow[];
 }
 
-export async function listPlants({ read, readStepwise }: Transactions, query: ListQuery): Promise<Page> {
+export async function listPlants(
+  { read, readStepwise, names: { tables } }: Transactions,
+  query: ListQuery,
+): Promise<Page> {
   const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
   const start = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
   const { add, page } = createPage(limit, filter);
   if (filter.tag?.includes('\0')) return page(false); // nothing can have it, and PostgreSQL cannot be asked for it
   if (filter.tag === undefined && filter.q === undefined) {
-    const [rows = []] = await read(plantsFrom(start, limit + 1));
+    const [rows = []] = await read(plantsFrom(tables, start, limit + 1));
     await ownTurn(); // also for what prints the page
     for (const row of rows as unknown as ListedRow[]) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
   const found = await readStepwise(async (query) => {
-    const search = await openSearch(query, filter);
+    const search = await openSearch(query, tables, filter);
     for (let from = start; ; from++) {
       const { rows, upTo } = search
-        ? await nextPass(query, search, from, limit + 1)
-        : { rows: (await query(plantsFrom(from, limit + 1))) as unknown as ListedRow[], upTo: undefined };
+        ? await nextPass(query, tables, search, from, limit + 1)
+        : { rows: (await query(plantsFrom(tables, from, limit + 1))) as unknown as ListedRow[], upTo: undefined };
       const slices = createSlices();
       for (const row of rows) {
         if (slices.isOver()) await slices.next();
@@ -61,35 +67,38 @@ export async function listPlants({ read, readStepwise }: Transactions, query: Li
 /** `upTo` is the last id that was looked at, if there are more. */
 async function nextPass(
   query: Query,
+  tables: Tables,
   search: Search,
   from: bigint,
   atMost: number,
 ): Promise<{ rows: ListedRow[]; upTo: bigint | undefined }> {
   const { where, upTo } = await search.next(from, atMost);
   if (!where) return { rows: [], upTo };
-  const rows = await query(bounded(`SELECT ${COLUMNS} FROM plants WHERE ${where.text}`, 'id', where.values ?? []));
+  const rows = await query(
+    bounded(`SELECT ${COLUMNS} FROM ${tables.plants} WHERE ${where.text}`, 'id', where.values ?? []),
+  );
   const last = rows.at(-1);
   return { rows: rows as unknown as ListedRow[], upTo: last?.is_cut ? (last.id as bigint) : upTo };
 }
 
 export async function readChanges(
-  { read }: Transactions,
+  { read, names: { tables } }: Transactions,
   { after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery,
 ): Promise<Change[]> {
   const gone = {
     text: `
-      SELECT $1 < pruned_to OR EXISTS (SELECT FROM skipped WHERE $1 >= first AND $1 < last) AS gone FROM numbering`,
+      SELECT $1 < pruned_to OR EXISTS (SELECT FROM ${tables.skipped} WHERE $1 >= first AND $1 < last) AS gone FROM ${tables.numbering}`,
     values: [after ?? 0],
   };
-  const text = 'SELECT * FROM changes WHERE seq > $1 ORDER BY seq LIMIT $2';
+  const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;
   const [[isGone] = [], rows = []] = await read(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
   await ownTurn(); // also for what prints the page
   return cutToChars(rows as unknown as ChangeRow[], maxChars).map(toChange);
 }
 
-export function plantsFrom(from: bigint, limit: number): Statement {
-  return bounded(`SELECT ${COLUMNS} FROM plants WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
+export function plantsFrom(tables: Tables, from: bigint, limit: number): Statement {
+  return bounded(`SELECT ${COLUMNS} FROM ${tables.plants} WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
 }
 
 /** More than fits into a page, in bytes: a character of ours is three at most. And one record more. */

@@ -6,9 +6,12 @@ import { MAX_ID, type Plant } from '../plant.ts';
 import { hasWords, queryWords, wordsOf } from '../words.ts';
 import { toArray } from './array.ts';
 import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
+import type { Tables } from './names.ts';
 import type { Query, Statement } from './transaction.ts';
 
 const MAX_WORDS = 500;
+/** Longer names count as having very many words: folding them takes too long. Migration 0004 says the same in SQL. */
+const MAX_NAME_BYTES = 4096;
 /** Enough to narrow down. */
 const MAX_WORDS_ASKED = 16;
 /** What more words than this begin with is common, and nothing to narrow down by. */
@@ -20,8 +23,8 @@ const LONGER = 4;
 const MAX_PASS = 10_000;
 
 export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
-  const words = new Set(wordsOf(name).map(wordKey));
-  const keys = words.size > MAX_WORDS ? [MANY] : [...words];
+  const words = Buffer.byteLength(name) > MAX_NAME_BYTES ? undefined : new Set(wordsOf(name).map(wordKey));
+  const keys = words === undefined || words.size > MAX_WORDS ? [MANY] : [...words];
   if (tag != null) keys.push(tagKey(tag));
   return keys;
 }
@@ -33,21 +36,21 @@ export interface Search {
 }
 
 /** Undefined where all are wanted. */
-export async function openSearch(query: Query, { q = '', tag }: Filter): Promise<Search | undefined> {
+export async function openSearch(query: Query, tables: Tables, { q = '', tag }: Filter): Promise<Search | undefined> {
   const words = queryWords(q);
   if (words.length === 0 && tag === undefined) return undefined;
   const terms: bigint[][] = tag === undefined ? [] : [[tagKey(tag)]];
   for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
-    const endings = await endingsOf(query, word);
+    const endings = await endingsOf(query, tables, word);
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
   let pass = 0;
   return {
     isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
     async next(from, atMost) {
-      if (terms.length === 0) return nextStretch(query, words, from);
+      if (terms.length === 0) return nextStretch(query, tables, words, from);
       const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass++);
-      const { ids, upTo } = await findCandidates(query, terms, from, atOnce);
+      const { ids, upTo } = await findCandidates(query, tables, terms, from, atOnce);
       const where = { text: `id = ANY ($1::bigint[]) AND ${HAS_LETTERS}`, values: [toArray(ids), likeAll(words)] };
       return { where: ids.length > 0 ? where : undefined, upTo };
     },
@@ -55,13 +58,13 @@ export async function openSearch(query: Query, { q = '', tag }: Filter): Promise
 }
 
 /** Skips from word to word, whatever number of plants each has. */
-async function endingsOf(query: Query, begin: string): Promise<bigint[]> {
+async function endingsOf(query: Query, tables: Tables, begin: string): Promise<bigint[]> {
   const rows = await query({
     text: `
       WITH RECURSIVE ending (word) AS (
-        (SELECT word FROM words WHERE word BETWEEN $1 AND $2 ORDER BY word LIMIT 1)
+        (SELECT word FROM ${tables.words} WHERE word BETWEEN $1 AND $2 ORDER BY word LIMIT 1)
         UNION ALL
-        SELECT (SELECT w.word FROM words w WHERE w.word > ending.word AND w.word <= $2 ORDER BY w.word LIMIT 1)
+        SELECT (SELECT w.word FROM ${tables.words} w WHERE w.word > ending.word AND w.word <= $2 ORDER BY w.word LIMIT 1)
         FROM ending WHERE ending.word IS NOT NULL
       )
       SELECT word FROM ending WHERE word IS NOT NULL LIMIT ${MAX_ENDINGS + 1}`,
@@ -80,11 +83,12 @@ function likeAll(words: string[]): string {
 /** Without the index. */
 async function nextStretch(
   query: Query,
+  tables: Tables,
   words: string[],
   from: bigint,
 ): Promise<{ where: Statement; upTo: bigint | undefined }> {
   const [last] = await query({
-    text: `SELECT id FROM plants WHERE id >= $1 ORDER BY id OFFSET ${MAX_PASS - 1} LIMIT 1`,
+    text: `SELECT id FROM ${tables.plants} WHERE id >= $1 ORDER BY id OFFSET ${MAX_PASS - 1} LIMIT 1`,
     values: [from],
   });
   const upTo = last?.id as bigint | undefined;
@@ -95,11 +99,12 @@ async function nextStretch(
 /** The plants that have a word of every term. */
 async function findCandidates(
   query: Query,
+  tables: Tables,
   terms: bigint[][],
   from: bigint,
   atOnce: number,
 ): Promise<{ ids: bigint[]; upTo: bigint | undefined }> {
-  const lists = await Promise.all(terms.map((words) => idsOf(query, words, from, atOnce)));
+  const lists = await Promise.all(terms.map((words) => idsOf(query, tables, words, from, atOnce)));
   if (lists.some((ids) => ids.length === 0)) return { ids: [], upTo: undefined };
   const lasts = lists.filter((ids) => ids.length === atOnce).map((ids) => ids.at(-1) as bigint);
   const end = lasts.length > 0 ? lasts.reduce((a, b) => (a < b ? a : b)) : undefined;
@@ -111,12 +116,12 @@ async function findCandidates(
   return { ids, upTo: start > end ? start - 1n : end };
 }
 
-async function idsOf(query: Query, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
+async function idsOf(query: Query, tables: Tables, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
   const rows = await query({
     text: `
       SELECT DISTINCT found.id FROM unnest($1::bigint[]) AS asked (word)
       CROSS JOIN LATERAL (
-        SELECT w.id FROM words w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
+        SELECT w.id FROM ${tables.words} w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
       ) AS found
       ORDER BY found.id LIMIT $3`,
     values: [toArray(words), from, limit],

@@ -4,16 +4,17 @@
 import pg from 'pg';
 import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../plant.ts';
 import { toNewPlant } from '../rows.ts';
-import { clientConfig } from './database.ts';
+import { clientConfig, type Prepared } from './database.ts';
 import { TransactionError } from './failure.ts';
-import { LAST_SEQ, type ListedRow, plantsFrom } from './read.ts';
-import { ask, beginRead, type Row, type Statement, socketOf } from './transaction.ts';
+import { type ListedRow, lastSeq, plantsFrom } from './read.ts';
+import { ask, beginRead, noLimits, type Row, type Statement, socketOf } from './transaction.ts';
 
 const ROWS_AT_ONCE = 1000;
 const ANSWER_WITHIN_MS = 60_000;
 
 /** Throws TransactionError. */
-export async function openSnapshot(url: string, onClose: () => void): Promise<Snapshot> {
+export async function openSnapshot(url: string, prepared: Prepared, onClose: () => void): Promise<Snapshot> {
+  const { tables } = prepared.names;
   let client: pg.Client | undefined;
   let open = true;
 
@@ -23,8 +24,8 @@ export async function openSnapshot(url: string, onClose: () => void): Promise<Sn
     await client.connect().catch((error) => {
       throw new TransactionError(error, false);
     });
-    await query({ text: beginRead('SET LOCAL idle_in_transaction_session_timeout = 0') }); // who reads may be slow
-    const [last] = await query({ text: LAST_SEQ }); // from here on it sees nothing new
+    await query({ text: beginRead(noLimits(prepared.version)) }); // the reader may be slow
+    const [last] = await query({ text: lastSeq(tables) }); // from here on it sees nothing new
     return { seq: Number(last?.seq), plants: read(), count, close };
   } catch (error) {
     close();
@@ -34,7 +35,9 @@ export async function openSnapshot(url: string, onClose: () => void): Promise<Sn
   async function* read(): AsyncGenerator<NewPlant> {
     try {
       for (let from = MIN_ID; ; ) {
-        const rows = (await query(plantsFrom(from, ROWS_AT_ONCE))) as unknown as (ListedRow & { is_cut: boolean })[];
+        const rows = (await query(plantsFrom(tables, from, ROWS_AT_ONCE))) as unknown as (ListedRow & {
+          is_cut: boolean;
+        })[];
         for (const row of rows) yield toNewPlant(row.id, row);
         const last = rows.at(-1);
         if (!last || last.id === MAX_ID || (rows.length < ROWS_AT_ONCE && !last.is_cut)) return;
@@ -46,7 +49,7 @@ export async function openSnapshot(url: string, onClose: () => void): Promise<Sn
   }
 
   async function count(): Promise<number> {
-    const [row] = await query({ text: 'SELECT count(*) AS count FROM plants' });
+    const [row] = await query({ text: `SELECT count(*) AS count FROM ${tables.plants}` });
     return Number(row?.count);
   }
 

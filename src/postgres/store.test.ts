@@ -27,7 +27,7 @@ suite('the schema', needsPostgres, () => {
     const versions = await queryPostgres(url, 'SELECT version FROM plant_store_schema ORDER BY version');
     assert.deepEqual(
       versions.map(({ version }) => version),
-      [1, 2, 3],
+      [1, 2, 3, 4],
     );
   });
 
@@ -329,7 +329,7 @@ suite('a restored backup', needsPostgres, () => {
     assert.deepEqual(await store.changes({ after: seq - 1 }).then((all) => all.length), 1);
     await assert.rejects(store.changes({ after: seq + 1 }), { code: 'changes_pruned' });
     const next = await store.create({ id: 2n, name: 'x' }, BY);
-    assert.equal(next.seq, seq + 1_000_000_001);
+    assert.ok(next.seq > seq + 1_000_000_000 && Number.isSafeInteger(next.seq), `the next number is ${next.seq}`);
     assert.equal((await store.changes({ after: seq })).length, 1);
     await store.close();
   });

@@ -13,7 +13,8 @@ import { createTurns } from '../turns.ts';
 import { createPool, prepareDatabase } from './database.ts';
 import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';
-import { LAST_SEQ, type ListedRow, listPlants, readChanges, readPlants } from './read.ts';
+import type { Tables } from './names.ts';
+import { type ListedRow, lastSeq, listPlants, readChanges, readPlants } from './read.ts';
 import { openSnapshot } from './snapshot.ts';
 import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
@@ -40,8 +41,10 @@ export interface PostgresOptions {
 /** Throws Refusal when the database cannot be used. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, poolSize, statementTimeoutMs, observe, clock = Date.now } = options;
-  await prepareDatabase(url);
-  const transactions = createTransactions(createPool(url, poolSize), statementTimeoutMs);
+  const prepared = await prepareDatabase(url);
+  const { names, synchronousCommit } = prepared;
+  const pool = createPool(url, poolSize);
+  const transactions = createTransactions(pool, { names, statementTimeoutMs, synchronousCommit });
   const { follow, onCommit } = createFollow((query) => read(() => readChanges(transactions, query)));
   const wake = startWake(url, transactions, onCommit, createBugReport(observe));
   const writer = createWriter({
@@ -66,6 +69,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     waitMs: statementTimeoutMs,
     refusal: 'Too many searches are waiting: try again later',
   });
+  const [prune, figures] = [pruneText(names.tables), figuresText(names.tables)];
   let snapshots = 0;
   let isFailing = false;
 
@@ -111,7 +115,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       }
       return read(() => {
         snapshots++;
-        return openSnapshot(url, () => snapshots--);
+        return openSnapshot(url, prepared, () => snapshots--);
       });
     },
     summary() {
@@ -124,14 +128,15 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async pruneChanges(beforeMs) {
       let total = 0;
       for (;;) {
-        const [row] = await commit({ text: PRUNE, values: [beforeMs] });
+        const [row] = await commit({ text: prune, values: [beforeMs] });
         const pruned = Number(row?.pruned);
         total += pruned;
         if (pruned < PRUNED_AT_ONCE) return total;
       }
     },
-    ...createTokenStore({ read: readOnce, commit, tooMany: tooManyReads }),
+    ...createTokenStore({ names, read: readOnce, commit, tooMany: tooManyReads }),
     ...createWebhookStore({
+      names,
       read: readOnce,
       commit,
       async hasChangesAfter(seq) {
@@ -140,7 +145,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     }),
     waitingWrites: () => writer.waiting(),
     async figures() {
-      const [row] = await readOnce({ text: FIGURES });
+      const [row] = await readOnce({ text: figures });
       return { lastSeq: Number(row?.seq), bytes: Number(row?.bytes) };
     },
     async probe() {
@@ -201,16 +206,17 @@ function tooManyReads(): PlantStoreError {
   return unavailable('Too many reads are waiting: try again later');
 }
 
-const FIGURES = `SELECT (${LAST_SEQ}) AS seq, pg_database_size(current_database()) AS bytes`;
+const figuresText = (tables: Tables) =>
+  `SELECT (${lastSeq(tables)}) AS seq, pg_database_size(current_database()) AS bytes`;
 const PRUNED_AT_ONCE = 10_000;
 /** The oldest, up to the first that is not older than asked for, or that a webhook still has to be given. */
-const PRUNE = `
-  WITH oldest AS (SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
+const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
+  WITH oldest AS (SELECT seq, time FROM ${changes} ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
   kept AS (SELECT min(seq) AS seq FROM oldest WHERE time >= $1),
   held AS (
     SELECT min(least(w.position, (
-      SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.status = 'waiting'
-    ))) AS seq FROM webhooks w WHERE w.disabled IS NULL
+      SELECT min(d.seq) - 1 FROM ${deliveries} d WHERE d.webhook_id = w.id AND d.status = 'waiting'
+    ))) AS seq FROM ${webhooks} w WHERE w.disabled IS NULL
   ),
   old AS (
     SELECT seq FROM oldest
@@ -218,8 +224,8 @@ const PRUNE = `
       AND seq <= coalesce((SELECT seq FROM held), 9223372036854775807)
   ),
   forgotten AS (
-    DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= (SELECT max(seq) FROM old)
+    DELETE FROM ${deliveries} WHERE webhook_id IN (SELECT id FROM ${webhooks}) AND seq <= (SELECT max(seq) FROM old)
   ),
-  pruned AS (DELETE FROM changes WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
-  noted AS (UPDATE numbering SET pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)))
+  pruned AS (DELETE FROM ${changes} WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
+  noted AS (UPDATE ${numbering} SET pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)))
   SELECT count(*) AS pruned FROM pruned`;

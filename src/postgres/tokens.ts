@@ -6,9 +6,11 @@ import { type TokenRow, toOldToken, toToken } from '../rows.ts';
 import type { Token, TokenStore } from '../token.ts';
 import { toArray } from './array.ts';
 import { createGather } from './gather.ts';
+import type { Names } from './names.ts';
 import type { Row, Statement } from './transaction.ts';
 
 interface Database {
+  names: Names;
   read(statement: Statement): Promise<Row[]>;
   commit(statement: Statement): Promise<Row[]>;
   /** When very many wait. */
@@ -18,21 +20,21 @@ interface Database {
 type FoundRow = TokenRow & { old_until: bigint };
 
 const COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
-const ALL = `SELECT ${COLUMNS}, (SELECT max(until) FROM old_secrets WHERE token_id = t.id) AS old_until FROM tokens t`;
 const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
 
-export function createTokenStore({ read, commit, tooMany }: Database): TokenStore {
+export function createTokenStore({ names: { tables, calls }, read, commit, tooMany }: Database): TokenStore {
+  const columnsOfAll = `${COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
+  const all = `SELECT ${columnsOfAll} FROM ${tables.tokens} t`;
   return {
     async addToken({ id, name, scopes, createdMs, expiresMs, rate }, secretHash) {
-      const text =
-        'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires, rate) VALUES ($1, $2, $3, $4, $5, $6, $7)';
+      const text = `INSERT INTO ${tables.tokens} (id, secret_hash, name, scopes, created, expires, rate) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
       const values = [id, secretHash, name, scopes.join(' '), createdMs, expiresMs, rate && printRate(rate)];
       await commit({ text, values });
     },
     findToken: createGather(findTokens, tooMany),
     getToken,
     async listTokens() {
-      return (await read({ text: `${ALL} ORDER BY t.created, t.id` })).map((row) =>
+      return (await read({ text: `${all} ORDER BY t.created, t.id` })).map((row) =>
         toToken(row as unknown as FoundRow),
       );
     },
@@ -40,9 +42,9 @@ export function createTokenStore({ read, commit, tooMany }: Database): TokenStor
       // All of them are locked, so that of the last two each cannot revoke the other at once.
       const text = `
         WITH admins AS MATERIALIZED (
-          SELECT id FROM tokens WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
+          SELECT id FROM ${tables.tokens} WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
         )
-        UPDATE tokens SET revoked = coalesce(revoked, $2)
+        UPDATE ${tables.tokens} SET revoked = coalesce(revoked, $2)
         WHERE id = $1 AND ($3 OR EXISTS (SELECT FROM admins WHERE id <> $1) OR NOT EXISTS (SELECT FROM admins))
         RETURNING id`;
       const revoked = await commit({ text, values: [id, nowMs, evenLastAdmin] });
@@ -51,7 +53,7 @@ export function createTokenStore({ read, commit, tooMany }: Database): TokenStor
       refuse(lastAdmin(id));
     },
     async rotateToken(id, secretHash, nowMs, oldUntilMs) {
-      const text = 'SELECT rotate_token_1($1, $2, $3, $4) AS is_rotated';
+      const text = `SELECT ${calls.rotate_token_2} AS is_rotated`;
       const [row] = await commit({ text, values: [id, secretHash, nowMs, oldUntilMs] });
       if (!row?.is_rotated) refuse(noActiveToken(id));
       return getToken(id);
@@ -60,18 +62,18 @@ export function createTokenStore({ read, commit, tooMany }: Database): TokenStor
       // Not worth waiting for: neither for a disk or a standby, nor for who has one of them locked.
       const text = `
         WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
-        free AS (SELECT id FROM tokens WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
-        UPDATE tokens t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id`;
+        free AS (SELECT id FROM ${tables.tokens} WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
+        UPDATE ${tables.tokens} t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id`;
       await commit({ text, values: [toArray(ids), timeMs] });
     },
   };
 
   async function findTokens(secretHashes: string[]): Promise<Map<string, Token>> {
     const text = `
-      SELECT found.*, false AS is_old FROM (${ALL.replace('SELECT', 'SELECT t.secret_hash,')} WHERE t.secret_hash = ANY ($1)) AS found
+      SELECT t.secret_hash, ${columnsOfAll}, false AS is_old FROM ${tables.tokens} t WHERE t.secret_hash = ANY ($1)
       UNION ALL
       SELECT o.secret_hash, ${COLUMNS}, o.until, true
-      FROM old_secrets o JOIN tokens t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
+      FROM ${tables.old_secrets} o JOIN ${tables.tokens} t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
     const rows = await read({ text, values: [toArray(secretHashes)] });
     return new Map(
       rows.map((row) => [row.secret_hash as string, (row.is_old ? toOldToken : toToken)(row as unknown as FoundRow)]),
@@ -79,7 +81,7 @@ export function createTokenStore({ read, commit, tooMany }: Database): TokenStor
   }
 
   async function getToken(id: string): Promise<Token> {
-    const [row] = await read({ text: `${ALL} WHERE t.id = $1`, values: [id] });
+    const [row] = await read({ text: `${all} WHERE t.id = $1`, values: [id] });
     return row ? toToken(row as unknown as FoundRow) : refuse(noToken(id));
   }
 }

@@ -4,6 +4,7 @@
 import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
 import { failureOf, TransactionError } from './failure.ts';
+import { type Names, SEARCH_PATH } from './names.ts';
 
 /** Beyond the statement timeout, for the way and the COMMIT, which no timeout of the server cuts. */
 const GRACE_MS = 5000;
@@ -16,6 +17,7 @@ export type Row = Record<string, unknown>;
 export type Query = (statement: Statement) => Promise<Row[]>;
 
 export interface Transactions {
+  readonly names: Names;
   /** One statement, committed. Throws TransactionError. */
   write(statement: Statement): Promise<Row[]>;
   /** Several of one moment. Throws TransactionError. */
@@ -29,12 +31,21 @@ export interface Transactions {
 
 type Answer = PromiseSettledResult<pg.QueryResult>;
 
-export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): Transactions {
+export interface TransactionOptions {
+  names: Names;
+  statementTimeoutMs: number;
+  synchronousCommit: SynchronousCommit;
+}
+
+export function createTransactions(pool: pg.Pool, options: TransactionOptions): Transactions {
+  const { names, statementTimeoutMs, synchronousCommit } = options;
   const limits = limitsOf(statementTimeoutMs);
-  const beginWrite = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${limits}`;
+  const [readBegin, writeBegin] = [beginRead(limits), beginWrite(limits, synchronousCommit)];
   const deadlineMs = statementTimeoutMs + GRACE_MS;
 
   return {
+    names,
+
     async write(statement) {
       const client = await connect();
       let committing = false;
@@ -45,7 +56,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
       };
       client.on('notice', onNotice);
       const [begun, rows, commit] = await settle(client, () => [
-        client.query(beginWrite),
+        client.query(writeBegin),
         new Promise((resolve, reject) => {
           client.query(typed(statement), (error, result) => {
             committing = true; // at once, not when a promise gets its turn
@@ -56,8 +67,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
         client.query('COMMIT'),
       ]);
       client.off('notice', onNotice);
-      // A server that answers the COMMIT has refused the statement. All else may have been done, though nobody heard:
-      // also without a BEGIN, when the statement was a transaction by itself.
+      // A server that answers the COMMIT has refused the statement. All else may have been done, though nobody heard.
       const isRefused = rows?.status === 'rejected' && commit?.status === 'fulfilled';
       if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRefused);
       if (rows?.status !== 'fulfilled') throw new TransactionError(rows?.reason, !isRefused);
@@ -71,7 +81,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
 
     async read(...statements) {
       const client = await connect();
-      const sent = [{ text: beginRead(limits) }, ...statements, { text: 'COMMIT' }];
+      const sent = [{ text: readBegin }, ...statements, { text: 'COMMIT' }];
       const answers = await settle(client, () => sent.map((statement) => client.query(typed(statement))));
       const failed = answers.find((answer) => answer.status === 'rejected');
       if (failed) throw new TransactionError(failed.reason, false);
@@ -88,7 +98,7 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
       };
       let isLost = false;
       try {
-        await query({ text: beginRead(limits) });
+        await query({ text: readBegin });
         return await work(query);
       } finally {
         await client.query('ROLLBACK').catch(() => {
@@ -127,13 +137,29 @@ export function createTransactions(pool: pg.Pool, statementTimeoutMs: number): T
   }
 }
 
-/** What a transaction of ours must not get from elsewhere. */
+/** How durable a commit is: on the disk of every synchronous standby, or visible there, too. */
+export type SynchronousCommit = 'on' | 'remote_apply';
+
+/** Bounds on the time that a transaction takes. Those of database and role do not apply. */
 export function limitsOf(statementTimeoutMs: number): string {
-  return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}; SET LOCAL client_min_messages = warning`;
+  return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
+}
+
+/** For a transaction that may take hours. */
+export function noLimits(version: number): string {
+  return version < 17 ? limitsOf(0) : `${limitsOf(0)}; SET LOCAL transaction_timeout = 0`;
 }
 
 export function beginRead(limits: string): string {
-  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${limits}`;
+  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ${SEARCH_PATH}; ${limits}`;
+}
+
+/**
+ * Sets every setting of database and role that would change what is stored or how safely. On a standby READ WRITE fails:
+ * in a statement of its own, so that the transaction has begun and refuses all that follows.
+ */
+export function beginWrite(limits: string, synchronousCommit: SynchronousCommit): string {
+  return `BEGIN ISOLATION LEVEL READ COMMITTED; SET TRANSACTION READ WRITE; SET LOCAL search_path = ${SEARCH_PATH}; SET LOCAL array_nulls = on; SET LOCAL synchronous_commit = ${synchronousCommit}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = warning; ${limits}`;
 }
 
 /** Throws TransactionError. */

@@ -85,6 +85,6 @@ export function startWake(url: string, { write }: Transactions, onWake: () => vo
 
 /** A pooler gives out a number of its own for the connection. */
 async function isBehindPooler(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_backend_pid() AS pid');
+  const { rows } = await client.query('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0].pid !== (client as unknown as { processID: number }).processID;
 }

@@ -6,6 +6,7 @@ import { createSlices } from '../own-turn.ts';
 import type { Plant } from '../plant.ts';
 import type { PlantRow } from '../rows.ts';
 import { readNumbers, toArray } from './array.ts';
+import type { Calls } from './names.ts';
 import { indexKeys } from './search.ts';
 import type { Row, Statement, Transactions } from './transaction.ts';
 
@@ -20,9 +21,9 @@ export interface Step {
 export type Outcome = { seq: number } | { kept: true } | { present: PlantRow | undefined };
 
 /** No id may come twice. Throws TransactionError. */
-export async function writeSteps({ write }: Transactions, steps: Step[]): Promise<Outcome[]> {
+export async function writeSteps({ write, names: { calls } }: Transactions, steps: Step[]): Promise<Outcome[]> {
   const isNew = steps[0]?.present === undefined;
-  const rows = await write(await (isNew ? createPlants(steps) : changePlants(steps)));
+  const rows = await write(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
   const outcomes: Outcome[] = steps.map(() => (isNew ? { present: undefined } : { kept: true }));
   for (const row of rows) {
     if (row.n !== null) outcomes[(row.n as number) - 1] = { present: toPresent(row) };
@@ -33,7 +34,7 @@ export async function writeSteps({ write }: Transactions, steps: Step[]): Promis
   return outcomes;
 }
 
-async function createPlants(steps: Step[]): Promise<Statement> {
+async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
   const added: Indexed[] = [];
   const slices = createSlices();
@@ -42,7 +43,7 @@ async function createPlants(steps: Step[]): Promise<Statement> {
     added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
   }
   return {
-    text: 'SELECT * FROM create_plants_1($1, $2, $3, $4, $5, $6, $7)',
+    text: `SELECT * FROM ${calls.create_plants_2}`,
     values: [
       toArray(steps.map(({ write }) => write.id)),
       toArray(plants.map(({ name }) => name)),
@@ -54,7 +55,7 @@ async function createPlants(steps: Step[]): Promise<Statement> {
   };
 }
 
-async function changePlants(steps: Step[]): Promise<Statement> {
+async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const removed: Indexed[] = [];
   const added: Indexed[] = [];
   const after: (Plant | PlantRow)[] = [];
@@ -71,7 +72,7 @@ async function changePlants(steps: Step[]): Promise<Statement> {
     added.push({ id, words: [...now.difference(old)] });
   }
   return {
-    text: 'SELECT * FROM change_plants_1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    text: `SELECT * FROM ${calls.change_plants_2}`,
     values: [
       toArray(steps.map(({ write }) => write.id)),
       toArray(steps.map(({ present }) => present?.seq ?? null)),
