@@ -58,6 +58,8 @@ export interface ServerOptions {
   wrapper?: string[];
   /** Of another build than this one. */
   launcher?: string;
+  /** One that the database has already. By default one is created, and thereby the database, by this build. */
+  token?: { secret: string; id: string };
 }
 
 /** Also after a failed test, and when the run is ended: a server that goes on would keep the run from ending. */
@@ -86,8 +88,9 @@ export async function startServer({
   env = {},
   wrapper = [],
   launcher = LAUNCHER,
+  token: given,
 }: ServerOptions = {}): Promise<TestServer> {
-  const { secret, token } = await addToken(databaseUrl, {});
+  const { secret, id: tokenId } = given ?? (await addReadWriteToken(databaseUrl));
   const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
@@ -116,7 +119,7 @@ export async function startServer({
     databasePath: join(folder, 'plants.db'),
     databaseUrl,
     secret,
-    tokenId: token.id,
+    tokenId,
     output: () => printed,
     async stop() {
       child.kill('SIGTERM');
@@ -159,6 +162,11 @@ export async function besideServer<T>(databaseUrl: string, work: (store: Store) 
   } finally {
     await store.close();
   }
+}
+
+async function addReadWriteToken(databaseUrl: string): Promise<{ secret: string; id: string }> {
+  const { secret, token } = await addToken(databaseUrl, {});
+  return { secret, id: token.id };
 }
 
 export function addToken(databaseUrl: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {

@@ -1,7 +1,8 @@
 // What the trials on PostgreSQL share: why there is none, what must hold of what is stored, and a build that lies.
 
 import assert from 'node:assert/strict';
-import { isPostgresHere, queryPostgres } from '../test/postgres.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isPostgresHere, queryPostgres, type TestPostgres } from '../test/postgres.ts';
 import type { Control } from './fault.ts';
 
 export const whyNoPostgres = isPostgresHere()
@@ -20,6 +21,13 @@ export async function assertKeptOnPostgres(acknowledged: ReadonlyMap<bigint, str
   );
   const unmatched = await queryPostgres(url, UNMATCHED);
   assert.equal(unmatched.length, 0, `${unmatched.length} records without event, or events without record`);
+}
+
+/** From then on a commit waits for a standby of this name; with an empty one for none. */
+export async function waitForStandby({ url }: TestPostgres, name: string): Promise<void> {
+  await queryPostgres(url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+  await queryPostgres(url, 'SELECT pg_reload_conf()');
+  await sleep(200);
 }
 
 /** A change that made no version that is there is one too many, as long as nothing was updated or deleted. */

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { queryPostgres, startPostgres, type TestPostgres } from '../../test/postgres.ts';
 import { post } from '../../test/request.ts';
 import { fault } from '../fault.ts';
-import { whyNoPostgres } from '../on-postgres.ts';
+import { waitForStandby, whyNoPostgres } from '../on-postgres.ts';
 
 const WRITERS = 8;
 const POLL_MS = 10;
@@ -80,12 +80,6 @@ fault({
     },
   ],
 });
-
-async function waitForStandby({ url }: TestPostgres, name: string): Promise<void> {
-  await queryPostgres(url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
-  await queryPostgres(url, 'SELECT pg_reload_conf()');
-  await sleep(200);
-}
 
 /** Until everything sent has its answer. */
 async function endWaits<T>({ url }: TestPostgres, end: string, send: () => Promise<T>[]): Promise<T[]> {

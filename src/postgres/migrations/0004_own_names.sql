@@ -81,7 +81,8 @@ BEGIN
 END
 $body$;
 
--- Nodes of the version before index long names otherwise: a word that is still there from them is no conflict.
+-- Nodes of the version before index long names otherwise: a word that is still there from them is no conflict. For
+-- creates, ON CONFLICT comes second, since it takes half as long again for every word.
 
 CREATE FUNCTION %1$I.create_plants_2(
   ids bigint[], names text[], tags text[], times bigint[], token_ids text[], words bigint[], word_ids bigint[]
@@ -101,10 +102,16 @@ BEGIN
     PERFORM pg_logical_emit_message(true, 'plant_store', '');
   END IF;
   IF cardinality(taken) < cardinality(ids) THEN
-    INSERT INTO %1$I.words (word, id)
-      SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
-      WHERE sent.id <> ALL (taken)
-      ON CONFLICT DO NOTHING;
+    BEGIN
+      INSERT INTO %1$I.words (word, id)
+        SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
+        WHERE sent.id <> ALL (taken);
+    EXCEPTION WHEN unique_violation THEN
+      INSERT INTO %1$I.words (word, id)
+        SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
+        WHERE sent.id <> ALL (taken)
+        ON CONFLICT DO NOTHING;
+    END;
     PERFORM %1$I.begin_changes_2();
     made := ARRAY(
       SELECT CASE WHEN sent.id <> ALL (taken) THEN nextval(%2$L) END FROM unnest(ids) AS sent (id)

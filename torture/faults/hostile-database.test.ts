@@ -1,0 +1,409 @@
+// A database that others may use, too: a role that may create objects in the schema plants functions, operators and tables;
+// settings of database and role are odd, or promise less than the server does.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { after } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { printJson } from '../../src/json.ts';
+import type { NewPlant } from '../../src/plant.ts';
+import { queryPostgres, startPostgres, type TestPostgres } from '../../test/postgres.ts';
+import { type Receiver, startReceiver } from '../../test/receiver.ts';
+import { callerOf, post, send } from '../../test/request.ts';
+import { besideServer, makeFolder, type TestServer } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
+import { listRan, plant } from '../hostile-database.ts';
+import { waitForStandby, whyNoPostgres } from '../on-postgres.ts';
+
+/** Each other than its default, as an operator, a tool or a provider may have left it. */
+const ODD_SETTINGS: Record<string, string> = {
+  search_path: 'public, pg_catalog', // what is planted comes first
+  array_nulls: 'off',
+  synchronous_commit: 'local', // without a standby it means the same as on
+  default_transaction_read_only: 'on',
+  default_transaction_isolation: 'serializable',
+  default_transaction_deferrable: 'on',
+  statement_timeout: '2s',
+  lock_timeout: '1ms',
+  idle_in_transaction_session_timeout: '2s',
+  standard_conforming_strings: 'off',
+  backslash_quote: 'off',
+  transform_null_equals: 'on',
+  client_encoding: 'LATIN1',
+  client_min_messages: 'error',
+  DateStyle: 'SQL, DMY',
+  IntervalStyle: 'sql_standard',
+  TimeZone: 'Pacific/Kiritimati',
+  bytea_output: 'escape',
+  extra_float_digits: '-15',
+  quote_all_identifiers: 'on',
+  row_security: 'off',
+  restrict_nonsystem_relation_kind: 'view, foreign-table',
+  'plpgsql.variable_conflict': 'error',
+  'plpgsql.extra_errors': 'all',
+  plan_cache_mode: 'force_generic_plan',
+  debug_parallel_query: 'regress',
+  jit_above_cost: '0',
+  work_mem: '64kB',
+  from_collapse_limit: '1',
+  join_collapse_limit: '1',
+  enable_seqscan: 'off',
+  enable_indexscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_hashagg: 'off',
+  enable_sort: 'off',
+};
+
+/** Nothing is stored as sent, or as safely as promised, with one of these: they are refused. */
+const REFUSED_SETTINGS: [setting: string, value: string, says: RegExp][] = [
+  ['synchronous_commit', 'off', /synchronous_commit is off in PostgreSQL/],
+  ['session_replication_role', 'replica', /session_replication_role is replica in PostgreSQL .* set it to origin/],
+  ['exit_on_error', 'on', /exit_on_error is on in PostgreSQL .* set it to off/],
+];
+const TOO_WEAK = ['local', 'remote_write'];
+
+const PLANTED_OBJECTS = {
+  'a table': 'CREATE TABLE tokens (id text)',
+  'a view': `CREATE VIEW plant_store_schema AS SELECT 1 AS version`,
+  'a function': `CREATE FUNCTION note_database_1() RETURNS void LANGUAGE sql AS ''`,
+};
+
+const ACKNOWLEDGED_TOO_SOON_MS = 500;
+/** The node has noticed that its connections are gone. */
+const RECONNECTED_WITHIN_MS = 200;
+const ENDS_WITHIN_MS = 20_000;
+
+let started: Promise<TestPostgres> | undefined;
+/** For the trial and its controls. Its settings are changed, so it is none that others use. */
+const sharedPostgres = () => {
+  started ??= startPostgres().then(async (postgres) => {
+    await queryPostgres(postgres.url, 'CREATE ROLE plants LOGIN; CREATE ROLE gardener LOGIN');
+    return postgres;
+  });
+  return started;
+};
+let databases = 0;
+
+after(async () => (await started)?.remove());
+
+fault({
+  name: 'a hostile database',
+  mark: 'nothing planted runs with the rights of the service, stored = sent, and weaker durability than promised is refused',
+  rounds: {
+    short: 1,
+    full: Object.keys(ODD_SETTINGS).length + 1,
+    of: 'databases: all odd settings at once, then each',
+  },
+  skip: whyNoPostgres,
+  async trial(trial) {
+    const postgres = await sharedPostgres();
+    const names = Object.keys(ODD_SETTINGS);
+    let planted = 0;
+    for (let round = 0; round < trial.rounds; round++) {
+      const database = await makeSharedDatabase(postgres, round === 0 ? names : [names[round - 1] as string]);
+      planted += await useEverything(trial, database);
+    }
+    for (const [what, sql] of someOf(trial, Object.entries(PLANTED_OBJECTS))) {
+      const { url, gardener } = await makeSharedDatabase(postgres, []);
+      await queryPostgres(gardener, sql);
+      const says = /belongs to the role gardener, whose code would run with the rights of this service: drop it/;
+      await refuses(trial, url, says, `${what} that another role has planted`);
+    }
+    for (const [setting, value, says] of someOf(trial, REFUSED_SETTINGS)) {
+      const { url, admin } = await makeSharedDatabase(postgres, []);
+      await queryPostgres(admin, `ALTER DATABASE ${databaseOf(url)} SET ${setting} = '${value}'`);
+      await refuses(trial, url, says, `${setting} = ${value}`);
+    }
+    await wantsStandby(trial, postgres);
+    return `${trial.rounds} databases, ${planted.toLocaleString('en')} functions and operators planted, 0 ran`;
+  },
+  controls: [
+    {
+      build: 'one that leaves the search path of reads as it is',
+      changes: [
+        {
+          file: 'src/postgres/transaction.ts',
+          from: `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
+          to: 'READ ONLY;',
+        },
+      ],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one that leaves the search path of writes as it is',
+      changes: [
+        {
+          file: 'src/postgres/transaction.ts',
+          from: `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
+          to: 'SET TRANSACTION READ WRITE;',
+        },
+      ],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one whose functions search the schema that they are in, too',
+      changes: [
+        {
+          file: 'src/postgres/migrations/0004_own_names.sql',
+          from: `text[], words bigint[], word_ids bigint[]
+)
+RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET`,
+          to: `text[], words bigint[], word_ids bigint[]
+)
+RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
+LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
+        },
+      ],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one that does not cast what it passes to its functions',
+      changes: [{ file: 'src/postgres/names.ts', from: `::\${type}`, to: '' }],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one that asks for the number of its session through the search path',
+      changes: [{ file: 'src/postgres/wake.ts', from: 'pg_catalog.pg_backend_pid', to: 'pg_backend_pid' }],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one that looks for its tables through the search path',
+      changes: [{ file: 'src/postgres/database.ts', from: "pg_catalog.to_regclass('plant", to: "to_regclass('plant" }],
+      caught: /planted .* ran as plants/,
+    },
+    {
+      build: 'one that leaves array_nulls as it is',
+      changes: [{ file: 'src/postgres/transaction.ts', from: ' SET LOCAL array_nulls = on;', to: '' }],
+      caught: /stored is not what was sent|migrate ended with 1/,
+    },
+    {
+      build: 'one that writes only where the default lets it',
+      changes: [{ file: 'src/postgres/transaction.ts', from: ' SET TRANSACTION READ WRITE;', to: '' }],
+      caught: /read-only transaction/,
+    },
+    {
+      build: 'one that uses tables and functions of other roles',
+      changes: [{ file: 'src/postgres/database.ts', from: '  if (rows.length === 0) return;\n', to: '  return;\n' }],
+      caught:
+        /that another role has planted: the server did not refuse it|that another role has planted: .* already exists/,
+    },
+    {
+      build: 'one that accepts less than a standby promises',
+      changes: [{ file: 'src/postgres/database.ts', from: "if (standbys !== '' && ", to: "if (standbys === '-' && " }],
+      caught: /synchronous_commit = local with a standby: the server did not refuse it/,
+    },
+    {
+      build: 'one that commits as database and role say while it runs',
+      changes: [
+        { file: 'src/postgres/transaction.ts', from: ` SET LOCAL synchronous_commit = \${synchronousCommit};`, to: '' },
+      ],
+      caught: /acknowledged with \d+ although no standby has it/,
+    },
+    {
+      build: 'one that starts where foreign keys are not kept',
+      changes: [{ file: 'src/postgres/database.ts', from: "replication_role !== 'origin' || ", to: '' }],
+      caught: /session_replication_role = replica: the server did not refuse it/,
+    },
+  ],
+});
+
+/** One of them in the short form, which has only seconds. */
+function someOf<T>({ isFull, random }: Trial, all: T[]): T[] {
+  return isFull ? all : [random.pick(all)];
+}
+
+interface SharedDatabase {
+  /** As the role of the service, which owns the database. */
+  url: string;
+  /** As a role that may create objects in its schema. */
+  gardener: string;
+  /** As the superuser. */
+  admin: string;
+}
+
+async function makeSharedDatabase({ url, port }: TestPostgres, oddSettings: string[]): Promise<SharedDatabase> {
+  const name = `garden_${databases++}`;
+  const as = (role: string) => `postgres://${role}@127.0.0.1:${port}/${name}`;
+  await queryPostgres(url, `CREATE DATABASE ${name} OWNER plants TEMPLATE template0`);
+  const own = { url: as('plants'), gardener: as('gardener'), admin: as('postgres') };
+  await queryPostgres(own.admin, 'GRANT CREATE ON SCHEMA public TO gardener');
+  const known = await queryPostgres(url, 'SELECT name FROM pg_settings');
+  for (const setting of oddSettings) {
+    if (!setting.includes('.') && !known.some(({ name }) => name === setting)) continue; // not in this version
+    const value = setting === 'search_path' ? ODD_SETTINGS[setting] : `'${ODD_SETTINGS[setting]}'`;
+    await queryPostgres(own.admin, `ALTER ROLE plants IN DATABASE ${name} SET ${setting} = ${value}`);
+  }
+  return own;
+}
+
+/** Gives how many functions and operators were planted. */
+async function useEverything(trial: Trial, { url, gardener, admin }: SharedDatabase): Promise<number> {
+  let planted = await plant(gardener);
+  const from = `sqlite:${makeFolder()}/plants.db`;
+  await besideServer(from, async (store) => {
+    await store.import(SENT.slice(0, 2), { tokenId: 'cli' });
+  });
+  await command(trial, url, ['migrate', '--from', from, '--to', url]);
+  planted += await plant(gardener, 'functions'); // for the row types of the tables, and beside the store's own
+  const scopes = 'plants:read,plants:write,admin';
+  const secret = (await command(trial, url, ['token', 'create', '--name', 'x', '--scopes', scopes])).trim();
+  const server = await trial.startServer({
+    databaseUrl: url,
+    token: { secret, id: '' },
+    env: { WEBHOOK_ALLOW_PRIVATE: '1' },
+  });
+  const receiver = await startReceiver();
+  try {
+    await useApi(server, receiver);
+    await command(trial, url, ['changes', 'prune', '--older-than', '1s']);
+    const ran = await listRan(admin);
+    assert.deepEqual(ran, [], ran.join(', '));
+    assert.doesNotMatch(server.output(), /planted/);
+  } catch (error) {
+    const ran = [...(await listRan(admin)), ...(server.output().match(/planted [^"]* ran as \w+/g) ?? [])];
+    throw ran.length === 0 ? error : new assert.AssertionError({ message: `${ran.join(', ')}: ${error}` });
+  } finally {
+    await server.kill();
+    await receiver.close();
+  }
+  const stored = await queryPostgres(admin, 'SELECT id, name, tag FROM plants ORDER BY id');
+  const sent = SENT.map(({ id, name, tag }) => ({ id, name, tag: tag ?? null }));
+  assert.deepEqual(stored, sent, 'stored is not what was sent');
+  return planted;
+}
+
+/** The first two come from SQLite, the next two with an import. */
+const SENT: NewPlant[] = [
+  { id: 1n, name: 'Ficus' },
+  { id: 2n, name: 'Été\\"', tag: 'NULL' },
+  { id: 3n, name: 'NULL' },
+  { id: 4n, name: 'Palme', tag: '{}' },
+  { id: 5n, name: 'Monstera deliciosa' },
+  { id: 6n, name: '\u0416'.repeat(3000), tag: 'NULL' },
+];
+
+async function useApi(server: TestServer, receiver: Receiver): Promise<void> {
+  const call = callerOf(server, server.secret);
+  const expect = async (status: number, method: string, path: string, body?: unknown): Promise<string> => {
+    const answer = await call(method, path, body);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.status} ${answer.body}`);
+    return answer.body;
+  };
+  const find = async (path: string): Promise<number[]> =>
+    (JSON.parse(await expect(200, 'GET', path)) as { id: number }[]).map(({ id }) => id);
+  const events = ['plant.created', 'plant.updated', 'plant.deleted'];
+  const hook = JSON.parse(await expect(201, 'POST', '/webhooks', { url: receiver.url, events }));
+
+  const lines = SENT.slice(2, 4).map((plant) => printJson(plant));
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };
+  const body = lines.join('\n');
+  const imported = await send(server.port, { method: 'POST', path: '/plants/import', headers, body });
+  assert.equal(JSON.parse(imported.body).created, 2, imported.body);
+  for (const plant of SENT.slice(4)) await expect(200, 'POST', '/plants', printJson(plant));
+  for (const plant of SENT) await expect(200, 'POST', '/plants', printJson(plant)); // replays
+  await expect(400, 'POST', '/plants', '{"id":1,"name":"another"}');
+  await expect(200, 'PUT', '/plants/9', { name: 'Acer', tag: 'tree' });
+  await expect(200, 'PATCH', '/plants/9', { tag: null });
+  await Promise.all(
+    Array.from({ length: 8 }, (_, n) => expect(200, 'PUT', `/plants/${20 + n}`, { name: `many ${n}` })),
+  );
+  for (const id of [9, 20, 21, 22, 23, 24, 25, 26, 27]) await expect(204, 'DELETE', `/plants/${id}`);
+
+  const all = SENT.map(({ id }) => Number(id));
+  assert.deepEqual(await find('/plants'), all);
+  assert.deepEqual(await find('/plants?tag=NULL'), [2, 6]);
+  assert.deepEqual(await find('/plants?q=mon+del'), [5]);
+  assert.deepEqual(await find('/plants?q=ete&tag=NULL'), [2]);
+  assert.equal((await expect(200, 'GET', '/plants/export')).trim().split('\n').length, all.length);
+  const { plants, untagged, tags } = JSON.parse(await expect(200, 'GET', '/plants/summary'));
+  assert.deepEqual(
+    { plants, untagged, tags },
+    { plants: 6, untagged: 3, tags: [{ tag: 'NULL', plants: 2 }, { tag: '{}', plants: 1 }] }, // biome-ignore format: short
+  );
+  await expect(200, 'GET', '/plants/5');
+  const changes: { seq: number }[] = JSON.parse(await expect(200, 'GET', '/events?limit=1000'));
+  await receiver.count(changes.length - 2);
+
+  const of = `/webhooks/${hook.id}`;
+  await expect(200, 'GET', '/webhooks');
+  const newest = changes.at(-1)?.seq;
+  await until(async () => JSON.parse(await expect(200, 'GET', `${of}/deliveries`)).length > 0);
+  await expect(202, 'POST', `${of}/deliveries/${newest}/retry`);
+  await expect(202, 'POST', `${of}/replay`, { from: newest });
+  await expect(200, 'POST', `${of}/rotate`);
+  await expect(200, 'POST', `${of}/enable`);
+  await expect(204, 'DELETE', of);
+
+  const token = JSON.parse(await expect(201, 'POST', '/tokens', { name: 'other', scopes: ['admin'] }));
+  await expect(200, 'POST', `/tokens/${token.id}/rotate`, { grace: '1h' });
+  await expect(200, 'GET', '/tokens');
+  await expect(204, 'DELETE', `/tokens/${token.id}`);
+  await expect(200, 'GET', '/metrics');
+  await expect(200, 'GET', '/readyz');
+}
+
+/** Gives what it printed. */
+async function command({ launcher }: Trial, databaseUrl: string, args: string[]): Promise<string> {
+  const { status, stdout, stderr } = await runBuild(launcher, databaseUrl, args);
+  assert.equal(status, 0, `${args[0]} ended with ${status}: ${stderr}`);
+  return stdout;
+}
+
+async function refuses({ launcher }: Trial, databaseUrl: string, says: RegExp, what: string): Promise<void> {
+  const { status, stderr } = await runBuild(launcher, databaseUrl, ['serve']);
+  assert.notEqual(status, null, `${what}: the server did not refuse it`);
+  assert.match(stderr, says, `${what}: ${stderr}`);
+  assert.match(stderr, /^plant-store: .*\n$/);
+  assert.equal(status, 1);
+}
+
+/** Gives null as status where it had to be ended: it serves. */
+async function runBuild(launcher: string, databaseUrl: string, args: string[]) {
+  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl };
+  const child = spawn(process.execPath, [launcher, ...args], { env });
+  if (args[0] === 'serve') child.stdout.once('data', () => child.kill('SIGKILL'));
+  const tooLong = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
+  const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
+  clearTimeout(tooLong);
+  return { status: status as number | null, stdout, stderr };
+}
+
+/** Where a standby is to have every commit, a start with less is refused, and a change of settings later changes nothing. */
+async function wantsStandby(trial: Trial, postgres: TestPostgres): Promise<void> {
+  const { url, admin } = await makeSharedDatabase(postgres, []);
+  const set = (value: string) =>
+    queryPostgres(
+      admin,
+      `SET synchronous_commit = local; ALTER ROLE plants IN DATABASE ${databaseOf(url)} SET synchronous_commit = ${value}`,
+    );
+  const server = await trial.startServer({ databaseUrl: url });
+  try {
+    await waitForStandby(postgres, 'nobody');
+    for (const value of someOf(trial, TOO_WEAK)) {
+      await set(value);
+      const says = new RegExp(
+        `synchronous_commit is ${value} .* although synchronous_standby_names is set, .* set synchronous_commit to on or remote_apply`,
+      );
+      await refuses(trial, url, says, `synchronous_commit = ${value} with a standby`);
+    }
+    await queryPostgres(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'`);
+    await sleep(RECONNECTED_WITHIN_MS);
+    const answered = post(server, '{"id":1,"name":"Ficus"}');
+    const soon = await Promise.race([answered, sleep(ACKNOWLEDGED_TOO_SOON_MS)]);
+    assert.equal(soon, undefined, `acknowledged with ${soon?.status} although no standby has it`);
+    await waitForStandby(postgres, '');
+    assert.equal((await answered).status, 200);
+  } finally {
+    await waitForStandby(postgres, '');
+    await server.kill();
+  }
+}
+
+function databaseOf(url: string): string {
+  return new URL(url).pathname.slice(1);
+}
