@@ -1,6 +1,8 @@
 // What is particular to PostgreSQL: its schema, its locks, what it refuses.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -8,7 +10,9 @@ import { makeDatabase, needsPostgres, queryPostgres } from '../../test/postgres.
 import { walk } from '../../test/store-cases.ts';
 import { until } from '../../test/until.ts';
 import type { Store } from '../store.ts';
+import { wordsOf } from '../words.ts';
 import { failureOf } from './failure.ts';
+import { MANY, tagKey, wordKey } from './index-key.ts';
 import { openPostgresStore } from './store.ts';
 
 const BY = { tokenId: 'tok_1' };
@@ -29,6 +33,71 @@ suite('the schema', needsPostgres, () => {
       versions.map(({ version }) => version),
       [1, 2, 3, 4],
     );
+  });
+
+  test('may be in any schema, whatever its name, which need not be the first of the search path', async () => {
+    const url = await makeDatabase();
+    const name = `"o'dd $1 %I ""schema"`;
+    await queryPostgres(url, `CREATE SCHEMA ${name}`);
+    const setPath = (path: string) =>
+      queryPostgres(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET search_path = ${path}`);
+    await setPath(`${name}, public`);
+    const stores = [await open(url)];
+    await setPath(`public, ${name}`);
+    stores.push(await open(url));
+    for (const [at, store] of stores.entries()) await store.create({ id: BigInt(at), name: 'x' }, BY);
+    for (const store of stores) assert.equal((await walk(store, { q: 'x' })).length, 2);
+    await Promise.all(stores.map((store) => store.close()));
+    await setPath('nowhere');
+    await assert.rejects(open(url), /search_path in PostgreSQL names no schema that exists/);
+  });
+
+  test('of the version before is brought up to date, and its nodes go on', async () => {
+    const url = await makeDatabase();
+    const folder = join(import.meta.dirname, 'migrations');
+    const files = readdirSync(folder).sort().slice(0, 3);
+    await queryPostgres(url, files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'));
+    await queryPostgres(
+      url,
+      `CREATE TABLE plant_store_schema (version integer PRIMARY KEY, works_with integer NOT NULL, applied timestamptz NOT NULL DEFAULT now());
+       INSERT INTO plant_store_schema VALUES (1, 1), (2, 1), (3, 1)`,
+    );
+    const createByOldNode = (id: number, name: string) => {
+      const words = wordsOf(name).map(wordKey);
+      const values = [
+        [id],
+        [name],
+        ['t'],
+        [1],
+        ['tok'],
+        [...words, tagKey('t')],
+        [...words, tagKey('t')].map(() => id),
+      ];
+      return queryPostgres(url, 'SELECT * FROM create_plants_1($1, $2, $3, $4, $5, $6, $7)', ...values);
+    };
+    const long = `Ficus ${'é'.repeat(3000)}`;
+    await createByOldNode(1, long);
+    await createByOldNode(2, 'Ficus short');
+
+    const store = await open(url);
+    const entries = async (id: number) =>
+      (await queryPostgres(url, 'SELECT word FROM words WHERE id = $1 ORDER BY word', id)).map(({ word }) => word);
+    assert.deepEqual(await entries(1), [MANY, tagKey('t')], 'one entry stands for all words of a long name');
+    assert.deepEqual(await entries(2), [wordKey('ficus'), wordKey('short'), tagKey('t')]);
+    await createByOldNode(3, long);
+    assert.deepEqual(
+      (await walk(store, { q: 'ficus', tag: 't' })).map(({ id }) => id),
+      [1n, 2n, 3n],
+    );
+    await store.delete(3n, BY); // which leaves words behind that the new version knows nothing of
+    assert.equal((await entries(3)).length, 2);
+    const { seq } = await store.create({ id: 3n, name: 'Ficus again', tag: 't' }, BY);
+    assert.ok(seq > 1_000_000_000, 'a dump of the version before may be in two databases');
+    assert.deepEqual(
+      (await walk(store, { q: 'ficus a' })).map(({ id }) => id),
+      [3n],
+    );
+    await store.close();
   });
 
   test('webhooks are shared among nodes that stay; one that comes and goes gets none', async () => {

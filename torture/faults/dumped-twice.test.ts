@@ -1,0 +1,192 @@
+// One database that becomes several: two copies of it, and a copy of a store on SQLite, all of which go on beside the
+// first one. CREATE DATABASE … TEMPLATE makes the same copy as a dump and its restore.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf, post, send } from '../../test/request.ts';
+import { makeFolder, type TestServer } from '../../test/server.ts';
+import { eventually } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
+import { whyNoPostgres } from '../on-postgres.ts';
+
+const SCOPES = 'plants:read,plants:write,admin';
+/** Each store creates, updates and deletes so many plants. */
+const WRITES = 10;
+
+fault({
+  name: 'one dump in two databases',
+  mark: 'no change number, ETag or webhook-id is given twice; an old If-Match is 412, and a reader that has seen more gets 410',
+  rounds: { short: 1, full: 10, of: 'databases, each copied twice, and stores on SQLite, each copied once' },
+  skip: whyNoPostgres,
+  async trial(trial) {
+    let numbers = 0;
+    for (let round = 0; round < trial.rounds; round++) {
+      numbers += await copyDatabase(trial);
+      numbers += await copyFromSqlite(trial);
+    }
+    return `${numbers.toLocaleString('en')} changes of ${5 * trial.rounds} stores, no number twice`;
+  },
+  controls: [
+    {
+      build: 'one that does not notice that the database is a copy',
+      changes: [{ file: 'src/postgres/database.ts', from: 'if (!isKnown) await', to: 'if (false) await' }],
+      caught: /was given by two stores/,
+    },
+    {
+      build: 'one that knows a database by the server alone',
+      changes: [
+        { file: 'src/postgres/migrations/0004_own_names.sql', from: 'RETURN cluster ||', to: 'RETURN cluster; --' },
+      ],
+      caught: /was given by two stores/,
+    },
+    {
+      build: 'one that skips a constant count',
+      changes: [{ file: 'src/postgres/migrations/0004_own_names.sql', from: `    + ('x' ||`, to: `    + 0 * ('x' ||` }],
+      caught: /was given by two stores/,
+    },
+    {
+      build: 'one whose migrate skips nothing',
+      changes: [
+        {
+          file: 'src/postgres/load.ts',
+          from: `SELECT \${names.calls.skip_change_numbers}`,
+          to: `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
+        },
+      ],
+      caught: /was given by two stores/,
+    },
+  ],
+});
+
+interface Continued {
+  server: TestServer;
+  seqs: number[];
+  etags: string[];
+  /** Of the plant that every store has changed. */
+  changed: string;
+}
+
+async function copyDatabase(trial: Trial): Promise<number> {
+  const url = await makeDatabase();
+  const token = await createToken(trial, url);
+  const receiver = await startReceiver();
+  const start = (databaseUrl: string) => trial.startServer({ databaseUrl, token, env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const original = await start(url);
+  const { status } = await callerOf(original, token.secret)('POST', '/webhooks', { url: receiver.url });
+  assert.equal(status, 201);
+  const dumped = await writeBefore(original);
+  await receiver.count(WRITES);
+  await original.stop(); // a template must not be in use
+  const urls = [url, await copyOf(url, 'b'), await copyOf(url, 'c')];
+  receiver.received.length = 0;
+  const stores = await Promise.all(urls.map(async (one) => continueOn(await start(one), dumped)));
+  assertApart(stores);
+  await receiver.count(stores.length * WRITES);
+  assertOnce(
+    'webhook-id',
+    receiver.received.map(({ headers }) => String(headers['webhook-id'])),
+  );
+  await assertClientsNotice(stores);
+  for (const { server } of stores) await server.kill();
+  await receiver.close();
+  return stores.flatMap(({ seqs }) => seqs).length;
+}
+
+async function copyFromSqlite(trial: Trial): Promise<number> {
+  const from = `sqlite:${join(makeFolder(), 'plants.db')}`;
+  const to = await makeDatabase();
+  const token = await createToken(trial, from);
+  const original = await trial.startServer({ databaseUrl: from, token });
+  const dumped = await writeBefore(original);
+  await command(trial, from, ['migrate', '--from', from, '--to', to]);
+  const copy = await trial.startServer({ databaseUrl: to, token });
+  const stores = await Promise.all([original, copy].map((server) => continueOn(server, dumped)));
+  assertApart(stores);
+  await assertClientsNotice(stores);
+  for (const { server } of stores) await server.kill();
+  return stores.flatMap(({ seqs }) => seqs).length;
+}
+
+/** Gives the number of the last change. */
+async function writeBefore(server: TestServer): Promise<number> {
+  for (let id = 0; id < WRITES; id++) await post(server, `{"id":${id},"name":"before the dump"}`);
+  const changes = await readChanges(server, 0);
+  assert.equal(changes.length, WRITES);
+  return changes.at(-1) as number;
+}
+
+async function continueOn(server: TestServer, dumped: number): Promise<Continued> {
+  const call = callerOf(server, server.secret);
+  const answers = [await call('PUT', '/plants/0', { name: `after the dump ${server.port}` })];
+  for (let n = 0; n < WRITES; n++) answers.push(await post(server, `{"id":${WRITES + n},"name":"after the dump"}`));
+  for (const { status, body } of answers) assert.equal(status, 200, body);
+  const etags = answers.map(({ headers }) => String(headers.etag));
+  return { server, seqs: await readChanges(server, dumped), etags, changed: etags[0] as string };
+}
+
+/** A client that was up to date when the copy was made continues at each of them. */
+async function readChanges(server: TestServer, after: number): Promise<number[]> {
+  const { status, body } = await callerOf(server, server.secret)('GET', `/events?after=${after}&limit=1000`);
+  assert.equal(status, 200, body);
+  return (JSON.parse(body) as { seq: number }[]).map(({ seq }) => seq);
+}
+
+function assertApart(stores: Continued[]): void {
+  assertOnce(
+    'change number',
+    stores.flatMap(({ seqs }) => seqs),
+  );
+  assertOnce(
+    'ETag',
+    stores.flatMap(({ etags }) => etags),
+  );
+  for (const seq of stores.flatMap(({ seqs }) => seqs)) assert.ok(Number.isSafeInteger(seq), `${seq} is not exact`);
+}
+
+function assertOnce(what: string, given: (string | number)[]): void {
+  const twice = given.find((one, at) => given.indexOf(one) !== at);
+  assert.equal(twice, undefined, `the ${what} ${twice} was given by two stores`);
+}
+
+/** An ETag of one store is none of another, and numbers that another one has skipped are gone there. */
+async function assertClientsNotice(stores: Continued[]): Promise<void> {
+  for (const { server, seqs } of stores) {
+    const call = callerOf(server, server.secret);
+    for (const other of stores.filter((one) => one.server !== server)) {
+      const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
+      const body = '{"name":"a lost update"}';
+      const sent = { method: 'PUT', path: '/plants/0', headers: { ...headers, 'if-match': other.changed }, body };
+      assert.equal((await send(server.port, sent)).status, 412, 'an ETag of another store was accepted');
+      const last = other.seqs.at(-1) as number;
+      if (last > (seqs.at(-1) as number)) continue;
+      const { status } = await call('GET', `/events?after=${last}`);
+      assert.equal(status, 410, `a client that has seen change ${last} of another store got ${status}`);
+    }
+  }
+}
+
+async function copyOf(url: string, suffix: string): Promise<string> {
+  const name = new URL(url).pathname.slice(1);
+  const admin = url.replace(/[^/]+$/, 'postgres');
+  await eventually(() => queryPostgres(admin, `CREATE DATABASE ${name}_${suffix} TEMPLATE ${name}`));
+  return `${url}_${suffix}`;
+}
+
+/** By the build that is tried: another one would prepare the database for it. */
+async function createToken(trial: Trial, databaseUrl: string): Promise<{ secret: string; id: string }> {
+  const printed = await command(trial, databaseUrl, ['token', 'create', '--name', 'x', '--scopes', SCOPES]);
+  return { secret: printed.trim(), id: '' };
+}
+
+async function command({ launcher }: Trial, databaseUrl: string, args: string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
+  const child = spawn(process.execPath, [launcher, ...args], { env });
+  const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
+  assert.equal(status, 0, `${args[0]} ended with ${status}: ${stderr}`);
+  return stdout;
+}
