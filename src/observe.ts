@@ -61,7 +61,7 @@ export type Fact =
   | { kind: 'webhook_failing'; webhookId: string; reason: string }
   | { kind: 'webhook_recovered'; webhookId: string }
   | { kind: 'webhook_disabled'; webhookId: string; reason: string }
-  /** An answer of 50000. */
+  /** An answer of 50000, or an error that work in the background did not expect. */
   | { kind: 'bug'; requestId?: string; error: unknown }
   /** Said once when writes begin to fail and once when they succeed again. */
   | { kind: 'writes_failing'; reason: string }

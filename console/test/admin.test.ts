@@ -273,6 +273,23 @@ describe('the console of an administrator', needsBrowser, () => {
     await based.stop();
   });
 
+  test('shows an administrator who may not read plants nothing that would be refused', async () => {
+    const receiver = await startReceiver();
+    const { id } = await client.webhooks.create({ url: receiver.url });
+    await client.create({ id: 61n, name: 'Told of' });
+    await receiver.count(1);
+    const { secret: weak } = await addToken(server.databaseUrl, { name: 'keeper', scopes: ['admin'] });
+    const other = await openWindow(browser, server.url);
+    await signIn(other.page, server.url, weak);
+    await openView(other.page, 'Webhooks');
+    await other.page.getByRole('button', { name: 'Deliveries' }).click();
+    await other.page.getByRole('row', { name: /61 delivered/ }).waitFor();
+    assert.equal(await other.page.getByRole('button', { name: /Send again|Add a webhook/ }).count(), 0);
+    assert.deepEqual(other.faults, []);
+    await other.context.close();
+    await client.webhooks.delete(id);
+  });
+
   test('signs out whoever has revoked the token they use', async () => {
     const other = await addToken(server.databaseUrl, { name: 'short-lived', scopes: ['plants:read', 'admin'] });
     const leaving = await openWindow(browser, server.url);
