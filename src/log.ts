@@ -96,7 +96,8 @@ function jsonLines(): DestinationStream {
 
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
-  const details = err ? `\n${visibleLines(String(err.stack ?? err))}` : '';
+  // Indented, so that no line of a message looks like one of the log.
+  const details = err ? `\n${visibleLines(String(err.stack ?? err)).replace(/^/gm, '  ')}` : '';
   process.stdout.write(
     `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${visible(msg)}${details}\n`,
   );

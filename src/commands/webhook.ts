@@ -3,6 +3,7 @@
 import { createAttempts, toTestResult } from '../attempt.ts';
 import { CHANGE_TYPES, type ChangeType } from '../change.ts';
 import type { Config } from '../config.ts';
+import { PlantStoreError } from '../error.ts';
 import { printJson } from '../json.ts';
 import { mintWebhookSecret, toTestMessage } from '../message.ts';
 import { Refusal } from '../refusal.ts';
@@ -30,7 +31,7 @@ export async function addWebhook(config: Config, url: string, options: { events?
   const target = await createTargets({ allowPrivate: config.allowPrivateWebhooks })
     .check(url)
     .catch((error: Error) => {
-      throw new Refusal(error.message, 2);
+      throw error instanceof PlantStoreError ? new Refusal(error.message, 2) : error;
     });
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
