@@ -1,8 +1,8 @@
 // Turns of the event loop for work that takes some milliseconds: one piece of it in each, however many there are who have
 // some, so that all else that waits does so for one of them only.
 
-/** Work of a client's size is done in slices of this length. */
-const SLICE_MS = 10;
+/** Work that grows with what a client has sent or stored is done in slices of this length. */
+const SLICE_MS = 5;
 
 const waiting: (() => void)[] = [];
 
@@ -26,10 +26,10 @@ export interface Slices {
 }
 
 /** The first slice begins now. */
-export function createSlices(): Slices {
+export function createSlices(sliceMs = SLICE_MS): Slices {
   let begunMs = performance.now();
   return {
-    isOver: () => performance.now() - begunMs > SLICE_MS,
+    isOver: () => performance.now() - begunMs > sliceMs,
     async next() {
       await ownTurn();
       begunMs = performance.now();

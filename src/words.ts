@@ -20,6 +20,11 @@ const MARKS = new RegExp(`[\\p{M}${ACCENT}\\uff9e\\uff9f]+`, 'gu');
  * normalizing sorts each run in quadratic time.
  */
 const MAX_MARKS = 30;
+/**
+ * What a name becomes beyond this is ignored. No name of 64 KiB gets there but one of signs that stand for four letters or
+ * more: U+FDFA alone becomes 18.
+ */
+const MAX_FOLDED_CHARS = 64 * 1024;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 const ASCII_WORD = /[0-9a-z]+/g;
@@ -76,11 +81,12 @@ export function isAscii(text: string): boolean {
 
 /** By way of capitals, so that ß is ss; composed again, so that a syllable of Hangul stays one character. */
 function fold(text: string): string {
-  const plain = text
+  const decomposed = text
     .replace(MARKS, (run) => cutText(run, MAX_MARKS))
     .normalize('NFKD')
     .replace(ACCENTS, '');
+  const plain = cutText(decomposed, MAX_FOLDED_CHARS);
   const small = plain.toUpperCase().toLowerCase();
-  const decomposed = small === plain ? small : small.normalize('NFKD').replace(ACCENTS, '');
-  return decomposed.replace(/[øłđħŧıς]/g, (letter) => PLAIN[letter] ?? letter).normalize('NFC');
+  const folded = small === plain ? small : small.normalize('NFKD').replace(ACCENTS, '');
+  return folded.replace(/[øłđħŧıς]/g, (letter) => PLAIN[letter] ?? letter).normalize('NFC');
 }

@@ -19,11 +19,25 @@ export async function readTimes(reads: Reads): Promise<number[]> {
   return times;
 }
 
+/** How long reads take while `work` is done, in milliseconds. */
+export async function readTimesDuring(reads: Omit<Reads, 'count'>, work: () => Promise<unknown>): Promise<number[]> {
+  const workerData: Reads = { ...reads, count: Number.POSITIVE_INFINITY };
+  const worker = new Worker(import.meta.filename, { workerData });
+  await once(worker, 'online');
+  const [[times]] = await Promise.all([once(worker, 'message'), work().finally(() => worker.postMessage('stop'))]);
+  return times;
+}
+
 if (!isMainThread && parentPort) {
   const { count, pauseMs, ...target } = workerData as Reads;
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
-  while (times.length < count) {
+  let isStopped = false;
+  parentPort.once('message', () => {
+    isStopped = true;
+  });
+  parentPort.unref();
+  while (times.length < count && !isStopped) {
     const startMs = performance.now();
     await read(agent, target);
     times.push(performance.now() - startMs);

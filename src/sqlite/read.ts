@@ -11,8 +11,9 @@ import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { prepareIsGone } from './numbering.ts';
 import { prepareSearch } from './search.ts';
 
-/** A search looks at this many candidates at once, or for one slice of time, and then lets others in. */
+/** A search looks at this many candidates at once, or for this long, and then lets other searches in. */
 const PASS_ROWS = 1001;
+const PASS_MS = 20;
 
 type ListedRow = PlantRow & { id: bigint };
 
@@ -49,7 +50,7 @@ export function prepareReads(db: DatabaseSync) {
           let count = 0;
           let slices: Slices | undefined;
           for (const row of rows as Iterable<unknown> as Iterable<ListedRow>) {
-            slices ??= createSlices(); // with the first row: to find it again would take as long as it did now
+            slices ??= createSlices(PASS_MS); // with the first row: to find it again would take as long as it did now
             count++;
             const record = toRecord(row.id, row);
             if ((search?.isWanted(record) ?? true) && !add(record)) return 'full';

@@ -1,0 +1,274 @@
+// Single requests whose cost could grow faster than their size: searches, lists and imports of names that are made for
+// it. Another client polls /healthz all the while, on a thread of its own.
+
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { toCursor } from '../../src/cursor.ts';
+import { makeDatabase } from '../../test/postgres.ts';
+import { type Answer, callerOf, send } from '../../test/request.ts';
+import { besideServer, query, type TestServer } from '../../test/server.ts';
+import { fault, type Trial } from '../fault.ts';
+import { whyNoPostgres } from '../on-postgres.ts';
+import { readTimesDuring } from '../read-times.ts';
+
+const MAX_LATE_MS = 100;
+/** What is slow is slow each time, and others on the machine are not: the best of these counts. */
+const TRIES = 5;
+const BETWEEN_TRIES_MS = 500;
+const POLL_MS = 2;
+const NAME_BYTES = 64 * 1024;
+const MAX_WRITES = 1000;
+const MARK = '/healthz is never later than 100 ms';
+const LATE = /\/healthz was \d+ ms late/;
+
+interface Plant {
+  id: number;
+  name: string;
+}
+
+/** A text of as many bytes as a name may have. */
+function fill(part: (n: number) => string, bytes = NAME_BYTES): string {
+  const parts: string[] = [];
+  for (let n = 0, length = 0; ; n++) {
+    length += Buffer.byteLength(part(n));
+    if (length > bytes) return parts.join('');
+    parts.push(part(n));
+  }
+}
+
+function repeat(count: number, firstId: number, name: (n: number) => string): Plant[] {
+  return Array.from({ length: count }, (_, n) => ({ id: firstId + n, name: name(n) }));
+}
+
+const MANY_WORDS = fill((n) => `w${n}x `, NAME_BYTES - 500);
+const LONG_QUERY = MANY_WORDS.slice(0, 8000);
+const ALLOWED_QUERY = MANY_WORDS.split(' ').slice(-65).join(' ');
+const manyWords = repeat(9, 100, (n) => `${MANY_WORDS.slice(10)} row${n}`);
+const growing = repeat(25, 200, (n) => `Growing${n} ${fill(() => '\ufdfa ', NAME_BYTES - 20)}`);
+const shortGrowing = repeat(400, 300, (n) => `Short${n} ${fill(() => '\ufdfa ', 4000)}`);
+const marks = repeat(
+  4,
+  800,
+  (n) => `Marks${n} ${fill(() => ['\u05b1\u05b0', '\u0301\u0316'][n % 2] ?? '', NAME_BYTES - 20)}`,
+);
+const allLongWords = repeat(1024, 1000, (n) => `ab${n % 16}x${n}${'z'.repeat(32_000)}`);
+/** Its words begin with many others each, and it has as many as are looked up. */
+const BEGINNINGS_QUERY = Array.from({ length: 16 }, (_, n) => `ab${n}x`).join(' ');
+const longRecords = repeat(40, 3000, (n) => `Record${n} ${'é"\\'.repeat(12_000)}`);
+const differentWords = repeat(32, 4000, (n) => fill((at) => `${(n * 20_000 + at).toString(36)}v `));
+
+fault({
+  name: 'one expensive request, on SQLite',
+  mark: MARK,
+  rounds: { short: 1, full: 3, of: 'times each request' },
+  async trial(trial) {
+    const server = await trial.startServer();
+    return tryAll(trial, server, {
+      async withLongWords(hold, search) {
+        const [longest] = query(server.databasePath, 'SELECT max(length(word)) AS chars FROM dictionary');
+        assert.ok(Number(longest?.chars) <= 64, `a word of ${longest?.chars} characters is in the dictionary`);
+        await importBeginnings(server, BEGINNINGS[trial.isFull ? 'full' : 'short']);
+        await hold('a search for a beginning of very many words', () => search('cb'));
+      },
+      async afterDeletes() {
+        const count = () => query(server.databasePath, `SELECT word FROM dictionary WHERE word LIKE 'ab%zz'`).length;
+        const put = (n: number) => callerOf(server, server.secret)('PUT', '/plants/1', { name: `n${n}` });
+        for (let writes = 0; writes < MAX_WRITES && count() > 0; writes++) await put(writes);
+        assert.equal(count(), 0, 'words of deleted plants are in the dictionary');
+      },
+    });
+  },
+  controls: [
+    {
+      build: 'one that searches on the main thread',
+      changes: [
+        {
+          file: 'src/sqlite/store.ts',
+          from: '(isPlain ? reads.list(query) : searcher.list(query))',
+          to: '(isPlain ? reads.list(query) : reads.list(query))',
+        },
+      ],
+      caught: LATE,
+    },
+    {
+      build: 'one that takes any query',
+      changes: [
+        { file: 'src/words.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
+        { file: 'src/words.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
+      ],
+      caught: /a query of \d+ characters got 200/,
+    },
+    {
+      build: 'one that indexes long words as they are',
+      changes: [{ file: 'src/sqlite/search.ts', from: 'MAX_WORD_CHARS = 64', to: 'MAX_WORD_CHARS = 32768' }],
+      caught: /a word of 32006 characters is in the dictionary/,
+    },
+    {
+      build: 'one that never cleans the dictionary',
+      changes: [{ file: 'src/sqlite/dictionary.ts', from: 'if (doubted.size > 0) removeUnused();', to: '' }],
+      caught: /words of deleted plants are in the dictionary/,
+    },
+    {
+      build: 'one that writes the words of an import at its end',
+      changes: [{ file: 'src/sqlite/batch.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' }],
+      caught: LATE,
+    },
+    {
+      build: 'one that reads every list at once',
+      changes: [{ file: 'src/sqlite/read.ts', from: 'await ownTurn(); // also for what prints the page', to: '' }],
+      caught: LATE,
+    },
+  ],
+});
+
+fault({
+  name: 'one expensive request, on PostgreSQL',
+  mark: MARK,
+  rounds: { short: 1, full: 3, of: 'times each request' },
+  skip: whyNoPostgres,
+  async trial(trial) {
+    return tryAll(trial, await trial.startServer({ databaseUrl: await makeDatabase() }));
+  },
+  controls: [
+    {
+      build: 'one that compares every word with every word of any query',
+      changes: [
+        { file: 'src/words.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
+        { file: 'src/words.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
+        {
+          file: 'src/words.ts',
+          from: 'const missing = new Set(wanted);\n',
+          to: `const missing = new Set(wanted);
+            const words = wordsOf(name);
+            if (missing.size > 0) return wanted.every((begin) => words.some((word) => word.startsWith(begin)));\n`,
+        },
+      ],
+      caught: LATE,
+    },
+    {
+      build: 'one that looks at all candidates in one go',
+      changes: [{ file: 'src/postgres/read.ts', from: 'if (slices.isOver()) await slices.next();', to: '' }],
+      caught: LATE,
+    },
+    {
+      build: 'one that folds runs of marks of any length',
+      changes: [{ file: 'src/words.ts', from: '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', to: '' }],
+      caught: LATE,
+    },
+    {
+      build: 'one that folds the names of a batch in one go',
+      changes: [
+        {
+          file: 'src/postgres/write.ts',
+          from: 'if (slices.isOver()) await slices.next(); // names take their time to fold',
+          to: '',
+        },
+      ],
+      caught: LATE,
+    },
+  ],
+});
+
+const BEGINNINGS = { short: 20_000, full: 200_000 };
+
+/** The first letter has others before them, so that the index is asked for all that begin so. */
+function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<void> {
+  const toPlant = (n: number) => ({ id: BigInt(10_000 + n), name: n < 2000 ? `ca${n}` : `cb${n}` });
+  return besideServer(databaseUrl, async (store) => {
+    for (let at = 0; at < count; at += 10_000) {
+      await store.import(
+        Array.from({ length: 10_000 }, (_, n) => toPlant(at + n)),
+        { tokenId: 'tok_1' },
+      );
+    }
+  });
+}
+
+type Hold = (name: string, work: () => Promise<unknown>) => Promise<void>;
+type Search = (q: string) => Promise<Answer>;
+
+interface OwnSteps {
+  withLongWords?(hold: Hold, search: Search): Promise<void>;
+  afterDeletes?(): Promise<void>;
+}
+
+async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSteps = {}): Promise<string> {
+  const call = callerOf(server, server.secret);
+  const late = new Map<string, number>();
+  const longWords = allLongWords.slice(0, isFull ? undefined : 200);
+  const search: Search = (q) => call('GET', `/plants?limit=10&q=${encodeURIComponent(q)}`);
+
+  await hold('a query that is too long', async () => {
+    await importPlants(server, manyWords.slice(0, 1));
+    await refuses(LONG_QUERY, search(LONG_QUERY));
+    await refuses(MANY_WORDS, searchByMcp(server, MANY_WORDS));
+  });
+  await hold('a search in nine names of many words', async () => {
+    await importPlants(server, manyWords);
+    assert.equal((await search(ALLOWED_QUERY)).status, 200);
+  });
+  await hold('an import of names that grow', () => importPlants(server, growing));
+  await hold('an import of short names that grow', () => importPlants(server, shortGrowing));
+  await hold('an import of very many different words', () => importPlants(server, differentWords));
+  await hold('an import of names with long runs of marks', () => importPlants(server, marks));
+  await hold('a search in names that grow', () => search('gro nothing'));
+  await hold('a search in names with long runs of marks', () => search('mar nothing'));
+  await hold('an import of long words', () => importPlants(server, longWords));
+  await hold('a search among long words', () => search(BEGINNINGS_QUERY));
+  await own.withLongWords?.(hold, search);
+  await importPlants(server, longRecords);
+  await hold('many lists of long records', () => Promise.all(Array.from({ length: 32 }, listLongRecords)));
+  await hold('many pages of long changes', () =>
+    Promise.all(Array.from({ length: 32 }, () => call('GET', `/events?limit=1000`))),
+  );
+  await Promise.all(longWords.map(({ id }) => call('DELETE', `/plants/${id}`)));
+  await hold('a search for words that were deleted', () => search(BEGINNINGS_QUERY));
+  await own.afterDeletes?.();
+  assert.equal(await server.stop(), 0);
+  const [name, worstMs] = [...late].sort(([, a], [, b]) => b - a)[0] ?? ['', 0];
+  return `/healthz was ${worstMs.toFixed(0)} ms late at most, beside ${name}`;
+
+  async function hold(name: string, work: () => Promise<unknown>): Promise<void> {
+    for (let round = 0; round < rounds; round++) {
+      let bestMs = Number.POSITIVE_INFINITY;
+      for (let attempt = 0; attempt < TRIES && bestMs > MAX_LATE_MS; attempt++) {
+        const polls = { port: server.port, secret: server.secret, path: '/healthz', pauseMs: POLL_MS };
+        if (attempt > 0) await sleep(attempt * BETWEEN_TRIES_MS);
+        bestMs = Math.min(bestMs, Math.max(...(await readTimesDuring(polls, work))));
+      }
+      assert.ok(bestMs <= MAX_LATE_MS, `${name}: /healthz was ${bestMs.toFixed(0)} ms late`);
+      late.set(name, Math.max(late.get(name) ?? 0, bestMs));
+    }
+  }
+
+  async function listLongRecords(): Promise<void> {
+    const { status, body } = await call('GET', `/plants?limit=1000&cursor=${cursorAt(longRecords[0]?.id ?? 0)}`);
+    assert.equal(status, 200, body.slice(0, 200));
+  }
+}
+
+/** As a `Link` would have it. */
+function cursorAt(id: number): string {
+  return toCursor(BigInt(id), {});
+}
+
+async function refuses(q: string, answer: Promise<{ status: number; body: string }>): Promise<void> {
+  const { status, body } = await answer;
+  assert.match(body, /40003/, `a query of ${q.length} characters got ${status}`);
+  assert.match(body, /must have at most 1000 characters and 64 words/);
+}
+
+async function importPlants({ port, secret }: TestServer, plants: Plant[]): Promise<void> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
+  const body = plants.map((plant) => `${JSON.stringify(plant)}\n`).join('');
+  const { status, body: report } = await send(port, { method: 'POST', path: '/plants/import', headers, body });
+  assert.equal(status, 200, report);
+  assert.equal(JSON.parse(report).failed, 0, report.slice(0, 500));
+}
+
+function searchByMcp({ port, secret }: TestServer, q: string): Promise<Answer> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+  const params = { name: 'search_plants', arguments: { q } };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  return send(port, { method: 'POST', path: '/mcp', headers, body });
+}
