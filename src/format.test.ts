@@ -251,3 +251,21 @@ test('is quick with lines that are made to be slow', async () => {
   await readAll('csv', Buffer.from(`id,name\n${'"a",'.repeat(100_000)}`), 65_536);
   assert.ok(process.threadCpuUsage(before).user < 3000 * 1000);
 });
+
+test('CSV: a long line of very many cells is refused, and one with as many commas in a text is not', async () => {
+  const commas = ','.repeat(65_536);
+  const file = `id,name,tag\n1,"${commas}",""",${'x,'.repeat(2000)}"\n2,x${commas}${commas}\n3,a",${commas}${commas}\n4,y,\n`;
+  const { plants, errors } = await readAll('csv', Buffer.from(file), 65_536);
+  assert.deepEqual(
+    plants.map(([line, { id }]) => [line, id]),
+    [
+      [2, 1n],
+      [5, 4n],
+    ],
+  );
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [3, 4].map((line) => [line, 'The line is over 65536 characters and 1000 cells']),
+  );
+  await assert.rejects(readAll('csv', Buffer.from(`id,name${commas}\n1,x\n`), 65_536), /^.*over 1000 columns/);
+});

@@ -23,6 +23,8 @@ const MAX_CROWDED_CHARS = 64 * 1024;
 const MAX_VALUES = 1000;
 /** A longer number is no id, and takes long to read. */
 const MAX_ID_CHARS = 100;
+const COMMA = 0x2c;
+const QUOTE = 0x22;
 const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
@@ -151,9 +153,15 @@ function createReadCsv(header: string, onIgnored: (columns: string[]) => void): 
   const ignored = columns.filter((column) => !COLUMNS.some((known) => known === column));
   if (ignored.length > 0) onIgnored(ignored);
   return (block) => {
-    const rows = readAllCells(block.texts);
+    const rows = block.texts.some(hasTooManyCells) ? undefined : readAllCells(block.texts);
     return collect(block, (text, at) => {
       if (isBlank(text)) return undefined;
+      if (!rows && hasTooManyCells(text)) {
+        throw new PlantStoreError(
+          'body_too_large',
+          `The line is over ${MAX_CROWDED_CHARS} characters and ${MAX_VALUES} cells`,
+        );
+      }
       const cells = rows?.[at] ?? readCells([text])[0] ?? [];
       if (cells.length > columns.length) {
         throw new PlantStoreError('not_valid', `The line has ${cells.length} cells for ${columns.length} columns`);
@@ -169,7 +177,28 @@ function createReadCsv(header: string, onIgnored: (columns: string[]) => void): 
   };
 }
 
+/** To read as many cells as fit into a line takes longer than anybody may wait. */
+function hasTooManyCells(text: string): boolean {
+  if (text.length <= MAX_CROWDED_CHARS) return false;
+  let cells = 1;
+  for (let at = 0; at < text.length; at++) {
+    const isStart = at === 0 || text.charCodeAt(at - 1) === COMMA;
+    if (isStart && text.charCodeAt(at) === QUOTE) {
+      at++;
+      while (at < text.length && (text.charCodeAt(at) !== QUOTE || text.charCodeAt(++at) === QUOTE)) at++;
+    }
+    if (text.charCodeAt(at) === COMMA && ++cells > MAX_VALUES) return true;
+  }
+  return false;
+}
+
 function readHeader(header: string): string[] {
+  if (hasTooManyCells(header)) {
+    throw new PlantStoreError(
+      'not_valid',
+      `The first line has over ${MAX_VALUES} columns. It must name the columns, as in "id,name,tag"`,
+    );
+  }
   const columns = (readCells([header])[0] ?? []).map(({ text }) => text.trim().toLowerCase());
   const missing = ['id', 'name'].find((column) => !columns.includes(column));
   const twice = COLUMNS.find((column) => columns.indexOf(column) !== columns.lastIndexOf(column));

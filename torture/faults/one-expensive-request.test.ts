@@ -114,6 +114,22 @@ fault({
       caught: LATE,
     },
     {
+      build: 'one that reads a media type of any length',
+      changes: [{ file: 'src/http/body.ts', from: 'MAX_TYPE_CHARS = 256', to: 'MAX_TYPE_CHARS = 1e9' }],
+      caught: LATE,
+    },
+    {
+      build: 'one that reads as many cells as fit into a line',
+      changes: [
+        {
+          file: 'src/format.ts',
+          from: 'if (text.length <= MAX_CROWDED_CHARS) return false;',
+          to: 'if (text.length > 0) return false;',
+        },
+      ],
+      caught: LATE,
+    },
+    {
       build: 'one that reads every list at once',
       changes: [{ file: 'src/sqlite/read.ts', from: 'await ownTurn(); // also for what prints the page', to: '' }],
       caught: LATE,
@@ -207,6 +223,15 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
     await importPlants(server, manyWords);
     assert.equal((await search(ALLOWED_QUERY)).status, 200);
   });
+  await hold('a long media type', async () => {
+    const headers = { authorization: `Bearer ${server.secret}`, 'content-type': `a/b${' '.repeat(15_000)}x` };
+    assert.equal((await send(server.port, { method: 'POST', path: '/plants', headers, body: '{}' })).status, 415);
+  });
+  await hold('CSV of very many cells', async () => {
+    const cells = ','.repeat(1_000_000);
+    assert.match(await importCsv(server, `id,name\n1,x${cells}\n`), /"failed":1/);
+    assert.match(await importCsv(server, `id,name${cells}\n1,x\n`), /40002/);
+  });
   await hold('an import of names that grow', () => importPlants(server, growing));
   await hold('an import of short names that grow', () => importPlants(server, shortGrowing));
   await hold('an import of very many different words', () => importPlants(server, differentWords));
@@ -264,6 +289,11 @@ async function importPlants({ port, secret }: TestServer, plants: Plant[]): Prom
   const { status, body: report } = await send(port, { method: 'POST', path: '/plants/import', headers, body });
   assert.equal(status, 200, report);
   assert.equal(JSON.parse(report).failed, 0, report.slice(0, 500));
+}
+
+async function importCsv({ port, secret }: TestServer, body: string): Promise<string> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
+  return (await send(port, { method: 'POST', path: '/plants/import', headers, body })).body;
 }
 
 function searchByMcp({ port, secret }: TestServer, q: string): Promise<Answer> {
