@@ -107,6 +107,9 @@ BEGIN
         SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
         WHERE sent.id <> ALL (taken);
     EXCEPTION WHEN unique_violation THEN
+      IF EXISTS (SELECT FROM %1$I.plants p WHERE p.id = ANY (ids) AND p.id <> ALL (taken)) THEN
+        RAISE;
+      END IF;
       INSERT INTO %1$I.words (word, id)
         SELECT sent.word, sent.id FROM unnest(words, word_ids) AS sent (word, id)
         WHERE sent.id <> ALL (taken)
