@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createBugReport } from '../bug-report.ts';
 import { NO_ANSWER, type Observe } from '../observe.ts';
 import type { SeenRequest, Traces } from '../trace.ts';
-import { createAddressOf } from './address.ts';
+import { createAddressOf, createTrusted } from './address.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';
 import * as connection from './connection.ts';
@@ -56,7 +56,7 @@ export function createApp(options: AppOptions): Server {
   const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
-  return createServer(certificate).on('request', traces ? inSpan(traces) : serve);
+  return createServer(certificate, createTrusted(options.trustProxy)).on('request', traces ? inSpan(traces) : serve);
 
   function inSpan({ request: begin }: Traces): (raw: Incoming, response: ServerResponse) => void {
     const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));

@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
 import { PlantStoreError } from '../error.ts';
 import { STATUS_CODES } from '../node-http.ts';
+import type { CountConnection } from './connection-limits.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
 import type { Incoming } from './incoming.ts';
@@ -23,7 +24,6 @@ const UNREAD_MS = 5_000;
 const UNREAD_BYTES = 5 * 1024;
 /** Of an export the system takes a MiB at once, and no more until much of it was read: so even a good reader seems to stand still. */
 const UNREAD_EXPORT_MS = 60_000;
-const MAX_CONNECTIONS = 10_000;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
 /** Turns of the event loop without a new connection; the first may end before it has looked for one. */
@@ -62,20 +62,17 @@ function stateOf(socket: Socket & { [STATE]?: State }): State {
   return socket[STATE];
 }
 
-export function guardConnections(server: Server): void {
+export function guardConnections(server: Server, countConnection: CountConnection): void {
   // Who says "no more from me" still gets the answer. (Node's own switch, which its types leave out.)
   Object.assign(server, { httpAllowHalfOpen: true });
-  let connections = 0;
   server.on('connection', (socket: Socket) => {
-    connections++;
-    socket.on('close', () => connections--);
+    const refusal = countConnection(socket);
     if (server instanceof TlsServer) noteHandshake(socket);
     else noteOpen(socket);
-    if (connections > MAX_CONNECTIONS) {
-      if (server instanceof TlsServer)
-        socket.destroy(); // it could not read an answer yet
-      else refuse(socket, new PlantStoreError('unavailable', 'Too many connections: try again later'));
-    }
+    if (!refusal) return;
+    if (server instanceof TlsServer)
+      socket.destroy(); // it could not read an answer yet
+    else refuse(socket, refusal);
   });
   server.on('secureConnection', (socket: Socket) => {
     handshakes.delete(peerOf(socket));

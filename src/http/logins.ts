@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBuckets, type Rate } from '../rate.ts';
-import { type AddressOf, parseAddress } from './address.ts';
+import { type AddressOf, networkOf } from './address.ts';
 import type { Reply, Request } from './exchange.ts';
 import { overRate, tellLimit } from './limits.ts';
 
@@ -31,11 +31,4 @@ export function createLogins(addressOf: AddressOf): CountWrong {
     tellLimit(reply, 'logins', WRONG, taken);
     throw overRate('Too many wrong tokens came from your address', taken);
   };
-}
-
-/** Whoever has an address of IPv6 has 2^64 of them. Of a client that is gone already, nothing is known. */
-function networkOf(address: string): string {
-  const parsed = parseAddress(address);
-  if (!parsed) return '';
-  return parsed.kind() === 'ipv4' ? parsed.toString() : parsed.toNormalizedString().split(':').slice(0, 4).join(':');
 }

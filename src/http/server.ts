@@ -3,11 +3,16 @@
 import type * as http from 'node:http';
 import * as https from 'node:https';
 import { createServer as createPlainServer } from '../node-http.ts';
+import type { Trusted } from './address.ts';
 import * as connection from './connection.ts';
+import { createConnectionLimits } from './connection-limits.ts';
 import { Incoming } from './incoming.ts';
 import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
 
-export function createServer(certificate: Certificate | undefined): http.Server<typeof Incoming> {
+export function createServer(
+  certificate: Certificate | undefined,
+  isProxy: Trusted = () => false,
+): http.Server<typeof Incoming> {
   const options = {
     IncomingMessage: Incoming,
     maxHeaderSize: connection.MAX_HEADER_BYTES,
@@ -26,6 +31,6 @@ export function createServer(certificate: Certificate | undefined): http.Server<
         allowHalfOpen: true,
       }) as object)
     : createPlainServer(options);
-  connection.guardConnections(server as http.Server);
+  connection.guardConnections(server as http.Server, createConnectionLimits(isProxy));
   return server as http.Server<typeof Incoming>;
 }

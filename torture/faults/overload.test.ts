@@ -84,7 +84,9 @@ fault({
     },
     {
       build: 'one that takes every connection',
-      changes: [{ file: 'src/http/connection.ts', from: 'MAX_CONNECTIONS = 10_000', to: 'MAX_CONNECTIONS = 100_000' }],
+      changes: [
+        { file: 'src/http/connection-limits.ts', from: 'MAX_CONNECTIONS = 10_000', to: 'MAX_CONNECTIONS = 100_000' },
+      ],
       caught: /connection 10,001/,
     },
   ],

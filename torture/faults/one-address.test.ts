@@ -1,0 +1,125 @@
+// One address opens as many connections as it can. The others must get theirs, and proxies and loopback, which stand for
+// many clients, must not be counted as one. Server and clients are in a network of their own.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { TestServer } from '../../test/server.ts';
+import { eventually } from '../../test/until.ts';
+import { fault } from '../fault.ts';
+import type { HeldConnections } from '../held-connections.ts';
+import { inNetworkOf, privateNetwork, whyNoPrivateNetwork } from '../private-network.ts';
+
+const CLIENT = fileURLToPath(import.meta.resolve('../held-connections.ts'));
+const MOST = 1000;
+const [CLIENT_1, CLIENT_2] = ['10.9.8.7', '10.9.8.8'] as const;
+/** The first two share a network of 64 bits. */
+const [IPV6_1, IPV6_2, IPV6_3] = ['fd00:9::1', 'fd00:9::2', 'fd00:9:0:1::1'] as const;
+const addresses = [
+  ...[CLIENT_1, CLIENT_2].map((own) => `${own}/32`),
+  ...[IPV6_1, IPV6_2, IPV6_3].map((own) => `${own}/128`),
+];
+
+fault({
+  name: 'one address',
+  mark: 'it holds at most a tenth of the connections, others get in, loopback and trusted proxies are exempt',
+  rounds: {
+    short: 1,
+    full: 3,
+    of: `times ${(MOST + 1).toLocaleString('en')} connections of an address and of loopback, in the full form of IPv6 and of proxies, too`,
+  },
+  skip: whyNoPrivateNetwork,
+  async trial({ t, rounds, isFull, startServer }) {
+    const network = { wrapper: privateNetwork({ addresses }) };
+    const server = await startServer({ ...network, env: { HOST: '::' } });
+    for (let round = 0; round < rounds; round++) {
+      await holdTooMany(t, server, [CLIENT_1], isFull ? [CLIENT_2, '127.0.0.1', IPV6_1] : [CLIENT_2]);
+      await holdMany(t, server, '127.0.0.1', 'loopback');
+      if (!isFull) continue;
+      await holdTooMany(t, server, [IPV6_1, IPV6_2], [IPV6_3, '::1', CLIENT_1]);
+      await holdMany(t, server, '::1', 'loopback');
+    }
+    assert.equal(await server.stop(), 0);
+    for (const trusted of isFull ? [`${CLIENT_1},${IPV6_1}`, '1'] : []) {
+      const behindProxy = await startServer({ ...network, env: { HOST: '::', TRUST_PROXY: trusted } });
+      for (const own of [CLIENT_1, IPV6_1]) await holdMany(t, behindProxy, own, `the proxy of TRUST_PROXY=${trusted}`);
+      assert.equal(await behindProxy.stop(), 0);
+    }
+    return `connection ${(MOST + 1).toLocaleString('en')} of an address was refused, and no other`;
+  },
+  controls: [
+    {
+      build: 'one that lets an address have all connections',
+      changes: [{ file: 'src/http/connection-limits.ts', from: 'MAX_CONNECTIONS / 10;', to: 'MAX_CONNECTIONS;' }],
+      caught: /connection 1,001 of 10\.9\.8\.7/,
+    },
+    {
+      build: 'one that counts each address of IPv6 by itself',
+      changes: [{ file: 'src/http/address.ts', from: '.slice(0, 4)', to: '.slice(0, 8)' }],
+      caught: /connection 1,001 of fd00:9::1 and fd00:9::2/,
+    },
+    {
+      build: 'one that counts loopback as one client',
+      changes: [
+        { file: 'src/http/connection-limits.ts', from: 'isLoopback(remoteAddress) || ', to: '' },
+        { file: 'src/http/connection-limits.ts', from: 'isLoopback, ', to: '' },
+      ],
+      caught: /connections of loopback/,
+    },
+    {
+      build: 'one that counts a proxy as one client',
+      changes: [{ file: 'src/http/connection-limits.ts', from: ' || isProxy(remoteAddress)', to: '' }],
+      caught: /connections of the proxy/,
+    },
+  ],
+});
+
+/** The addresses share the connections evenly; the last one of them asks for one too many. */
+async function holdTooMany(t: TestContext, server: TestServer, own: string[], others: string[]): Promise<void> {
+  const clients = await Promise.all(own.map((from) => hold(t, server, from, MOST / own.length)));
+  for (const { held } of clients) assert.deepEqual(held.statuses, { 200: MOST / own.length });
+  const last = own.at(-1) as string;
+  const more = await hold(t, server, last, 1);
+  const name = `connection ${(MOST + 1).toLocaleString('en')} of ${own.join(' and ')}`;
+  assert.deepEqual(more.held.statuses, { 503: 1 }, name);
+  assert.match(
+    more.held.refusal,
+    /retry-after: 1.*"error":50300,"message":"Your address has over 1000 connections/s,
+    name,
+  );
+  for (const from of others) {
+    const other = await hold(t, server, from, 1);
+    assert.deepEqual(other.held.statuses, { 200: 1 }, `${from} was locked out`);
+    other.end();
+  }
+  for (const client of [...clients, more]) client.end();
+  await eventually(async () => {
+    const again = await hold(t, server, last, 1);
+    again.end();
+    assert.deepEqual(again.held.statuses, { 200: 1 }, 'no room after the others went');
+  });
+}
+
+async function holdMany(t: TestContext, server: TestServer, from: string, name: string): Promise<void> {
+  const { held, end } = await hold(t, server, from, MOST + 1);
+  end();
+  assert.deepEqual(held.statuses, { 200: MOST + 1 }, `connections of ${name}`);
+}
+
+async function hold(
+  t: TestContext,
+  server: TestServer,
+  from: string,
+  count: number,
+): Promise<{ held: HeldConnections; end(): void }> {
+  const host = from.includes(':') ? (from === '::1' ? '::1' : IPV6_1) : from === '127.0.0.1' ? from : CLIENT_1;
+  const args = [`--host=${host}`, `--port=${server.port}`, `--from=${from}`, `--count=${count}`];
+  const [command = '', ...rest] = [...inNetworkOf(server), process.execPath, CLIENT, ...args];
+  const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once(createInterface(child.stdout), 'line');
+  return { held: JSON.parse(line), end: () => child.stdin.end() };
+}

@@ -1,0 +1,49 @@
+// A process that opens connections from one address, asks /healthz on each, and keeps them open until its input ends.
+// Prints one line: the status of each response, and the last body that was not a 200.
+
+import { connect } from 'node:net';
+import { parseArgs } from 'node:util';
+
+export interface HeldConnections {
+  statuses: Record<string, number>;
+  refusal: string;
+}
+
+const AT_ONCE = 100;
+
+const { values } = parseArgs({
+  options: {
+    host: { type: 'string', default: '127.0.0.1' },
+    port: { type: 'string', default: '' },
+    from: { type: 'string', default: '127.0.0.1' },
+    count: { type: 'string', default: '1' },
+  },
+});
+const held: HeldConnections = { statuses: {}, refusal: '' };
+process.stdin.on('end', () => process.exit()).resume();
+for (let left = Number(values.count); left > 0; left -= AT_ONCE) {
+  await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, open));
+}
+process.stdout.write(`${JSON.stringify(held)}\n`);
+
+function open(): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: values.host, port: Number(values.port), localAddress: values.from });
+    socket.on('connect', () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'));
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+      if (!received.includes('\r\n\r\n{')) return;
+      const status = received.slice(9, 12);
+      held.statuses[status] = (held.statuses[status] ?? 0) + 1;
+      if (status !== '200') held.refusal = received;
+      received = '';
+      resolve();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      const name = error.code ?? error.message;
+      if (received === '') held.statuses[name] = (held.statuses[name] ?? 0) + 1;
+      resolve();
+    });
+  });
+}
