@@ -21,6 +21,7 @@ export const ERROR_NUMBERS = {
   body_too_large: 41300,
   media_type: 41500,
   over_rate: 42900,
+  over_share: 42901,
   headers_too_large: 43100,
   bug: 50000,
   unavailable: 50300,

@@ -5,7 +5,7 @@ import type { Result as DeliveryResult } from './courier.ts';
 import { CREDENTIAL_FAULTS } from './token.ts';
 
 /** Why a request was not let in. */
-export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate'] as const;
+export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate', 'share'] as const;
 export type Refused = (typeof REFUSED)[number];
 
 /** The status of an answer that never came, as the client had gone. Not one of HTTP, yet known to those who read logs. */

@@ -8,7 +8,7 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../src/client.ts';
 import { send } from './request.ts';
-import { query, residentKib, startServer, type TestServer } from './server.ts';
+import { addToken, query, residentKib, startServer, type TestServer } from './server.ts';
 
 const LINES_AT_ONCE = 1000;
 /** 1000000 takes about two minutes. */
@@ -165,8 +165,12 @@ suite('files in and out', { concurrency: 2 }, () => {
     const names = ['\ufdfa'.repeat(20_000), 'x'.repeat(60_000)]; // the first one folds to 18 times its length
     const block = (name: string, first: number) =>
       Array.from({ length: 24 }, (_, n) => `{"id":${first + n},"name":"${name}"}\n`).join('');
+    const { secret } = await addToken(server.databaseUrl, {});
     const all = await Promise.all(
-      Array.from({ length: 8 }, (_, n) => load(server, 'application/x-ndjson', [block(names[n % 2] ?? '', n * 100)])),
+      Array.from({ length: 8 }, (_, n) => {
+        const own = n < 4 ? server : { ...server, secret }; // 4 of each token
+        return load(own, 'application/x-ndjson', [block(names[n % 2] ?? '', n * 100)]);
+      }),
     );
     assert.deepEqual(
       all.map(({ created, failed }) => [created, failed]),

@@ -2,7 +2,7 @@
 // Needs nothing but fetch, like all that the client imports.
 
 import type { Condition, Versions } from '../condition.ts';
-import { PlantStoreError } from '../error.ts';
+import { type ErrorCode, PlantStoreError } from '../error.ts';
 import { parseJson, printJson } from '../json.ts';
 import type { Author } from '../plant.ts';
 import { PassingError, toError, understood } from './answer.ts';
@@ -61,6 +61,9 @@ export interface Caller {
   pause(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
+/** The server refuses these before it does anything. */
+const HAS_DONE_NOTHING: ErrorCode[] = ['over_rate', 'over_share'];
+
 export function createCaller(base: string, options: ClientOptions): Caller {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, retries = 5 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
@@ -79,7 +82,7 @@ export function createCaller(base: string, options: ClientOptions): Caller {
       try {
         return await tryOnce(call, read);
       } catch (error) {
-        const mayRepeat = isRepeatable || (error as PlantStoreError).code === 'over_rate'; // which has done nothing
+        const mayRepeat = isRepeatable || HAS_DONE_NOTHING.includes((error as PlantStoreError).code);
         if (!(error instanceof PassingError) || !mayRepeat || tries > retries) throw error;
         await pause(tries, error.retryAfterMs, call.signal);
       }

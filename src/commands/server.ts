@@ -34,6 +34,7 @@ const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
   bad_token: EXIT_STATUS.credentials,
   scope_missing: EXIT_STATUS.credentials,
   over_rate: EXIT_STATUS.outOfReach,
+  over_share: EXIT_STATUS.outOfReach,
   unavailable: EXIT_STATUS.outOfReach,
 };
 

@@ -136,6 +136,9 @@ export function createApp(options: AppOptions): Server {
 
   function refuse(error: unknown, request: Request, reply: Reply): void {
     const own = toPlantStoreError(error);
+    if (own.code === 'over_share') {
+      observe({ kind: 'refused', reason: 'share', requestId: request.id, why: request.token?.id });
+    }
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
     if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);

@@ -24,6 +24,13 @@ const UNREAD_MS = 5_000;
 const UNREAD_BYTES = 5 * 1024;
 /** Of an export the system takes a MiB at once, and no more until much of it was read: so even a good reader seems to stand still. */
 const UNREAD_EXPORT_MS = 60_000;
+/**
+ * Least rate at which an export is read, over all the time that it waits for its reader. What was read faster before
+ * counts, up to a bound: the system takes pieces of a MiB and more.
+ */
+const EXPORT_BYTES_PER_S = 8 * 1024;
+const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
+const EXPORT_MAX_CREDIT_BYTES = 2 * 1024 * 1024;
 /** A client that is still sending gets so long to read why it is cut off: closing at once would reset it. */
 const LINGER_MS = 1_000;
 /** Turns of the event loop without a new connection; the first may end before it has looked for one. */
@@ -41,8 +48,8 @@ interface State {
   bodySinceMs?: number | undefined;
   /** Since it was noticed that an answer waits to be read, and what was read of all answers until then. */
   unread?: { sinceMs: number; readBytes: number } | undefined;
-  /** Of those there are few at a time, for who has a token. */
-  newestExport?: IncomingMessage;
+  /** There are few export slots. `creditBytes` is how much it may still be behind the least rate. */
+  newestExport?: { request: IncomingMessage; readBytes: number; creditBytes: number };
   /** How many requests came on it. */
   requests?: number;
   /** It was told `Connection: close` in answer to this one: nothing that came behind it may have an effect. */
@@ -131,7 +138,8 @@ export function noteRequest(request: Incoming, nowMs: number): void {
 }
 
 export function noteExport(request: IncomingMessage): void {
-  stateOf(request.socket).newestExport = request;
+  const { socket } = request;
+  stateOf(socket).newestExport = { request, readBytes: takenOf(socket), creditBytes: EXPORT_GRACE_BYTES };
 }
 
 let lookedMs = 0;
@@ -155,11 +163,21 @@ function lookAtAll(): void {
 function lookAtUnread(socket: Socket, state: State, nowMs: number): void {
   const readBytes = takenOf(socket);
   const { sinceMs = nowMs, readBytes: before = readBytes } = state.unread ?? {};
-  const isExport = state.newestExport !== undefined && responseUnderWay(socket)?.req === state.newestExport;
+  const { newestExport } = state;
+  const isExport = newestExport !== undefined && responseUnderWay(socket)?.req === newestExport.request;
   const withinMs = isExport ? UNREAD_EXPORT_MS : UNREAD_MS;
-  if (nowMs - sinceMs < withinMs) state.unread ??= { sinceMs, readBytes };
+  if (isExport && isTooSlow(newestExport, readBytes)) socket.destroy();
+  else if (nowMs - sinceMs < withinMs) state.unread ??= { sinceMs, readBytes };
   else if (readBytes - before < UNREAD_BYTES) socket.destroy();
   else state.unread = { sinceMs: nowMs, readBytes };
+}
+
+/** Called at each look that finds the export waiting for its reader. */
+function isTooSlow(slot: NonNullable<State['newestExport']>, readBytes: number): boolean {
+  const credit = Math.min(EXPORT_MAX_CREDIT_BYTES, slot.creditBytes + readBytes - slot.readBytes);
+  slot.creditBytes = credit - (EXPORT_BYTES_PER_S * TIMEOUT_CHECK_MS) / 1000;
+  slot.readBytes = readBytes;
+  return slot.creditBytes < 0;
 }
 
 interface Handle {

@@ -36,6 +36,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
   body_too_large: { when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`, headers: { connection: 'close' } },
   media_type: { when: 'the body is not of a media type that is taken, not in UTF-8, or compressed' },
   over_rate: { when: "over the token's rate, or too many wrong tokens from one address" },
+  over_share: { when: 'the token uses a quarter of the export or import slots already' },
   headers_too_large: { when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
   bug: { when: 'a bug in the service; nothing was stored unless a retry says so' },
   unavailable: {

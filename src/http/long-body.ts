@@ -6,6 +6,10 @@ import { BODY_TIMEOUT_MS, noteLongBody, requestTooLate } from './connection.ts';
 
 /** Each so many bytes have the time that a whole body has elsewhere. */
 const LONG_BODY_BYTES = 1024;
+/** Least rate over all the time that the client is waited for. What it sent faster before counts, up to a bound. */
+const BYTES_PER_S = 1024;
+const GRACE_BYTES = 30 * BYTES_PER_S;
+const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
 
 /** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */
 export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
@@ -13,12 +17,15 @@ export async function* readLongBody(request: IncomingMessage, ended: AbortSignal
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let missingBytes = LONG_BODY_BYTES;
   let leftMs = BODY_TIMEOUT_MS;
+  let creditBytes = GRACE_BYTES;
   for (;;) {
     const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
-    const next = await orEnd(chunks.next(), leftMs, ended);
+    const next = await orEnd(chunks.next(), Math.min(leftMs, (creditBytes / BYTES_PER_S) * 1000), ended);
     if (next.done) return;
     missingBytes -= next.value.length;
-    leftMs -= performance.now() - waitedSinceMs;
+    const waitedMs = performance.now() - waitedSinceMs;
+    leftMs -= waitedMs;
+    creditBytes = Math.min(MAX_CREDIT_BYTES, creditBytes + next.value.length) - (waitedMs / 1000) * BYTES_PER_S;
     if (missingBytes <= 0) {
       missingBytes = LONG_BODY_BYTES;
       leftMs = BODY_TIMEOUT_MS;

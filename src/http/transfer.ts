@@ -11,6 +11,7 @@ import { essenceOf } from './body.ts';
 import { noteExport } from './connection.ts';
 import { ErrorBody } from './errors.ts';
 import { etagOf } from './etag.ts';
+import { createShares } from './fair-share.ts';
 import { addVary } from './headers.ts';
 import { readLongBody } from './long-body.ts';
 import { type Route, route } from './route.ts';
@@ -19,8 +20,10 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
 const MAX_ERRORS_NAMED = 1000;
-/** Each may have 2 MiB under way. */
+/** Each may have 2 MiB in memory. */
 const MAX_IMPORTS = 16;
+/** As many as a store has. */
+const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z
@@ -36,6 +39,8 @@ const ImportReport = z
 
 export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[] {
   let imports = 0;
+  const takeImport = createShares(MAX_IMPORTS, 'imports');
+  const takeExport = createShares(MAX_EXPORTS, 'exports');
 
   return [
     route({
@@ -47,13 +52,16 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
       description:
         'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a name or a tag may have 64 KiB. ' +
         'A bad line is named and never stops the others. To send the whole file again is safe. ' +
-        'In CSV an empty cell is no tag, and `""` is an empty one.',
+        'In CSV an empty cell is no tag, and `""` is an empty one. ' +
+        `A token may have ${MAX_IMPORTS / 4} imports in progress. After 30 s the file must arrive at 1 KiB/s on average.`,
       body: { types: [NDJSON, CSV] },
       answer: { description: 'What became of the lines', schema: ImportReport },
-      errors: ['not_json', 'not_valid'],
+      errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
       async handle({ request, token, ended }) {
+        const endShare = takeImport(token.id);
         if (imports >= MAX_IMPORTS) {
+          endShare();
           throw new PlantStoreError('unavailable', 'Too many imports are under way: try again later');
         }
         const errors: z.output<typeof ImportReport>['errors'] = [];
@@ -66,7 +74,10 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
             if (errors.length >= MAX_ERRORS_NAMED) return;
             errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
-        }).finally(() => imports--);
+        }).finally(() => {
+          imports--;
+          endShare();
+        });
         return { ...counts, errors };
       },
     }),
@@ -78,20 +89,29 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
       summary: 'Read the whole store at one moment',
       description:
         'Streamed by ascending id, as NDJSON or CSV by `Accept`; import of it into an empty store gives the same plants. ' +
-        'With `/events` after the number in its `ETag` a copy stays up to date.',
+        'With `/events` after the number in its `ETag` a copy stays up to date. ' +
+        `A token may have ${MAX_EXPORTS / 4} exports in progress. After 60 s the response must be read at 8 KiB/s on average.`,
       answer: {
         description: 'All plants',
         streams: [NDJSON, CSV],
         headers: { ETag: 'Number of the last change that it holds, quoted' },
       },
+      errors: ['over_share'],
       isLong: true,
-      async handle({ request, reply, ended }) {
+      async handle({ request, reply, token, ended }) {
         const type = preferredType(request.headers, [NDJSON, CSV]);
-        const { seq, plants, close } = await store.export();
+        const endShare = takeExport(token.id);
+        const { seq, plants, close } = await store.export().catch((error) => {
+          endShare();
+          throw error;
+        });
         noteExport(request.raw);
         reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`);
         addVary(reply, 'accept');
-        const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', close);
+        const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', () => {
+          endShare();
+          close();
+        });
         return addAbortSignal(ended, lines);
       },
     }),

@@ -8,7 +8,7 @@ import { createGiven, noteGiven, type PlannedRequest, targetOf, toBytes } from '
 import { createWire } from './wire.ts';
 
 /** What can be said against a request that is as the description wants it. */
-const NOT_THE_FORM = [40009, 40401, 40900, 41000, 41200];
+const NOT_THE_FORM = [40009, 40401, 40900, 41000, 41200, 42901];
 /** Pages, and what has a protocol of its own. */
 const UNDESCRIBED = /^\/(docs|mcp|assets\/[^/]*)?([?#].*)?$/s;
 /** They say how it is on that server at that moment. */

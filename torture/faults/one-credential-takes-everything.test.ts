@@ -1,0 +1,194 @@
+// One token starts 16 exports and 16 imports and keeps them going as slowly as it can. Another token must get its export
+// and its import at once, and in the full form the slow ones end by themselves: a transfer has a least rate.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { makeDatabase } from '../../test/postgres.ts';
+import { fillIn, send } from '../../test/request.ts';
+import { addToken, besideServer, type TestServer } from '../../test/server.ts';
+import { eventually, until } from '../../test/until.ts';
+import { fault, type Trial } from '../fault.ts';
+import { whyNoPostgres } from '../on-postgres.ts';
+import { inNetworkOf, privateNetwork, whyNoPrivateNetwork } from '../private-network.ts';
+
+const READER = fileURLToPath(import.meta.resolve('../slow-reader.ts'));
+const SLOTS = 16;
+const SHARE = SLOTS / 4;
+/** More than the system takes for a client that does not read. */
+const PLANTS = 20_000;
+const NAME = 'x'.repeat(500);
+const SLOW_IMPORT = { bytesPerSecond: 128, endsWithinS: 60 };
+const SLOW_EXPORT = { bytesPerSecond: 1000, endsWithinS: 150 };
+/** The least rate is 8 KiB/s. */
+const STEADY_EXPORT = { bytesPerSecond: 12_000, lastsS: 150 };
+const SMALL_BUFFER_BYTES = 64 * 1024;
+
+const EXPORT = 'GET /plants/export HTTP/1.1\r\nHOST AUTH \r\n';
+const IMPORT =
+  'POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nid,name\n\r\n';
+
+fault({
+  name: 'one credential takes everything',
+  mark: 'others get their slot at once, and a transfer that is too slow ends by itself',
+  rounds: { short: 1, full: 2, of: `databases, each with ${SLOTS} exports and ${SLOTS} imports of one token` },
+  async trial(trial) {
+    const { rounds, isFull, startServer } = trial;
+    const urls = [{}, ...(rounds > 1 && !whyNoPostgres ? [{ databaseUrl: await makeDatabase() }] : [])];
+    for (const database of urls) {
+      const server = await startServer(database);
+      await fill(server);
+      await takeAll(trial.t, server);
+      assert.equal(await server.stop(), 0);
+    }
+    if (!isFull) return `${SHARE} slots for one token, the others free, on ${urls.length} database`;
+    const ended = await Promise.all([endSlowImport(trial), endSlowExport(trial)]);
+    return `${SHARE} slots for one token, the others free, on ${urls.length} databases; ${ended.join(', ')}`;
+  },
+  controls: [
+    {
+      build: 'one that gives a token all slots',
+      changes: [{ file: 'src/http/fair-share.ts', from: 'slots / 4', to: 'slots' }],
+      caught: /exports of one token/,
+    },
+    {
+      build: 'one that keeps a slot after its client is gone',
+      changes: [
+        { file: 'src/http/transfer.ts', from: `          endShare();\n          close();`, to: '          close();' },
+      ],
+      caught: /no slot after the others went/,
+    },
+    {
+      build: 'one that waits for an import as long as it takes',
+      changes: [{ file: 'src/http/long-body.ts', from: 'BYTES_PER_S = 1024', to: 'BYTES_PER_S = 1' }],
+      caught: /an import of 128 B\/s did not end/,
+    },
+    {
+      build: 'one that waits for the reader of an export as long as it takes',
+      changes: [
+        { file: 'src/http/connection.ts', from: 'EXPORT_BYTES_PER_S = 8 * 1024', to: 'EXPORT_BYTES_PER_S = 1' },
+      ],
+      caught: /an export read at 1000 B\/s did not end/,
+    },
+  ],
+});
+
+async function fill({ port, secret }: TestServer): Promise<void> {
+  const rows = Array.from({ length: PLANTS }, (_, n) => `${n},${NAME}\n`);
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
+  const body = `id,name\n${rows.join('')}`;
+  const { status } = await send(port, { method: 'POST', path: '/plants/import', headers, body });
+  assert.equal(status, 200);
+}
+
+async function takeAll(t: TestContext, server: TestServer): Promise<void> {
+  const other = { ...server, secret: (await addToken(server.databaseUrl, {})).secret };
+  const kinds: [name: string, bytes: string, use: () => Promise<number>][] = [
+    ['exports', EXPORT, () => takeExport(other)],
+    ['imports', IMPORT, () => takeImport(other)],
+  ];
+  for (const [name, bytes, use] of kinds) {
+    const slow = Array.from({ length: SLOTS }, () => startSlow(t, server, bytes));
+    const refused = () => slow.filter(({ received }) => received().startsWith('HTTP/1.1 429 '));
+    await until(() => name === 'imports' || slow.every(({ received }) => received() !== ''));
+    await until(() => refused().length >= SLOTS - SHARE, 5000).catch(() => {});
+    assert.equal(
+      refused().length,
+      SLOTS - SHARE,
+      `${SLOTS - refused().length} of ${SLOTS} ${name} of one token in progress`,
+    );
+    for (const { received } of refused()) {
+      assert.match(received(), /^retry-after: [1-9]\d*\r$.*"error":42901,/ims, `too many ${name}`);
+    }
+    assert.equal(await use(), 200, `${name} of another token`);
+    for (const { socket } of slow) socket.destroy();
+    await eventually(async () => {
+      const own = startSlow(t, server, bytes);
+      await setTimeout(100);
+      const start = own.received();
+      own.socket.destroy();
+      assert.doesNotMatch(start, /^HTTP\/1.1 429 /, 'no slot after the others went');
+    });
+  }
+}
+
+/** Takes the first bytes, and then no more. */
+function startSlow(
+  t: TestContext,
+  { port, secret }: TestServer,
+  bytes: string,
+): { socket: Socket; received(): string } {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(fillIn(secret, bytes));
+  t.after(() => socket.destroy());
+  let received = '';
+  socket
+    .on('error', () => {})
+    .on('data', (chunk) => {
+      received += chunk.toString('latin1');
+      if (received.startsWith('HTTP/1.1 200 ')) socket.pause();
+    });
+  return { socket, received: () => received };
+}
+
+async function takeExport({ port, secret }: TestServer): Promise<number> {
+  const { status, body } = await send(port, { path: '/plants/export', headers: { authorization: `Bearer ${secret}` } });
+  assert.equal(body.trimEnd().split('\n').length, PLANTS);
+  return status;
+}
+
+async function takeImport({ port, secret }: TestServer): Promise<number> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
+  return (await send(port, { method: 'POST', path: '/plants/import', headers, body: 'id,name\n-1,x\n' })).status;
+}
+
+async function endSlowImport({ t, startServer }: Trial): Promise<string> {
+  const server = await startServer();
+  const { socket, received } = startSlow(t, server, IMPORT);
+  const startMs = performance.now();
+  const seconds = () => (performance.now() - startMs) / 1000;
+  const row = `1,${'x'.repeat(SLOW_IMPORT.bytesPerSecond - 3)}\n`;
+  while (received() === '' && !socket.closed && seconds() < SLOW_IMPORT.endsWithinS) {
+    socket.write(`${row.length.toString(16)}\r\n${row}\r\n`);
+    await setTimeout(1000);
+  }
+  assert.ok(seconds() < SLOW_IMPORT.endsWithinS, `an import of ${SLOW_IMPORT.bytesPerSecond} B/s did not end`);
+  assert.match(received(), /^(HTTP\/1.1 408 |$)/); // it may be reset before it has read why
+  await server.kill();
+  return `an import of ${SLOW_IMPORT.bytesPerSecond} B/s ended after ${seconds().toFixed(0)} s`;
+}
+
+/** With small buffers: else the system takes a MiB for the client, and it takes minutes more until it shows. */
+async function endSlowExport({ startServer }: Trial): Promise<string> {
+  if (whyNoPrivateNetwork) return `an export not tried: ${whyNoPrivateNetwork}`;
+  const server = await startServer({ wrapper: privateNetwork({ bufferBytes: SMALL_BUFFER_BYTES }) });
+  await besideServer(server.databaseUrl, async (store) => {
+    for (let id = 0; id < PLANTS; id += 1000) {
+      const plants = Array.from({ length: 1000 }, (_, n) => ({ id: BigInt(id + n), name: NAME }));
+      await store.import(plants, { tokenId: server.tokenId });
+    }
+  });
+  const [slowEnd, steadyEnd] = await Promise.all([
+    read(server, SLOW_EXPORT.bytesPerSecond, SLOW_EXPORT.endsWithinS),
+    read(server, STEADY_EXPORT.bytesPerSecond, STEADY_EXPORT.lastsS),
+  ]);
+  assert.notEqual(slowEnd, '', `an export read at ${SLOW_EXPORT.bytesPerSecond} B/s did not end`);
+  assert.equal(steadyEnd, '', `an export read at ${STEADY_EXPORT.bytesPerSecond} B/s was ended`);
+  await server.kill();
+  return `an export read at ${SLOW_EXPORT.bytesPerSecond} B/s ended after ${slowEnd} s`;
+}
+
+async function read(server: TestServer, bytesPerSecond: number, seconds: number): Promise<string> {
+  const args = Object.entries({ port: server.port, secret: server.secret, bytesPerSecond, seconds });
+  const [command = '', ...rest] = [
+    ...inNetworkOf(server),
+    process.execPath,
+    READER,
+    ...args.map(([name, value]) => `--${name}=${value}`),
+  ];
+  return (await text(spawn(command, rest, { stdio: ['ignore', 'pipe', 'inherit'] }).stdout)).trim();
+}
