@@ -188,6 +188,58 @@ test('answers a create before it refuses the tunnel that follows it', async () =
   );
 });
 
+test('a read behind a create sees it, and creates run together, with responses in order', async () => {
+  const creates = [930, 931, 932].map(
+    (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
+  );
+  const read = 'GET /plants/932 HTTP/1.1\r\nHOST AUTH \r\n';
+  const remove = 'DELETE /plants/932 HTTP/1.1\r\nHOST AUTH Connection: close\r\n\r\n';
+  const answers = split(
+    await sendRaw(server.port, fillIn(server.secret, `${creates.join('')}${read}${creates[2]}${read}${remove}`)),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200, 204],
+  );
+  assert.match(answers[3]?.body ?? '', /"id":932/);
+  assert.match(answers[4]?.head ?? '', /^idempotent-replayed: true$/im);
+});
+
+test('bodies that come bit by bit behind other requests are read whole', async () => {
+  const body = `{"id":935,"name":"${'x'.repeat(50_000)}"}`;
+  const head = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const socket = connect(server.port, '127.0.0.1');
+  const received = text(socket);
+  socket.write(fillIn(server.secret, `${'GET /plants HTTP/1.1\r\nHOST AUTH \r\n'.repeat(40)}${head}`));
+  for (let at = 0; at < body.length; at += 10_000) {
+    socket.write(body.slice(at, at + 10_000));
+    await setTimeout(20);
+  }
+  const answers = split(await received);
+  assert.equal(answers.length, 41);
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.equal(query(server.databasePath, 'SELECT id FROM plants WHERE id = 935').length, 1);
+});
+
+test('an import behind other requests is read whole', async () => {
+  const rows = Array.from({ length: 2000 }, (_, n) => `${20_000 + n},${'x'.repeat(100)}\n`).join('');
+  const body = `id,name\n${rows}`;
+  const head = `POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const read = 'GET /plants?limit=1 HTTP/1.1\r\nHOST AUTH \r\n';
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, `${read}${read}${head}${body}`)));
+  assert.equal(answers.length, 3);
+  assert.match(answers[2]?.body ?? '', /"created":2000,/);
+});
+
+test('more requests than may be queued are refused when those in progress have their responses', async () => {
+  const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":936,"name":"x"}`;
+  const tiny = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000);
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, create + tiny)));
+  assert.deepEqual([answers[0]?.status, answers.at(-1)?.status], [200, 503]);
+  assert.match(answers.at(-1)?.body ?? '', /"error":50300,"message":"Too many requests/);
+  assert.match(answers.at(-1)?.head ?? '', /^connection: close$/im);
+});
+
 test('takes a request of HTTP/1.0 without a Host, and a whole URL', async () => {
   assert.match(await sendRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n'), / 200 /);
   assert.match(

@@ -4,20 +4,27 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
+import { resumeReading } from '../src/http/connection.ts';
+import { holdReading } from '../src/http/paused-reading.ts';
 import { createServer } from '../src/http/server.ts';
 import { makeCertificate, needsOpenssl } from './certificate.ts';
 import { makeFolder } from './server.ts';
+import { until } from './until.ts';
 
 const ANSWER = Buffer.alloc(40_000_000, 'x');
 const BYTES_PER_S = 1.5e6;
 /** Longer than somebody may stand still. */
 const SLOW_MS = 9000;
 const CUT_OFF_WITHIN_MS = 15_000;
+/** By then Node has reported them. */
+const HEADERS_LATE_MS = 13_000;
 
 suite('slow readers', { concurrency: true }, () => {
   for (const [title, isTls] of [
@@ -51,6 +58,28 @@ suite('slow readers', { concurrency: true }, () => {
       stopped.destroy();
     });
   }
+
+  test('headers are not late as long as the server does not read, and late again when it does', async (t) => {
+    const server = createServer(undefined);
+    const held: IncomingMessage[] = [];
+    server.on('request', (request: IncomingMessage, response) => {
+      if (held.push(request) === 1) holdReading(request.socket);
+      response.end('response');
+    });
+    server.listen(0, '127.0.0.1');
+    t.after(() => server.closeAllConnections());
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const received = text(client);
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo');
+    await until(() => held[0]);
+    await sleep(HEADERS_LATE_MS);
+    const releasedMs = performance.now();
+    resumeReading((held[0] as IncomingMessage).socket);
+    assert.match(await received, /^HTTP\/1.1 200 .*HTTP\/1.1 408 /s);
+    assert.ok(performance.now() - releasedMs > 9000, 'the client had less than 10 s after the release');
+  });
 });
 
 /** At a steady pace, and all the rest at once. */

@@ -19,6 +19,8 @@ import { loggable } from './loggable.ts';
 import type { LoadMcp } from './mcp.ts';
 import { readParameters } from './parameters.ts';
 import { createPaths } from './paths.ts';
+import { holdReading } from './paused-reading.ts';
+import { createRequestOrder } from './request-order.ts';
 import { createRoutes, type RouteOptions, requireAccess } from './routes.ts';
 import { send } from './send.ts';
 import { createServer } from './server.ts';
@@ -56,7 +58,12 @@ export function createApp(options: AppOptions): Server {
   const { letIn, requireStillGood } = createDoor(authenticator, observe);
   const answerOrigin = createCors(options.corsOrigins);
 
-  return createServer(certificate, createTrusted(options.trustProxy)).on('request', traces ? inSpan(traces) : serve);
+  const requests = createRequestOrder(
+    (raw) => paths.find(raw.method ?? '', raw.url ?? '')?.route,
+    traces ? inSpan(traces) : serve,
+  );
+
+  return createServer(certificate, createTrusted(options.trustProxy)).on('request', requests.add);
 
   function inSpan({ request: begin }: Traces): (raw: Incoming, response: ServerResponse) => void {
     const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));
@@ -84,15 +91,20 @@ export function createApp(options: AppOptions): Server {
   async function serve(raw: Incoming, response: ServerResponse, request = new Request(raw, paths)): Promise<void> {
     const reply = new Reply(response);
     const { route } = request;
-    if (route?.body?.schema) raw.keepBody(MAX_BODY_BYTES);
     try {
-      if (receive(request, reply)) return await answer(request, reply.code(204), undefined);
+      if (receive(request, reply)) {
+        raw.dropBody();
+        return await answer(request, reply.code(204), undefined);
+      }
       if (!route) return await refuseUnknown(request, reply);
       const { access, guard, parameters, body, isLong, handle } = route;
       const lookingUp = access === 'open' ? undefined : letIn(request, reply, access === 'any' ? undefined : access);
-      if (lookingUp) await lookingUp;
+      if (lookingUp) await whileNothingIsRead(lookingUp, raw);
       guard?.(request);
       if (body) requireWanted(request.headers, body);
+      if (!body && raw.hasBody) raw.dropBody();
+      else if (body?.schema) raw.keepBody(MAX_BODY_BYTES);
+      else if (body) raw.streamBody();
       if (body && expectsContinue(raw)) {
         request.isContinued = true;
         response.writeContinue();
@@ -119,7 +131,10 @@ export function createApp(options: AppOptions): Server {
   /** True when it is a browser that asks if its page may ask. */
   function receive(request: Request, reply: Reply): boolean {
     if (accessLog) request.address = addressOf(request.raw);
-    reply.raw.on('close', () => observeAnswer(request, reply));
+    reply.raw.on('close', () => {
+      observeAnswer(request, reply);
+      requests.finish(request.raw);
+    });
     connection.noteRequest(request.raw, request.begunMs);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
@@ -130,12 +145,14 @@ export function createApp(options: AppOptions): Server {
 
   /** A stranger does not learn which paths there are below one that asks for a token. */
   async function refuseUnknown(request: Request, reply: Reply): Promise<never> {
-    if (paths.needsToken(request.url)) await letIn(request, reply);
+    const lookingUp = paths.needsToken(request.url) && letIn(request, reply);
+    if (lookingUp) await whileNothingIsRead(lookingUp, request.raw);
     throw paths.whyNone(request.url);
   }
 
   function refuse(error: unknown, request: Request, reply: Reply): void {
     const own = toPlantStoreError(error);
+    request.raw.dropBody();
     if (own.code === 'over_share') {
       observe({ kind: 'refused', reason: 'share', requestId: request.id, why: request.token?.id });
     }
@@ -157,7 +174,7 @@ export function createApp(options: AppOptions): Server {
   }
 
   function closeWhereDue({ raw, isContinued }: Request, reply: Reply): void {
-    if (stopping.aborted && connection.isNewest(raw)) reply.header('connection', 'close');
+    if (stopping.aborted && connection.isNewest(raw) && !requests.hasQueued(raw)) reply.header('connection', 'close');
     // A body that nobody will read, or that may or may not come: the next request could not be told from it. (Who was not
     // told to go on may do so or not; Node closes then, also where no body can come.)
     const isUnclear = expectsContinue(raw) && !isContinued;
@@ -189,6 +206,14 @@ export function createApp(options: AppOptions): Server {
 /** For so long after its headers a request is let in as it was then. */
 const ADMITTED_MS = 250;
 const NEVER = new AbortController().signal;
+
+/** What came in one piece with the headers is held, all else stays with the sender: the request may be refused. */
+async function whileNothingIsRead(lookingUp: Promise<void>, raw: Incoming): Promise<void> {
+  if (!raw.hasBody) return lookingUp;
+  raw.holdBody();
+  holdReading(raw.socket);
+  await lookingUp.finally(() => connection.resumeReading(raw.socket));
+}
 
 function statusOf({ raw }: Request, response: ServerResponse): number {
   const isAnswered = response.writableFinished || (response.headersSent && raw.complete);

@@ -72,6 +72,7 @@ export function createAuthenticator(
     try {
       return requireActive(await lookUp(authorization));
     } catch (error) {
+      request.raw.dropBody(); // before the delay of those who guess
       if (error instanceof BadCredential && GUESSES.includes(error.reason)) await countWrong(request, reply);
       throw error;
     }

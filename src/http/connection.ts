@@ -11,6 +11,7 @@ import type { CountConnection } from './connection-limits.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
 import type { Incoming } from './incoming.ts';
+import { holdReading, isReadingHeld, prepareHolds, releaseReading } from './paused-reading.ts';
 import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -56,6 +57,8 @@ interface State {
   lastRequest?: number;
   /** It waits for earlier answers to be refused; the parser reports its fault again with every chunk. */
   isFaulty?: true;
+  /** Node has reported that headers are late while nothing was read: since when it is read again. */
+  headersSinceMs?: number | undefined;
   refusedWith?: number;
 }
 
@@ -103,6 +106,7 @@ export function guardConnections(server: Server, countConnection: CountConnectio
 function noteOpen(socket: Socket): void {
   open.add(socket);
   socket.on('close', () => open.delete(socket));
+  prepareHolds(socket);
 }
 
 function noteHandshake(socket: Socket): void {
@@ -134,7 +138,18 @@ export function noteRequest(request: Incoming, nowMs: number): void {
   state.newest = request;
   state.requests = (state.requests ?? 0) + 1;
   request.order = state.requests;
+  request.hasBody = hasBody;
   state.bodySinceMs = hasBody ? nowMs : undefined;
+  if (state.headersSinceMs !== undefined) state.headersSinceMs = undefined;
+}
+
+/** Undoes one `holdReading`. While nothing is read, the client's time does not run. */
+export function resumeReading(socket: Socket): void {
+  if (!releaseReading(socket)) return;
+  const state = stateOf(socket);
+  const nowMs = performance.now();
+  if (state.bodySinceMs !== undefined) state.bodySinceMs = nowMs;
+  if (state.headersSinceMs !== undefined) state.headersSinceMs = nowMs;
 }
 
 export function noteExport(request: IncomingMessage): void {
@@ -146,17 +161,21 @@ let lookedMs = 0;
 
 function lookAtAll(): void {
   const nowMs = performance.now();
-  const isLate = nowMs - lookedMs > 2 * TIMEOUT_CHECK_MS;
+  const wasStalled = nowMs - lookedMs > 2 * TIMEOUT_CHECK_MS;
   lookedMs = nowMs;
-  if (isLate) return; // we stood still: what they have sent or read meanwhile is not known yet
+  if (wasStalled) return; // we stood still: what they have sent or read meanwhile is not known yet
   for (const socket of open) {
     const state = stateOf(socket);
-    const { newest, bodySinceMs = nowMs } = state;
-    if (nowMs - bodySinceMs > BODY_TIMEOUT_MS && !newest?.complete) onClientError(requestTimeout(), socket);
+    if (!isReadingHeld(socket) && isLate(state, nowMs)) onClientError(requestTimeout(), socket);
     // Here rather than for every request: a timer that each byte sets anew would cost a create 2 %.
     if (socket.writableLength > 0) lookAtUnread(socket, state, nowMs);
     else state.unread = undefined;
   }
+}
+
+function isLate(state: State, nowMs: number): boolean {
+  const { newest, bodySinceMs = nowMs, headersSinceMs = nowMs } = state;
+  return (nowMs - bodySinceMs > BODY_TIMEOUT_MS && !newest?.complete) || nowMs - headersSinceMs > HEADERS_TIMEOUT_MS;
 }
 
 /** Who reads a few bytes now and then is as slow as who reads none. */
@@ -216,6 +235,11 @@ export function isTooLate({ socket, order }: Incoming): boolean {
   return order > (stateOf(socket).lastRequest ?? Number.POSITIVE_INFINITY);
 }
 
+/** Its last request is known: what was sent behind it is not handled. */
+export function isClosing(socket: Socket): boolean {
+  return stateOf(socket).lastRequest !== undefined;
+}
+
 /**
  * New connections are refused from now on. Those that have reached us are taken in first, or they would be reset;
  * those there are stay, where http.Server's own close would cut the idle ones off.
@@ -236,8 +260,7 @@ export async function stopListening(server: Server): Promise<void> {
 /** For an answer that says `Connection: close` before the whole request was read. */
 export function closeAfterAnswer(request: Incoming): void {
   const { socket } = request;
-  socket.pause(); // what else is sent stays with the sender
-  request.resume = () => request; // as Node would do after the answer, to throw the rest away
+  holdReading(socket); // for good: what else is sent stays with the sender
   stateOf(socket).lastRequest ??= request.order;
   socket.destroySoon = () => linger(socket);
 }
@@ -251,8 +274,13 @@ function linger(socket: Socket): void {
 function onClientError(error: NodeJS.ErrnoException & { reason?: string }, socket: Socket): void {
   const state = stateOf(socket);
   if (state.isFaulty) return;
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && isReadingHeld(socket)) {
+    state.headersSinceMs = Number.POSITIVE_INFINITY; // the rest of them may be here, but unread; Node says it once only
+    return;
+  }
   state.isFaulty = true;
   inTurn(socket, () => {
+    if (state.lastRequest !== undefined) return; // it is behind the last response
     const answering = responseUnderWay(socket);
     const isGone = !socket.writable || error.code === 'ECONNRESET';
     if (isGone || isAnswered(socket, answering)) socket.destroy(error);
@@ -291,7 +319,8 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
   }
 }
 
-function refuse(socket: Socket, error: PlantStoreError): void {
+/** Answers in the place of the HTTP server, and closes the connection. */
+export function refuse(socket: Socket, error: PlantStoreError): void {
   const state = stateOf(socket);
   state.lastRequest = 0;
   const { status, headers, body } = toResponse(error);

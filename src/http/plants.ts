@@ -23,6 +23,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         'Stored for good when the 200 is sent. The same plant sent again is answered again and stored once; ' +
         'a different plant under a taken id is refused.',
       body: jsonBody(NewPlant),
+      isConcurrent: true,
       answer: {
         description: 'The plant is stored',
         schema: Plant,
@@ -91,6 +92,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         'What is the same already stays as it is: same ETag, no change in the log. `If-None-Match: *` only creates, `If-Match` only replaces.',
       parameters: IF_UNCHANGED,
       body: jsonBody(Plant),
+      isConcurrent: true,
       answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
       errors: ['condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {
@@ -108,6 +110,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       description: 'A JSON merge patch (RFC 7396): what is not in it stays, `"tag": null` removes the tag.',
       parameters: IF_UNCHANGED,
       body: jsonBody(PlantPatch, 'application/merge-patch+json'),
+      isConcurrent: true,
       answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {

@@ -61,6 +61,8 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   parameters?: P;
   /** It may take very long: `ended` aborts when the credential is no longer good. */
   isLong?: true;
+  /** A client may have many of these in progress on one connection. Other requests wait until those before them are answered. */
+  isConcurrent?: true;
   /** Refuses who may not ask although the credential is good, before the body is looked at. */
   guard?(request: Request): void;
   /** Without it the operation takes none. */

@@ -1,0 +1,166 @@
+// Which requests of a connection are handled, and when, if the client sends them without waiting for responses
+// (pipelining). Node parses everything that one read brings, so requests that may not start yet are queued as they are.
+
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { type PlantStoreError, unavailable } from '../error.ts';
+import { ownTurn } from '../own-turn.ts';
+import { isClosing, refuse, resumeReading } from './connection.ts';
+import type { Incoming } from './incoming.ts';
+import { holdReading } from './paused-reading.ts';
+import type { Route } from './route.ts';
+
+/** Requests of one connection without a response. */
+const MAX_IN_PROGRESS = 32;
+/** A queued request of a few bytes takes 3 KB. */
+const MAX_QUEUED_OF_ONE = 1024;
+/** Of all connections. */
+const MAX_QUEUED = 8192;
+
+interface Exchange {
+  raw: Incoming;
+  response: ServerResponse;
+}
+
+/** The requests of one connection. */
+interface Line {
+  socket: Socket;
+  inProgress: number;
+  /** One of those in progress: it is either alone, or all of them may run concurrently. */
+  newest: Incoming | undefined;
+  queued: Exchange[];
+  isHeld: boolean;
+  isStarting: boolean;
+  /** Too many were queued. */
+  isOverflown: boolean;
+}
+
+const LINE = Symbol('line');
+
+export interface RequestOrder {
+  /** Starts a request now, or when its turn has come. */
+  add(raw: Incoming, response: ServerResponse): void;
+  /** Call when the response has left, or will not. */
+  finish(raw: Incoming): void;
+  /** True if the client has sent more requests on this connection already. */
+  hasQueued(raw: Incoming): boolean;
+}
+
+let queuedOfAll = 0;
+
+/**
+ * Requests to a route that is `isConcurrent` run together with others of the kind. All others start when each request
+ * before them has its response, and nothing starts behind them until they have theirs.
+ */
+export function createRequestOrder(
+  routeOf: (raw: Incoming) => Route | undefined,
+  start: (raw: Incoming, response: ServerResponse) => void,
+): RequestOrder {
+  return {
+    add(raw, response) {
+      const line = lineOf(raw.socket);
+      if (line.isOverflown) return;
+      if (line.queued.length === 0 && mayStart(line, raw)) begin(line, raw, response);
+      else queue(line, raw, response);
+      if (!line.isHeld && !mayRead(line)) {
+        line.isHeld = true;
+        holdReading(line.socket);
+      }
+    },
+    finish({ socket }) {
+      const line = lineOf(socket);
+      line.inProgress--;
+      if (line.queued.length > 0) void startQueued(line);
+      else if (line.isHeld) goOn(line);
+    },
+    hasQueued: ({ socket }) => lineOf(socket).queued.length > 0,
+  };
+
+  function mayStart({ inProgress, newest }: Line, raw: Incoming): boolean {
+    if (inProgress === 0 || !newest) return true;
+    return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);
+  }
+
+  function isConcurrent(raw: Incoming): boolean {
+    return routeOf(raw)?.isConcurrent === true;
+  }
+
+  function begin(line: Line, raw: Incoming, response: ServerResponse): void {
+    line.inProgress++;
+    line.newest = raw;
+    start(raw, response);
+  }
+
+  function queue(line: Line, raw: Incoming, response: ServerResponse): void {
+    if (line.queued.length >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) {
+      overflow(line);
+      return;
+    }
+    raw.holdBody();
+    line.queued.push({ raw, response });
+    queuedOfAll++;
+  }
+
+  /** One turn of the event loop for each: they may be long lists. */
+  async function startQueued(line: Line): Promise<void> {
+    if (line.isStarting) return;
+    line.isStarting = true;
+    await ownTurn();
+    line.isStarting = false;
+    if (isClosing(line.socket)) dropQueued(line);
+    for (let [first] = line.queued; first && mayStart(line, first.raw); [first] = line.queued) {
+      line.queued.shift();
+      queuedOfAll--;
+      begin(line, first.raw, first.response);
+    }
+    goOn(line);
+  }
+
+  function goOn(line: Line): void {
+    if (line.isOverflown && line.inProgress === 0) refuse(line.socket, tooManyQueued());
+    else if (line.isHeld && mayRead(line)) {
+      line.isHeld = false;
+      resumeReading(line.socket);
+    }
+  }
+
+  /** Node keeps all that it has parsed until the connection is closed, so an endless response is not waited for. */
+  function overflow(line: Line): void {
+    line.isOverflown = true;
+    dropQueued(line);
+    if (line.newest && routeOf(line.newest)?.isLong) line.socket.destroy();
+  }
+}
+
+function lineOf(socket: Socket & { [LINE]?: Line }): Line {
+  socket[LINE] ??= createLine(socket);
+  return socket[LINE];
+}
+
+function createLine(socket: Socket): Line {
+  const line: Line = {
+    socket,
+    inProgress: 0,
+    newest: undefined,
+    queued: [],
+    isHeld: false,
+    isStarting: false,
+    isOverflown: false,
+  };
+  socket.once('close', () => dropQueued(line));
+  return line;
+}
+
+function mayRead({ queued, inProgress, isOverflown }: Line): boolean {
+  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isOverflown;
+}
+
+function dropQueued(line: Line): void {
+  for (const { raw } of line.queued) raw.dropBody();
+  queuedOfAll -= line.queued.length;
+  line.queued = [];
+}
+
+function tooManyQueued(): PlantStoreError {
+  return unavailable('Too many requests were sent without waiting for responses: send at most 32 at once');
+}

@@ -1,0 +1,214 @@
+// Requests that are sent without waiting for responses: hundreds of lists in one write, and everything that can be sent
+// behind an event stream or behind a refusal. The server must bound what it handles, and what it keeps, for one connection.
+
+import assert from 'node:assert/strict';
+import { connect, type Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { fillIn, post, send } from '../../test/request.ts';
+import { addToken, residentKib, type TestServer } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
+import { fault } from '../fault.ts';
+import { readTimes } from '../read-times.ts';
+
+const MAX_GROWTH_KIB = 64 * 1024;
+const MAX_WAIT_MS = 250;
+const MAX_IN_PROGRESS = 32;
+const TRIES = 4;
+const PLANTS = 1000;
+const NAME = 'x'.repeat(60);
+const LISTS = { short: 150, full: 400 };
+const BODY = 'x'.repeat(65_000);
+const ORDER = 'src/http/request-order.ts';
+const BODIES = 'src/http/incoming.ts';
+const MAY_START = 'return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);';
+
+/** Sent behind an event stream on each connection. */
+const BEHIND: Record<string, string> = {
+  'large bodies of strangers':
+    `POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY}`.repeat(170),
+  'large bodies': `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY}`.repeat(170),
+  lists: 'GET /plants?limit=1000 HTTP/1.1\r\nHOST AUTH \r\n'.repeat(100),
+  'tiny requests': 'GET / HTTP/1.1\r\n\r\n'.repeat(20_000),
+};
+
+fault({
+  name: 'pipelining',
+  mark: 'at most 32 requests of a connection in progress, memory grows by less than 64 MiB, nobody else waits over 250 ms',
+  rounds: { short: 16, full: 50, of: 'connections with an event stream, and 60 × as many with refused requests' },
+  async trial({ rounds, isFull, startServer }) {
+    const server = await startServer();
+    await fill(server);
+    await createTogether(server);
+    const waitedMs = await listInOneWrite(server, isFull ? LISTS.full : LISTS.short);
+    const grown: string[] = [];
+    for (const name of Object.keys(BEHIND)) grown.push(`${name} ${await behindStreams(server, rounds, name)}`);
+    grown.push(`refused ${await sendRefused(server, rounds * 60)}`);
+    assert.equal((await post(server, '{"id":-1,"name":"x"}')).status, 200);
+    assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
+    assert.equal(await server.stop(), 0);
+    return `others waited ${waitedMs.toFixed(0)} ms at most; MiB taken behind streams: ${grown.join(', ')}`;
+  },
+  controls: [
+    {
+      build: 'one that handles all requests of a connection at once',
+      changes: [{ file: ORDER, from: MAY_START, to: 'return true;' }],
+      caught: /more than 32 creates of one connection/,
+    },
+    {
+      build: 'one that handles reads as it handles writes, many at once',
+      changes: [{ file: ORDER, from: MAY_START, to: 'return inProgress < MAX_IN_PROGRESS;' }],
+      caught: /others waited|lists: memory grew/,
+      rounds: 50,
+    },
+    {
+      build: 'one that starts queued requests without a turn of their own',
+      changes: [{ file: ORDER, from: 'await ownTurn();', to: 'await undefined;' }],
+      caught: /others waited/,
+    },
+    {
+      build: 'one that goes on reading behind an event stream, and keeps what comes',
+      changes: [
+        { file: ORDER, from: 'if (!line.isHeld && !mayRead(line))', to: 'if (line.isOverflown)' },
+        { file: BODIES, from: 'MAX_EARLY_BYTES = 16 * 1024 * 1024', to: 'MAX_EARLY_BYTES = 1e12' },
+      ],
+      caught: /large bodies of strangers: memory grew/,
+    },
+    {
+      build: 'one that queues as many requests as come',
+      changes: [
+        { file: ORDER, from: 'MAX_QUEUED_OF_ONE = 1024', to: 'MAX_QUEUED_OF_ONE = 1e9' },
+        { file: ORDER, from: 'MAX_QUEUED = 8192', to: 'MAX_QUEUED = 1e9' },
+      ],
+      caught: /tiny requests: memory grew/,
+      rounds: 50,
+    },
+    {
+      build: 'one that keeps the body of a request that it has refused',
+      changes: [
+        {
+          file: BODIES,
+          from: 'const early = this.#endEarly();\n    early?.chunks.forEach(free);',
+          to: 'if (this.#kept) return;\n    const early = this.#endEarly();',
+        },
+        { file: BODIES, from: 'MAX_EARLY_BYTES = 16 * 1024 * 1024', to: 'MAX_EARLY_BYTES = 1e12' },
+      ],
+      caught: /refused requests: memory grew/,
+      rounds: 50,
+    },
+  ],
+});
+
+async function fill({ port, secret }: TestServer): Promise<void> {
+  const rows = Array.from({ length: PLANTS }, (_, n) => `${n},${NAME}\n`);
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
+  const { status } = await send(port, {
+    method: 'POST',
+    path: '/plants/import',
+    headers,
+    body: `id,name\n${rows.join('')}`,
+  });
+  assert.equal(status, 200);
+}
+
+/** How many writes share a transaction tells how many of them were in progress. */
+async function createTogether(server: TestServer): Promise<void> {
+  const admin = (await addToken(server.databaseUrl, { scopes: ['admin'] })).secret;
+  const before = await largeBatches(server, admin);
+  const creates = Array.from({ length: 300 }, (_, n) => {
+    const body = `{"id":${10_000 + n},"name":"x"}`;
+    return `POST /plants HTTP/1.1\r\nHOST AUTH TYPE X-Request-Id: ${n}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  });
+  await sendInOrder(server, creates);
+  const batches = (await largeBatches(server, admin)) - before;
+  assert.equal(batches, 0, `more than ${MAX_IN_PROGRESS} creates of one connection were in progress`);
+}
+
+async function largeBatches({ port }: TestServer, admin: string): Promise<number> {
+  const { body } = await send(port, { path: '/metrics', headers: { authorization: `Bearer ${admin}` } });
+  const read = (suffix: string) =>
+    Number(new RegExp(`^plant_store_batch_writes_${suffix} (\\d+)$`, 'm').exec(body)?.[1]);
+  return read('count') - read(`bucket\\{le="${MAX_IN_PROGRESS}"\\}`);
+}
+
+/** Returns how long others had to wait at most, in the best of some tries. */
+async function listInOneWrite(server: TestServer, count: number): Promise<number> {
+  const lists = Array.from(
+    { length: count },
+    (_, n) => `GET /plants?limit=1000 HTTP/1.1\r\nHOST AUTH X-Request-Id: ${n}\r\n\r\n`,
+  );
+  let bestMs = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < TRIES && bestMs > MAX_WAIT_MS; tries++) {
+    const times = readTimes({ port: server.port, secret: server.secret, path: '/healthz', count: 60, pauseMs: 10 });
+    await setTimeout(300); // the thread of the reads has started
+    await sendInOrder(server, lists);
+    bestMs = Math.min(bestMs, Math.max(...(await times)));
+  }
+  assert.ok(bestMs <= MAX_WAIT_MS, `others waited ${bestMs.toFixed(0)} ms`);
+  return bestMs;
+}
+
+/** All in one write; each has its place as its request id. */
+async function sendInOrder({ port, secret }: TestServer, requests: string[]): Promise<void> {
+  const socket = connect(port, '127.0.0.1', () => socket.write(fillIn(secret, requests.join(''))));
+  const seen: number[] = [];
+  let rest = '';
+  for await (const chunk of socket) {
+    rest += chunk.toString('latin1');
+    for (const [, id] of rest.matchAll(/x-request-id: (\d+)\r\n/g)) seen.push(Number(id));
+    rest = rest.slice(Math.max(0, rest.lastIndexOf('\n') + 1));
+    if (seen.length === requests.length) break;
+  }
+  socket.destroy();
+  assert.deepEqual(seen, [...requests.keys()], 'responses out of order, or missing');
+}
+
+async function behindStreams(server: TestServer, count: number, name: string): Promise<number> {
+  const stream = fillIn(server.secret, 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n');
+  const behind = fillIn(server.secret, BEHIND[name] as string);
+  const beforeKib = residentKib(server);
+  const sockets = await openAll(server, count, async (socket) => {
+    socket.write(stream);
+    await until(() => socket.bytesRead > 0);
+    socket.pause();
+    socket.write(behind);
+  });
+  return measure(server, sockets, beforeKib, `behind event streams, ${name}`);
+}
+
+/** The connections are there before: what they take themselves does not count. The bodies are never whole. */
+async function sendRefused(server: TestServer, count: number): Promise<number> {
+  const stranger = `POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY.slice(1)}`;
+  const guesser = stranger.replace('TYPE ', 'TYPE AUTH ');
+  const wrong = `${server.secret.slice(0, -1)}${server.secret.endsWith('x') ? 'y' : 'x'}`;
+  const [first, ...others] = [stranger, guesser].map((text) => fillIn(wrong, text)) as [Uint8Array, Uint8Array];
+  const sockets = await openAll(server, count, async (socket) => {
+    socket.write('POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+    await until(() => socket.bytesRead > 0);
+  });
+  const beforeKib = residentKib(server);
+  for (const [n, socket] of sockets.entries()) socket.write(n % 4 === 0 ? first : (others[0] ?? first));
+  return measure(server, sockets, beforeKib, 'refused requests');
+}
+
+async function openAll({ port }: TestServer, count: number, use: (socket: Socket) => Promise<void>): Promise<Socket[]> {
+  const sockets: Socket[] = [];
+  while (sockets.length < count) {
+    const some = Array.from({ length: Math.min(100, count - sockets.length) }, () => connect(port, '127.0.0.1'));
+    for (const socket of some) socket.on('error', () => {}).on('data', () => {});
+    await Promise.all(some.map(use));
+    sockets.push(...some);
+  }
+  return sockets;
+}
+
+/** Returns by how many MiB it has grown at most. */
+async function measure(server: TestServer, sockets: Socket[], beforeKib: number, name: string): Promise<number> {
+  let mostKib = 0;
+  for (let n = 0; n < 6; n++) {
+    mostKib = Math.max(mostKib, residentKib(server) - beforeKib);
+    await setTimeout(100);
+  }
+  for (const socket of sockets) socket.destroy();
+  assert.ok(mostKib < MAX_GROWTH_KIB, `${name}: memory grew by ${Math.round(mostKib / 1024)} MiB`);
+  return Math.round(mostKib / 1024);
+}
