@@ -240,6 +240,23 @@ test('more requests than may be queued are refused when those in progress have t
   assert.match(answers.at(-1)?.head ?? '', /^connection: close$/im);
 });
 
+test('a request that asks for another protocol is the last one of its connection', async () => {
+  const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":937,"name":"x"}`;
+  for (const first of [
+    'GET /healthz HTTP/1.1\r\nHOST Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+    'GET /plants HTTP/1.1\r\nHOST Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHOST Upgrade: h2c\r\n\r\n',
+  ]) {
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
+    assert.deepEqual(
+      answers.map(({ head }) => /^connection: close$/im.test(head)),
+      [true],
+      first,
+    );
+  }
+  assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 937'), []);
+});
+
 test('takes a request of HTTP/1.0 without a Host, and a whole URL', async () => {
   assert.match(await sendRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n'), / 200 /);
   assert.match(

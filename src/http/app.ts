@@ -178,7 +178,11 @@ export function createApp(options: AppOptions): Server {
     // A body that nobody will read, or that may or may not come: the next request could not be told from it. (Who was not
     // told to go on may do so or not; Node closes then, also where no body can come.)
     const isUnclear = expectsContinue(raw) && !isContinued;
-    if (isUnclear || (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers)))) {
+    if (
+      raw.headers.upgrade !== undefined ||
+      isUnclear ||
+      (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers)))
+    ) {
       reply.header('connection', 'close');
       connection.closeAfterAnswer(raw);
     }

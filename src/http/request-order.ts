@@ -81,8 +81,9 @@ export function createRequestOrder(
     return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);
   }
 
+  /** Behind a request that asks for another protocol Node leaves bytes out, so that what follows may be the middle of one. */
   function isConcurrent(raw: Incoming): boolean {
-    return routeOf(raw)?.isConcurrent === true;
+    return raw.headers.upgrade === undefined && routeOf(raw)?.isConcurrent === true;
   }
 
   function begin(line: Line, raw: Incoming, response: ServerResponse): void {
