@@ -3,7 +3,9 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { Refusal } from '../refusal.ts';
-import { backUpDatabase, restoreDatabase } from '../sqlite/backup.ts';
+import { backUpDatabase, removeDraft, restoreDatabase } from '../sqlite/backup.ts';
+import { visible } from '../visible.ts';
+import { onInterrupt } from './interrupt.ts';
 import { requireDatabase } from './open.ts';
 import { report } from './report.ts';
 
@@ -11,18 +13,28 @@ import { report } from './report.ts';
 export async function backUp(config: Config, file: string): Promise<void> {
   requireDatabase(config);
   if (existsSync(file)) throw new Refusal(`${file} is there already: a backup does not replace another file`);
-  await backUpDatabase(requireSqlite(config), file);
+  const path = requireSqlite(config);
+  removeWhenInterrupted(file);
+  await backUpDatabase(path, file);
   reportFile('backed up to', file);
 }
 
 export async function restore(config: Config, file: string): Promise<void> {
   if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
   const path = requireSqlite(config);
+  removeWhenInterrupted(path);
   await restoreDatabase(file, path);
   reportFile('restored to', path);
   process.stderr.write(
     'Its tokens are those of the backup, also those that were revoked since: look at "token list"\n',
   );
+}
+
+function removeWhenInterrupted(file: string): void {
+  onInterrupt(() => {
+    removeDraft(file);
+    process.stderr.write(`Stopped: ${visible(file)} is not written\n`);
+  });
 }
 
 /** PostgreSQL has tools of its own for this, made for the job. */

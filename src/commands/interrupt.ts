@@ -1,13 +1,17 @@
 // What a long piece of work does when it is told to end before it is done.
 
-const STATUS = { SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Then the process ends with the status that shells expect. */
+/**
+ * Then the process dies of the same signal, so that a shell gets the status it expects: 130 for Ctrl-C. It does so at
+ * once, where process.exit() would wait for its threads. A second signal does not cut the cleaning up short.
+ */
 export function onInterrupt(cleanUp: () => void): void {
-  for (const [signal, status] of Object.entries(STATUS)) {
-    process.once(signal, () => {
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
       cleanUp();
-      process.exit(status);
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
     });
   }
 }

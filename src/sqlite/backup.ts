@@ -1,37 +1,22 @@
 // A consistent copy of a store that may be in use, and the way back. Each file is made under another name first, so
-// that it is there only when it is whole and checked.
+// that it is there only when it is whole and checked, and is its owner's alone from its first byte.
 
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  renameSync,
-  rmSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { dirname, extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
-import { hasLog, inspectDatabase, migrate, openReader } from './database.ts';
+import type { Filling } from './backup-thread.ts';
+import { hasLog, inspectDatabase } from './database.ts';
 import { takeLock } from './lock.ts';
-import { skipNumbers } from './numbering.ts';
 import { preparePlace, syncDirectory } from './place.ts';
 
-/** Reads as one transaction: what is written meanwhile is not in it. Throws Refusal. */
+/** In a package it is JavaScript, as this file is then. */
+const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
+
+/** What is written meanwhile is not in it. Throws Refusal. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
-  await makeWhole(file, (draft) => {
-    const db = openReader(path);
-    try {
-      db.prepare('VACUUM INTO ?').run(draft);
-    } finally {
-      db.close();
-    }
-    chmodSync(draft, 0o600);
-    inspectDatabase(draft);
-  });
+  await makeWhole(file, 'back up', path);
 }
 
 /** Refuses where there is a store, or a server. Throws Refusal. */
@@ -45,33 +30,32 @@ export async function restoreDatabase(file: string, givenPath: string): Promise<
     if (existsSync(path)) throw new Refusal(`${path} is there already: move it away first`);
     if (hasLog(path)) throw new Refusal(`${path}-wal is there already: move it away first`);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
-    await makeWhole(path, (draft) => {
-      copyFileSync(file, draft, constants.COPYFILE_FICLONE);
-      chmodSync(draft, 0o600);
-      const db = new DatabaseSync(draft);
-      db.exec('PRAGMA journal_mode = DELETE');
-      migrate(db);
-      skipNumbers(db);
-      db.close();
-    });
+    await makeWhole(path, 'restore', file);
   } finally {
     lock.release();
   }
 }
 
-async function makeWhole(file: string, make: (draft: string) => void): Promise<void> {
-  const draft = `${file}.part`;
+/** For a process that is told to end before the file is whole. */
+export function removeDraft(file: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draftOf(file) + suffix, { force: true });
+}
+
+async function makeWhole(file: string, does: Filling['does'], from: string): Promise<void> {
+  const draft = draftOf(file);
   try {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
-    make(draft);
-    const descriptor = openSync(draft, 'r+');
-    fsyncSync(descriptor);
-    closeSync(descriptor);
+    removeDraft(file);
+    closeSync(openSync(draft, 'wx', 0o600)); // SQLite gives its other files the same mode
+    const workerData: Filling = { does, from, draft };
+    await once(new Worker(THREAD, { workerData }), 'exit'); // throws what the thread has thrown
     renameSync(draft, file);
     syncDirectory(dirname(file));
   } catch (error) {
-    for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
-    if (error instanceof Refusal) throw error;
+    removeDraft(file);
     throw new Refusal(`Cannot write ${file}: ${(error as Error).message}`);
   }
+}
+
+function draftOf(file: string): string {
+  return `${file}.part`;
 }
