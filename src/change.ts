@@ -23,7 +23,7 @@ export type Change = z.output<typeof Change>;
 export interface ChangeLog {
   /**
    * Oldest first, those above `after`, or from the oldest there is. At most `limit`, 100 by default; none is the end.
-   * Throws `changes_pruned` when some above `after` are gone.
+   * Throws `changes_pruned` when some above `after` are gone, or when the store never gave that number.
    */
   changes(query?: { after?: number | undefined; limit?: number | undefined }): Promise<Change[]>;
   /** All of these and then each new one when it comes, until the signal. Throws `changes_pruned` in the same case. */
@@ -46,6 +46,7 @@ export interface ChangeQuery {
 export function changesPruned(after: number): PlantStoreError {
   return new PlantStoreError(
     'changes_pruned',
-    `The changes after ${after} are no longer there: take a new export, and follow from the number in its ETag`,
+    `The change log cannot be read from ${after} on: changes after it are no longer there, or this store never gave ` +
+      'that number. Take a new export and resume from the number in its ETag',
   );
 }

@@ -441,6 +441,15 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await store.changes({ after: (changes[2] as Change).seq }), []);
   },
 
+  async 'changes() and follow() after a number that was never given throw changes_pruned'({ store, by }) {
+    const { seq } = await store.create({ id: 1n, name: 'a' }, by);
+    assert.deepEqual(await store.changes({ after: seq }), []); // at once, with the number of one's own change
+    for (const after of [seq + 1, seq + 1_000_000_000, Number.MAX_SAFE_INTEGER]) {
+      await refuses('changes_pruned', store.changes({ after }));
+      await refuses('changes_pruned', Array.fromAsync(store.follow({ after })));
+    }
+  },
+
   async 'follow() gives what was there, then each change as it comes, until the signal'({ store, by }) {
     const before = await lastSeq(store, by);
     await store.import(

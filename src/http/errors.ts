@@ -31,7 +31,9 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
   no_such_method: { when: 'the path has no such method' },
   request_timeout: { when: 'the request did not arrive in time', headers: { connection: 'close' } },
   last_admin: { when: 'no token with the scope `admin` would be left' },
-  changes_pruned: { when: 'some of the changes after this number are no longer there: take a new export' },
+  changes_pruned: {
+    when: 'some of the changes after this number are no longer there, or this store never gave it: take a new export',
+  },
   condition_failed: { when: '`If-Match` or `If-None-Match` does not hold' },
   body_too_large: { when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`, headers: { connection: 'close' } },
   media_type: { when: 'the body is not of a media type that is taken, not in UTF-8, or compressed' },

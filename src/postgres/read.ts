@@ -87,7 +87,8 @@ export async function readChanges(
 ): Promise<Change[]> {
   const gone = {
     text: `
-      SELECT $1 < pruned_to OR EXISTS (SELECT FROM ${tables.skipped} WHERE $1 >= first AND $1 < last) AS gone FROM ${tables.numbering}`,
+      SELECT $1 < pruned_to OR $1 > (${lastSeq(tables)})
+        OR EXISTS (SELECT FROM ${tables.skipped} WHERE $1 >= first AND $1 < last) AS gone FROM ${tables.numbering}`,
     values: [after ?? 0],
   };
   const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;

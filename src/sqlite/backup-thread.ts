@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 import { inspectDatabase, migrate, openReader } from './database.ts';
-import { skipNumbers } from './numbering.ts';
+import { markCopy, skipNumbers } from './numbering.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -33,6 +33,7 @@ function backUp(): void {
   const db = openReader(from);
   db.prepare('VACUUM INTO ?').run(url.href);
   db.close();
+  changeDraft(markCopy);
   inspectDatabase(draft);
 }
 

@@ -19,7 +19,10 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
   return {
     lastSeq,
     prunedTo: pruned_to,
-    skipped: all('SELECT first, last FROM skipped ORDER BY first') as { first: number; last: number }[],
+    skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as {
+      first: number;
+      last: number;
+    }[],
     counts: { plants, changes },
     plants: () => rows<CopiedPlant>('SELECT * FROM plants ORDER BY id'),
     changes: () => rows<ChangeRow>('SELECT * FROM changes ORDER BY seq'),

@@ -13,6 +13,7 @@ import { noSuchChange, type StoredWebhook } from '../webhook.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareFigures } from './figures.ts';
+import { prepareLastSeq } from './numbering.ts';
 import { prepareReads } from './read.ts';
 import { prepareTokenReads } from './read-tokens.ts';
 import { prepareWebhookReads } from './read-webhooks.ts';
@@ -58,6 +59,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const together = createTogether(db);
   const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
+  const lastSeq = prepareLastSeq(db);
   const figures = prepareFigures(db, database.path);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
@@ -158,6 +160,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
     async replay(id, range, nowMs) {
       await getWebhook(id);
+      if (range.from > read(lastSeq)) throw noSuchChange(range.from);
       const [first] = read(() => reads.changes({ after: range.from - 1, limit: 1 })); // or it says that they are gone
       if (!first) throw noSuchChange(range.from);
       await writer.write({ kind: 'replay', id, range, nowMs });

@@ -93,7 +93,7 @@ async function countChanges(db: DatabaseSync, sinceMs: number, breathe: Breathe)
       counts.set(hour, (counts.get(hour) ?? 0) + last - first + 1);
       continue;
     }
-    const middle = Math.floor((first + last) / 2);
+    const middle = first + Math.floor((last - first) / 2);
     stretches.push({ first, last: middle }, { first: middle + 1, last });
     await breathe();
   }
@@ -121,7 +121,7 @@ function stretchesOf(db: DatabaseSync): Stretch[] {
 function bisect(begin: number, end: number, holds: (at: number) => boolean): number {
   let [low, high] = [begin, end];
   while (low < high) {
-    const middle = Math.floor((low + high) / 2);
+    const middle = low + Math.floor((high - low) / 2); // their sum may be above 2^53
     if (holds(middle)) high = middle;
     else low = middle + 1;
   }

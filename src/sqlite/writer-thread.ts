@@ -7,6 +7,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { type CrossingResult, type CrossingWrite, packResult, unpackWrite } from './crossing.ts';
 import { openConnection } from './database.ts';
 import { type Failure, failureOf } from './failure.ts';
+import { isMarkedCopy, skipNumbers } from './numbering.ts';
 import { prepareWrites, type Write } from './write.ts';
 
 /** A WAL this long is copied back into the database file. */
@@ -32,6 +33,7 @@ db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide
 db.exec(`ATTACH ':memory:' AS batch`);
 let apply = prepareWrites(db);
 let walSize = prepareWalSize();
+let mayBeCopy = isMarkedCopy(db);
 
 port.on('message', (batch: CrossingWrite[] | 'close') => {
   if (batch === 'close') {
@@ -56,8 +58,10 @@ function commit(batch: Write[]): BatchResult {
       walSize = prepareWalSize();
     }
     db.exec('BEGIN IMMEDIATE');
+    if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process has done so
     const results = apply(batch);
     db.exec('COMMIT');
+    mayBeCopy = false;
     return {
       results: results.map((result, at) => packResult(result, batch[at] as Write)),
       durationMs: performance.now() - begunMs,

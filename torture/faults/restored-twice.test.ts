@@ -1,0 +1,140 @@
+// One backup becomes several stores: it is restored again and again, and servers start on plain copies of it. Each
+// store makes changes of its own. No number may ever stand for two of them: it is an ETag, a position in the change
+// log and the id of a webhook message.
+
+import assert from 'node:assert/strict';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHANGE_TYPES } from '../../src/change.ts';
+import { startReceiver } from '../../test/receiver.ts';
+import { callerOf } from '../../test/request.ts';
+import { addToken, makeFolder, type TestServer } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
+import { fault } from '../fault.ts';
+import { runCommand } from '../security/command.ts';
+
+const ENV = { WEBHOOK_ALLOW_PRIVATE: '1' };
+const PLANTS = 10;
+
+interface Branch {
+  server: TestServer;
+  /** Number of its newest change, which made its version of plant 0. */
+  lastSeq: number;
+}
+
+fault({
+  name: 'restored twice',
+  mark: 'no change number, ETag or webhook-id is given twice; the numbers of one store are unknown to the others',
+  rounds: { short: 1, full: 4, of: '2 restores and 1 copy of one backup' },
+  async trial({ rounds, isFull, launcher, startServer }) {
+    const changesEach = isFull ? 300 : 30;
+    const receiver = await startReceiver();
+    const given = new Map<number, string>();
+    const source = await startServer({ folder: makeFolder(), env: ENV });
+    const { secret } = await addToken(source.databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
+    assert.equal(
+      (await callerOf(source, secret)('POST', '/webhooks', { url: receiver.url, events: CHANGE_TYPES })).status,
+      201,
+    );
+    for (let id = 0; id < PLANTS; id++) await change(source, id, `Plant ${id}`);
+    const backup = join(makeFolder(), 'backup.db');
+    await runCommand(launcher, ['backup', backup], { DATABASE_URL: source.databaseUrl });
+    const branches = [await branchOff(source, 'the store itself')];
+
+    for (let round = 0; round < rounds; round++) {
+      for (const way of ['restore', 'restore', 'copy']) {
+        const folder = makeFolder();
+        const path = join(folder, 'plants.db');
+        if (way === 'copy') copyFileSync(backup, path);
+        else await runCommand(launcher, ['restore', backup], { DATABASE_URL: `sqlite:${path}` });
+        branches.push(await branchOff(await startServer({ folder, env: ENV }), `${way} ${branches.length}`));
+      }
+    }
+    for (const branch of branches) await assertForeign(branch, branches);
+    const messages = assertNoMessageTwice();
+    for (const { server } of branches) assert.equal(await server.stop(), 0);
+    return `${branches.length} stores from one backup, ${given.size} changes and ${messages} webhook messages, no number twice`;
+
+    async function branchOff(server: TestServer, name: string): Promise<Branch> {
+      let lastSeq = 0;
+      for (let n = 0; n < changesEach; n++) lastSeq = await change(server, n % PLANTS, `${name}, change ${n}`);
+      lastSeq = await change(server, 0, name);
+      const call = callerOf(server, secret);
+      const follow = await call('GET', `/events?after=${lastSeq}`);
+      assert.equal(follow.status, 200, `a store does not know its own change ${lastSeq}: ${follow.body}`);
+      await until(() => receiver.received.some(({ seq }) => seq === lastSeq));
+      return { server, lastSeq };
+    }
+
+    /** Gives the number of the change. */
+    async function change(server: TestServer, id: number, name: string): Promise<number> {
+      const { status, headers, body } = await callerOf(server, secret)('PUT', `/plants/${id}`, { name });
+      assert.equal(status, 200, body);
+      const seq = Number(JSON.parse(String(headers.etag)));
+      assert.ok(Number.isSafeInteger(seq), `${headers.etag} is not exact in JSON`);
+      assert.equal(given.get(seq) ?? name, name, `change number ${seq} was given twice`);
+      given.set(seq, name);
+      return seq;
+    }
+
+    async function assertForeign({ server, lastSeq }: Branch, all: Branch[]): Promise<void> {
+      const call = callerOf(server, secret);
+      for (const other of all.filter((branch) => branch.server !== server)) {
+        const { status } = await call('GET', `/events?after=${other.lastSeq}`);
+        assert.equal(status, 410, `a reader at change ${other.lastSeq} of another store gets ${status}`);
+        const stream = await callStream(server, other.lastSeq);
+        assert.equal(stream, 410, `a follower from change ${other.lastSeq} of another store gets ${stream}`);
+        const stale = await fetch(`${server.url}/plants/0`, {
+          method: 'PUT',
+          headers: {
+            authorization: `Bearer ${secret}`,
+            'content-type': 'application/json',
+            'if-match': `"${other.lastSeq}"`,
+          },
+          body: '{"name":"overwritten"}',
+        });
+        assert.equal(stale.status, 412, `an ETag of another store is ${stale.status}`);
+      }
+      assert.equal((await call('GET', `/events?after=${lastSeq}`)).status, 200);
+    }
+
+    async function callStream(server: TestServer, lastEventId: number): Promise<number> {
+      const headers = {
+        authorization: `Bearer ${secret}`,
+        accept: 'text/event-stream',
+        'last-event-id': String(lastEventId),
+      };
+      const response = await fetch(`${server.url}/events`, { headers });
+      await response.body?.cancel();
+      return response.status;
+    }
+
+    /** A change may be sent again, but with the same body. */
+    function assertNoMessageTwice(): number {
+      const bodies = new Map<string, string>();
+      for (const { headers, body } of receiver.received) {
+        const id = String(headers['webhook-id']);
+        assert.equal(bodies.get(id) ?? body, body, `webhook-id ${id} was given twice`);
+        bodies.set(id, body);
+      }
+      return bodies.size;
+    }
+  },
+  controls: [
+    {
+      build: 'one in which every restore skips the same count of numbers',
+      changes: [{ file: 'src/sqlite/numbering.ts', from: ' + randomInt(spread)', to: '' }],
+      caught: /change number \d+ was given twice/,
+    },
+    {
+      build: 'one that does not mark a backup as a copy',
+      changes: [{ file: 'src/sqlite/backup-thread.ts', from: '  changeDraft(markCopy);\n', to: '' }],
+      caught: /change number \d+ was given twice/,
+    },
+    {
+      build: 'one that accepts numbers it never gave',
+      changes: [{ file: 'src/sqlite/numbering.ts', from: 'OR ?1 > (', to: 'OR 0 > (' }],
+      caught: /a reader at change \d+ of another store gets 200/,
+    },
+  ],
+});
