@@ -2,20 +2,21 @@
 // that it is there only when it is whole and checked, and is its owner's alone from its first byte.
 
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Refusal } from '../refusal.ts';
 import type { Filling } from './backup-thread.ts';
 import { hasLog, inspectDatabase } from './database.ts';
 import { takeLock } from './lock.ts';
-import { preparePlace, syncDirectory } from './place.ts';
+import { preparePlace, requireOneName, syncDirectory } from './place.ts';
 
 /** In a package it is JavaScript, as this file is then. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** What is written meanwhile is not in it. Throws Refusal. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
+  requireOneName(realpathSync(path));
   await makeWhole(file, 'back up', path);
 }
 

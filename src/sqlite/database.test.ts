@@ -3,9 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import {
   copyFileSync,
   existsSync,
+  linkSync,
   lstatSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -167,6 +169,19 @@ test('prepareDatabase() refuses a second server, also through a link, and lets a
   for (const name of [path, link]) assert.throws(() => prepareDatabase(name, 'server'), /Another server is using/);
   prepareDatabase(path, 'command').release();
   first.release();
+  prepareDatabase(path, 'server').release();
+});
+
+test('prepareDatabase() refuses a file with a second name, and a command on it, until the other name is removed', () => {
+  const path = makeDatabase();
+  const other = join(makeFolder(), 'other.db');
+  linkSync(path, other);
+  for (const name of [path, other]) {
+    for (const role of ['server', 'command'] as const) {
+      assert.throws(() => prepareDatabase(name, role), /has 2 names \(hard links\).* remove the other names/);
+    }
+  }
+  rmSync(other);
   prepareDatabase(path, 'server').release();
 });
 

@@ -1,4 +1,4 @@
-// Where the file is or will be: its folder is there to stay, and this user may write to both.
+// Where the file is or will be: its folder is there to stay, this user may write to both, and the file has one name.
 
 import {
   accessSync,
@@ -9,18 +9,53 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  readFileSync,
   realpathSync,
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
 
+const MOUNTS = '/proc/self/mountinfo';
+
 /** Gives the real path, whatever link led to it. Throws Refusal. */
 export function preparePlace(givenPath: string): string {
   makeDirectory(dirname(resolve(givenPath)));
   const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
   requireWritable(path);
+  requireOneName(path);
   return path;
+}
+
+/**
+ * The WAL and the lock go by the name of the file. Under a second name two servers could run on it, and after a crash
+ * the records in the WAL of the other name would be missing. A folder that is mounted twice holds all of these files,
+ * so that the same name in it is safe. Throws Refusal.
+ */
+export function requireOneName(path: string): void {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return;
+  if (stat.nlink > 1) {
+    throw new Refusal(
+      `${path} has ${stat.nlink} names (hard links), and its newest records may be in the -wal of another name: ` +
+        'stop every server that uses it and remove the other names; "find / -samefile FILE" lists them',
+    );
+  }
+  if (isMountPoint(path)) {
+    throw new Refusal(
+      `${path} is mounted as a single file, apart from its -wal: mount the folder that it is in instead`,
+    );
+  }
+}
+
+/** Looks at the list of mounts: a file of the same disk has the same device number. Only Linux mounts single files. */
+function isMountPoint(path: string): boolean {
+  if (!existsSync(MOUNTS)) return false;
+  const mounts = readFileSync(MOUNTS, 'latin1').split('\n');
+  const escaped = Buffer.from(path)
+    .toString('latin1')
+    .replace(/[ \t\n\\]/g, (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`);
+  return mounts.some((mount) => mount.split(' ')[4] === escaped);
 }
 
 function makeDirectory(path: string): void {

@@ -2,19 +2,16 @@
 // that are started at the same moment.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
 import { post } from '../../test/request.ts';
 import { makeFolder, type ServerOptions, type TestServer } from '../../test/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger } from '../ledger.ts';
+import { startInVain } from '../start-in-vain.ts';
 
 const REFUSAL = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
-const ENDS_WITHIN_MS = 20_000;
 
 fault({
   name: 'second server on the same SQLite file',
@@ -49,17 +46,6 @@ fault({
     },
   ],
 });
-
-/** Gives null as status, where it had to be ended. */
-async function startInVain(launcher: string, databaseUrl: string): Promise<{ status: number | null; stderr: string }> {
-  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl };
-  const child = spawn(process.execPath, [launcher, 'serve'], { env });
-  child.stdout.once('data', () => child.kill('SIGKILL')); // it listens
-  const tooLong = globalThis.setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
-  const [[status], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
-  clearTimeout(tooLong);
-  return { status, stderr };
-}
 
 /** Of two that start at once, one serves. */
 async function race(folder: string, startServer: (options: ServerOptions) => Promise<TestServer>): Promise<void> {
