@@ -78,7 +78,10 @@ export function createLog(level: LogLevel): Observe {
       case 'writes_recovered':
         return logger.info(fact, 'Writes succeed again');
       case 'store_failed':
-        return logger.fatal(withError(fact), 'The disk or the database file failed: ending, so that nothing is lost');
+        return logger.fatal(
+          withError(fact),
+          `The disk or a file of the database failed: ${fact.error.message}. Ending, so that nothing is lost`,
+        );
     }
   };
 }

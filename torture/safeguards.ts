@@ -8,8 +8,8 @@ export const ANSWERS_FIRST = {
     { file: 'src/sqlite/writer-thread.ts', from: `    db.exec('COMMIT');\n`, to: '' },
     {
       file: 'src/sqlite/writer-thread.ts',
-      from: 'port.postMessage(commit(batch.map(unpackWrite)));',
-      to: `port.postMessage(commit(batch.map(unpackWrite)));
+      from: '  port.postMessage(result);',
+      to: `port.postMessage(result);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
         db.exec('COMMIT');`,
     },

@@ -106,6 +106,7 @@ export async function serve(config: Config): Promise<void> {
     observe({ kind: 'stopping', reason });
     setTimeout(() => server.closeAllConnections(), CUT_OFF_MS).unref();
     setTimeout(endAtOnce, STOP_WITHIN_MS).unref();
+    if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), LAST_REQUESTS_MS).unref(); // the store has failed
     await stopListening(server);
     const delivered = delivery?.stop();
     draining.abort();

@@ -49,6 +49,8 @@ export type Role = 'server' | 'command';
 export interface PreparedDatabase {
   /** The real path, whatever link led to it. */
   path: string;
+  /** Of the file that a server holds a lock on. */
+  lockPath: string | undefined;
   release(): void;
 }
 
@@ -79,9 +81,9 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
       migrate(db);
     }
     db.close();
-    if (role === 'server') return { path, release: () => lock?.release() };
+    if (role === 'server') return { path, lockPath: lock?.path, release: () => lock?.release() };
     lock?.release();
-    return { path, release: () => {} };
+    return { path, lockPath: undefined, release: () => {} };
   } catch (error) {
     lock?.release();
     if (error instanceof Refusal) throw error;

@@ -9,6 +9,7 @@ import { failureOf } from './failure.ts';
 const WAIT_MS = 1000;
 
 export interface Lock {
+  path: string;
   release(): void;
 }
 
@@ -20,7 +21,7 @@ export function takeLock(databasePath: string): Lock | undefined {
   const lock = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-    return { release: () => lock.close() };
+    return { path, release: () => lock.close() };
   } catch (error) {
     lock.close();
     if (failureOf(error) === 'busy') return undefined;

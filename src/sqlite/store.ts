@@ -43,6 +43,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   let failed = false;
   const writer = await startWriter({
     path: database.path,
+    lockPath: database.lockPath,
     observe,
     onCommit: () => onCommit(),
     onFailure() {

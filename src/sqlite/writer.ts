@@ -48,15 +48,18 @@ interface Waiting {
 
 export interface WriterOptions {
   path: string;
+  /** Of a server. */
+  lockPath: string | undefined;
   observe: Observe;
   onCommit(): void;
   /** Called once, when the disk or the file can no longer be trusted: the process must end, closing nothing. */
   onFailure(): void;
 }
 
-export async function startWriter({ path, observe, onCommit, onFailure }: WriterOptions): Promise<Writer> {
+export async function startWriter(options: WriterOptions): Promise<Writer> {
+  const { path, lockPath, observe, onCommit, onFailure } = options;
   const thread = new Worker(THREAD, {
-    workerData: { path },
+    workerData: { path, lockPath },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
   });
   await once(thread, 'message'); // it has opened the database; throws if it could not

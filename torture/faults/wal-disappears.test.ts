@@ -1,0 +1,183 @@
+// A file of the database is removed or replaced under a running server: the WAL, its index, or the lock. SQLite
+// continues to write to a file without a name, which is gone after a crash.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { copyFileSync, renameSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { post, send } from '../../test/request.ts';
+import { makeFolder, type TestServer } from '../../test/server.ts';
+import { fault } from '../fault.ts';
+import { assertKept, createLedger, type Ledger } from '../ledger.ts';
+
+const ENDS_WITHIN_MS = 1000;
+/** A machine that is busy with others may be late: a server that is late by itself is late each time. */
+const TRIES = 4;
+const LINE = /"level":"fatal".*was moved, replaced or deleted/g;
+
+interface Loss {
+  suffix: '-wal' | '-shm' | '.lock';
+  /** By an older copy of itself. */
+  isReplaced?: true;
+  isIdle?: true;
+  /** One whose reader holds back the WAL. */
+  duringExport?: true;
+}
+
+const LOSSES: Loss[] = [
+  { suffix: '-wal' },
+  { suffix: '-wal', isIdle: true },
+  { suffix: '-wal', isReplaced: true },
+  { suffix: '-shm' },
+  { suffix: '.lock' },
+  { suffix: '-wal', duringExport: true },
+  { suffix: '-shm', isReplaced: true },
+  { suffix: '.lock', isReplaced: true },
+  { suffix: '.lock', isIdle: true },
+];
+const IN_SHORT = 3;
+
+fault({
+  name: 'the WAL disappears',
+  mark: `the server ends within ${ENDS_WITHIN_MS} ms with one clear line, acknowledges nothing more, and 0 records are lost`,
+  rounds: {
+    short: 1,
+    full: 5,
+    of: 'losses of each kind: WAL, its index, lock; removed or replaced; under load or idle',
+  },
+  async trial({ rounds, isFull, random, startServer }) {
+    let acknowledged = 0;
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      for (const loss of isFull ? LOSSES : LOSSES.slice(0, IN_SHORT)) times.push(await bestOf(loss));
+    }
+    const [worst] = times.sort((a, b) => b - a);
+    return `${times.length} losses, each server ended within ${worst} ms; ${acknowledged} acknowledged, 0 lost`;
+
+    async function bestOf(loss: Loss): Promise<number> {
+      const tooLate: number[] = [];
+      while (tooLate.length < TRIES) {
+        const endedMs = await lose(loss);
+        if (endedMs <= ENDS_WITHIN_MS) return endedMs;
+        tooLate.push(endedMs);
+      }
+      return assert.fail(`without ${loss.suffix} the server ends after ${tooLate.join(', ')} ms`);
+    }
+
+    /** Gives how long the server takes to end. */
+    async function lose({ suffix, isReplaced, isIdle, duringExport }: Loss): Promise<number> {
+      const folder = makeFolder();
+      const server = await startServer({ folder });
+      const file = server.databasePath + suffix;
+      const ledger = createLedger();
+      const writing = isIdle ? writeSome(server, ledger) : ledger.write(server, { connections: 8 });
+      await (isIdle ? writing : ledger.grows());
+      if (isReplaced) {
+        copyFileSync(file, `${file}.old`);
+        for (let n = 0; n < 20; n++) await ledger.grows();
+      }
+      if (duringExport) await startExport(server);
+      await sleep(random.below(300));
+      const ended = once(server.process, 'close');
+      const lostMs = performance.now();
+      if (isReplaced) renameSync(`${file}.old`, file);
+      else rmSync(file);
+      if (suffix === '-wal' && !isIdle) {
+        const late = await post(server, '{"id":-1,"name":"Plant number -1"}').catch(() => undefined);
+        assert.notEqual(late?.status, 200, `a record is acknowledged after ${suffix} is gone`);
+      }
+      const [status] = (await Promise.race([ended, sleep(5 * ENDS_WITHIN_MS)])) ?? [undefined];
+      const endedMs = Math.round(performance.now() - lostMs);
+      if (status === undefined) await server.kill();
+      assert.notEqual(status, undefined, `the server continues without ${suffix}${isIdle ? ' while it is idle' : ''}`);
+      await writing;
+      assert.equal(status, 1);
+      assert.equal(server.output().match(LINE)?.length, 1, server.output());
+      const next = await startServer({ folder });
+      await next.kill();
+      assertKept(ledger, next.databasePath);
+      acknowledged += ledger.acknowledged.size;
+      return endedMs;
+    }
+  },
+  controls: [
+    {
+      build: 'one that looks at the database file alone',
+      changes: [
+        { file: 'src/sqlite/writer-thread.ts', from: 'const ofCommit = [path, wal]', to: 'const ofCommit = [path]' },
+        { file: 'src/sqlite/writer-thread.ts', from: 'findLost(allFiles)', to: 'findLost(ofCommit)' },
+      ],
+      caught: /a record is acknowledged after -wal is gone/,
+    },
+    {
+      build: 'one that looks for the WAL only at intervals',
+      changes: [
+        { file: 'src/sqlite/writer-thread.ts', from: 'const ofCommit = [path, wal]', to: 'const ofCommit = [path]' },
+      ],
+      caught: /a record is acknowledged after -wal is gone/,
+    },
+    {
+      build: 'one that looks for the WAL only after a commit',
+      changes: [
+        { file: 'src/sqlite/writer-thread.ts', from: 'if (lost !== undefined) endWithout(lost);', to: 'void lost;' },
+      ],
+      caught: /the server continues without -wal while it is idle/,
+    },
+    {
+      build: 'one that does not save the records of a WAL without a name',
+      changes: [
+        {
+          file: 'src/sqlite/writer-thread.ts',
+          from: 'if (lost.name === wal) {',
+          to: 'if (hasLost === false) {',
+        },
+      ],
+      caught: /were acknowledged, and lost|is damaged|It is not known/,
+    },
+    {
+      build: 'one that leaves another WAL in place of its own',
+      changes: [
+        {
+          file: 'src/sqlite/own-files.ts',
+          from: '  const draft =',
+          to: '  if (existsSync(lost.name)) return;\n  const draft =',
+        },
+      ],
+      caught: /were acknowledged, and lost|is damaged|It is not known/,
+    },
+    {
+      build: 'one that waits for its clients to end',
+      changes: [
+        {
+          file: 'src/commands/serve.ts',
+          from: 'if (exitStatus !== 0) setTimeout(',
+          to: 'if (exitStatus > 1) setTimeout(',
+        },
+      ],
+      caught: /the server (ends after|continues)/,
+    },
+  ],
+});
+
+async function writeSome(server: TestServer, { acknowledged }: Ledger): Promise<void> {
+  for (let id = 0n; id < 50n; id++) {
+    const name = `Plant number ${id}`;
+    assert.equal((await post(server, `{"id":${id},"name":"${name}"}`)).status, 200);
+    acknowledged.set(id, name);
+  }
+}
+
+/** It begins, and is not read: more than fits into the buffers on the way. */
+async function startExport(server: TestServer): Promise<void> {
+  const padding = 'x'.repeat(10_000);
+  const lines = Array.from({ length: 2500 }, (_, n) => `{"id":${-n - 2},"name":"Plant number ${-n - 2} ${padding}"}\n`);
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };
+  const imported = await send(server.port, { method: 'POST', path: '/plants/import', headers, body: lines.join('') });
+  assert.equal(imported.status, 200, imported.body);
+  const socket = connect(server.port, '127.0.0.1');
+  socket.on('error', () => {});
+  socket.write(`GET /plants/export HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\n\r\n`);
+  await once(socket, 'data');
+  socket.pause();
+}
