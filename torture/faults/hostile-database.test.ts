@@ -402,6 +402,7 @@ async function wantsStandby(trial: Trial, postgres: TestPostgres): Promise<void>
       );
       await refuses(trial, url, says, `synchronous_commit = ${value} with a standby`);
     }
+    await set('local'); // for new sessions of the node that runs
     await queryPostgres(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'`);
     await sleep(RECONNECTED_WITHIN_MS);
     const answered = post(server, '{"id":1,"name":"Ficus"}');
