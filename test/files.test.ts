@@ -303,6 +303,19 @@ suite('the command line on files', { concurrency: 2 }, () => {
     assert.equal(readFileSync(join(folder, 'read'), 'utf8'), makeNdjson(3));
   });
 
+  test('export keeps the mode of the file that it replaces, and does not write through a link to its draft', () => {
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'in.ndjson'), makeNdjson(3));
+    run(folder, ['import', 'in.ndjson']);
+    writeFileSync(join(folder, 'out.csv'), 'old', { mode: 0o600 });
+    writeFileSync(join(folder, 'other'), 'of somebody else');
+    symlinkSync('other', join(folder, 'out.csv.part'));
+    assert.equal(run(folder, ['export', 'out.csv']).status, 0);
+    if (process.platform !== 'win32') assert.equal(statSync(join(folder, 'out.csv')).mode & 0o777, 0o600);
+    assert.match(readFileSync(join(folder, 'out.csv'), 'utf8'), /^id,name,tag\n0,Plant 0,\n/);
+    assert.equal(readFileSync(join(folder, 'other'), 'utf8'), 'of somebody else');
+  });
+
   test('Ctrl-C ends an import that waits for its input', async () => {
     const folder = makeFolder();
     const child = spawn(process.execPath, [LAUNCHER, 'import', '-'], {

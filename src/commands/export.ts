@@ -50,7 +50,8 @@ async function* shown(texts: AsyncIterable<string>, format: Format): AsyncGenera
 /** A pipe or a device is written to as it is. */
 async function writeFile(texts: AsyncIterable<string>, givenFile: string, progress: Progress): Promise<void> {
   const file = existsSync(givenFile) ? realpathSync(givenFile) : givenFile;
-  const isPlain = statSync(file, { throwIfNoEntry: false })?.isFile() ?? true;
+  const present = statSync(file, { throwIfNoEntry: false });
+  const isPlain = present?.isFile() ?? true;
   const draft = isPlain ? `${file}.part` : file;
   const removeDraft = () => {
     if (isPlain) rmSync(draft, { force: true });
@@ -61,7 +62,9 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
     process.stderr.write(`Stopped: ${visible(givenFile)} is not written\n`);
   });
   try {
-    await pipeline(texts, createWriteStream(draft, { flush: isPlain }));
+    removeDraft();
+    const own = { flags: 'wx', mode: present?.mode ?? 0o666 }; // never through a link; for nobody more than before
+    await pipeline(texts, createWriteStream(draft, { flush: isPlain, ...(isPlain && own) }));
     if (isPlain) renameSync(draft, file);
   } catch (error) {
     removeDraft();
