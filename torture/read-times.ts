@@ -1,6 +1,7 @@
 // How long reads take, one after the other, on a thread of their own: what else a trial does does not count.
 
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -19,32 +20,47 @@ export async function readTimes(reads: Reads): Promise<number[]> {
   return times;
 }
 
+export interface ReadsDuring extends Omit<Reads, 'count'> {
+  /** Of the server. The time for which it, or the reader, waited for a processor does not count (on Linux). */
+  pid: number | undefined;
+}
+
 /** How long reads take while `work` is done, in milliseconds. */
-export async function readTimesDuring(reads: Omit<Reads, 'count'>, work: () => Promise<unknown>): Promise<number[]> {
-  const workerData: Reads = { ...reads, count: Number.POSITIVE_INFINITY };
-  const worker = new Worker(import.meta.filename, { workerData });
-  await once(worker, 'online');
+export async function readTimesDuring(reads: ReadsDuring, work: () => Promise<unknown>): Promise<number[]> {
+  const worker = new Worker(import.meta.filename, { workerData: { ...reads, count: Number.POSITIVE_INFINITY } });
+  await once(worker, 'message'); // the first read is done
   const [[times]] = await Promise.all([once(worker, 'message'), work().finally(() => worker.postMessage('stop'))]);
   return times;
 }
 
 if (!isMainThread && parentPort) {
-  const { count, pauseMs, ...target } = workerData as Reads;
+  const { count, pauseMs, pid, ...target } = workerData as Reads & Partial<ReadsDuring>;
   const agent = new Agent({ keepAlive: true });
   const times: number[] = [];
   let isStopped = false;
-  parentPort.once('message', () => {
-    isStopped = true;
-  });
-  parentPort.unref();
-  while (times.length < count && !isStopped) {
-    const startMs = performance.now();
+  if (count === Number.POSITIVE_INFINITY) {
     await read(agent, target);
-    times.push(performance.now() - startMs);
+    parentPort.once('message', () => {
+      isStopped = true;
+    });
+    parentPort.postMessage('ready');
+  }
+  while (times.length < count && !isStopped) {
+    const [startMs, waitedMs] = [performance.now(), pid ? waitedForProcessorMs(pid) : 0];
+    await read(agent, target);
+    const ownMs = pid ? waitedForProcessorMs(pid) - waitedMs : 0;
+    times.push(performance.now() - startMs - ownMs);
     await setTimeout(pauseMs);
   }
   agent.destroy();
   parentPort.postMessage(times);
+}
+
+/** Of the main thread of a process and of this thread: ready to run, and not running. */
+function waitedForProcessorMs(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  const paths = [`/proc/${pid}/task/${pid}/schedstat`, '/proc/thread-self/schedstat'];
+  return paths.reduce((sum, path) => sum + Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6, 0);
 }
 
 function read(agent: Agent, { port, secret, path }: Omit<Reads, 'count' | 'pauseMs'>): Promise<void> {
