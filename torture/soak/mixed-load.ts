@@ -157,8 +157,17 @@ export function startMixedLoad({ url, token, random }: { url: string; token: str
       if (!isRunning) return;
   }
 
-  function authorized(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(url + path, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } });
+  /** All clients have one token, which may not have more than a quarter of the export or import slots. */
+  async function authorized(path: string, init: RequestInit = {}): Promise<Response> {
+    for (;;) {
+      const response = await fetch(url + path, {
+        ...init,
+        headers: { authorization: `Bearer ${token}`, ...init.headers },
+      });
+      if (response.status !== 429 || !isRunning) return response;
+      await response.text();
+      await sleep(1000 * Number(response.headers.get('retry-after')));
+    }
   }
 }
 
