@@ -83,13 +83,15 @@ for (const [name, open, needs] of [
     const summary = await store.summary();
     assert.deepEqual(summary.changes, EXPECTED);
     assert.deepEqual([summary.plants, summary.untagged, summary.tags], [360, 360, []]);
-    assert.equal(summary.lastChange, 2_000_000_360);
+    const { lastSeq } = await store.figures();
+    assert.ok(lastSeq >= 2_000_000_360);
+    assert.equal(summary.lastChange, lastSeq);
 
     await store.pruneChanges(NOW_MS - 50 * HOUR_MS);
     assert.deepEqual((await store.summary()).changes, EXPECTED.slice(2));
     await store.pruneChanges(NOW_MS + HOUR_MS);
     const { changes, lastChange, plants } = await store.summary();
-    assert.deepEqual({ changes, lastChange, plants }, { changes: [], lastChange: 2_000_000_360, plants: 360 });
+    assert.deepEqual({ changes, lastChange, plants }, { changes: [], lastChange: lastSeq, plants: 360 });
     await store.close();
   });
 }

@@ -66,7 +66,11 @@ fault({
     {
       build: 'one that commits on the thread that answers',
       changes: [
-        { file: 'src/sqlite/writer.ts', from: 'workerData: { path },', to: 'workerData: { path, done },' },
+        {
+          file: 'src/sqlite/writer.ts',
+          from: 'workerData: { path, lockPath },',
+          to: 'workerData: { path, lockPath, done },',
+        },
         {
           file: 'src/sqlite/writer.ts',
           from: 'const thread = new Worker(',
@@ -79,8 +83,8 @@ fault({
         },
         {
           file: 'src/sqlite/writer-thread.ts',
-          from: 'port.postMessage(commit(batch.map(unpackWrite)));',
-          to: 'port.postMessage(commit(batch.map(unpackWrite))); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
+          from: '  port.postMessage(result);',
+          to: '  port.postMessage(result); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
         },
       ],
       caught: /: \d+ of \d+ took \d+ ms or longer while a sync takes/,
