@@ -112,6 +112,7 @@ export function createApp(options: AppOptions): Server {
       const bytes = body?.schema && (await raw.wholeBody());
       if (connection.isTooLate(raw)) return;
       if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
+      if (isLong && !body) requests.holdOthers(raw);
       if (route.answer.status) reply.code(route.answer.status);
       const given = await handle({
         parameters: parameters ? readParameters(parameters, request) : {},

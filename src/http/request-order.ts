@@ -29,6 +29,8 @@ interface Line {
   /** One of those in progress: it is either alone, or all of them may run concurrently. */
   newest: Incoming | undefined;
   queued: Exchange[];
+  /** What is in progress may take very long. */
+  isLong: boolean;
   isHeld: boolean;
   isStarting: boolean;
   /** Too many were queued. */
@@ -40,6 +42,8 @@ const LINE = Symbol('line');
 export interface RequestOrder {
   /** Starts a request now, or when its turn has come. */
   add(raw: Incoming, response: ServerResponse): void;
+  /** Call for a request without a body whose response may take very long: until then nothing behind it is even read. */
+  holdOthers(raw: Incoming): void;
   /** Call when the response has left, or will not. */
   finish(raw: Incoming): void;
   /** True if the client has sent more requests on this connection already. */
@@ -62,14 +66,18 @@ export function createRequestOrder(
       if (line.isOverflown) return;
       if (line.queued.length === 0 && mayStart(line, raw)) begin(line, raw, response);
       else queue(line, raw, response);
-      if (!line.isHeld && !mayRead(line)) {
-        line.isHeld = true;
-        holdReading(line.socket);
-      }
+      if (!line.isHeld && !mayRead(line)) hold(line);
+    },
+    holdOthers({ socket }) {
+      const line = lineOf(socket);
+      line.isLong = true;
+      if (line.isOverflown) socket.destroy();
+      else if (!line.isHeld) hold(line);
     },
     finish({ socket }) {
       const line = lineOf(socket);
       line.inProgress--;
+      line.isLong = false;
       if (line.queued.length > 0) void startQueued(line);
       else if (line.isHeld) goOn(line);
     },
@@ -129,7 +137,7 @@ export function createRequestOrder(
   function overflow(line: Line): void {
     line.isOverflown = true;
     dropQueued(line);
-    if (line.newest && routeOf(line.newest)?.isLong) line.socket.destroy();
+    if (line.isLong) line.socket.destroy();
   }
 }
 
@@ -144,6 +152,7 @@ function createLine(socket: Socket): Line {
     inProgress: 0,
     newest: undefined,
     queued: [],
+    isLong: false,
     isHeld: false,
     isStarting: false,
     isOverflown: false,
@@ -152,8 +161,13 @@ function createLine(socket: Socket): Line {
   return line;
 }
 
-function mayRead({ queued, inProgress, isOverflown }: Line): boolean {
-  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isOverflown;
+function mayRead({ queued, inProgress, isLong, isOverflown }: Line): boolean {
+  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isLong && !isOverflown;
+}
+
+function hold(line: Line): void {
+  line.isHeld = true;
+  holdReading(line.socket);
 }
 
 function dropQueued(line: Line): void {

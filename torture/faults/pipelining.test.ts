@@ -17,6 +17,8 @@ const TRIES = 4;
 const PLANTS = 1000;
 const NAME = 'x'.repeat(60);
 const LISTS = { short: 150, full: 400 };
+/** Node makes 3,600 requests of one read, which are garbage at once: to collect it takes time, whatever is kept. */
+const MOST_WITH_TINY = 12;
 const BODY = 'x'.repeat(65_000);
 const ORDER = 'src/http/request-order.ts';
 const BODIES = 'src/http/incoming.ts';
@@ -41,7 +43,10 @@ fault({
     await createTogether(server);
     const waitedMs = await listInOneWrite(server, isFull ? LISTS.full : LISTS.short);
     const grown: string[] = [];
-    for (const name of Object.keys(BEHIND)) grown.push(`${name} ${await behindStreams(server, rounds, name)}`);
+    for (const name of Object.keys(BEHIND)) {
+      const count = name === 'tiny requests' ? MOST_WITH_TINY : rounds;
+      grown.push(`${name} ${await behindStreams(server, count, name)}`);
+    }
     grown.push(`refused ${await sendRefused(server, rounds * 60)}`);
     assert.equal((await post(server, '{"id":-1,"name":"x"}')).status, 200);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
@@ -69,6 +74,7 @@ fault({
       build: 'one that goes on reading behind an event stream, and keeps what comes',
       changes: [
         { file: ORDER, from: 'if (!line.isHeld && !mayRead(line))', to: 'if (line.isOverflown)' },
+        { file: ORDER, from: 'else if (!line.isHeld) hold(line);', to: '' },
         { file: BODIES, from: 'MAX_EARLY_BYTES = 16 * 1024 * 1024', to: 'MAX_EARLY_BYTES = 1e12' },
       ],
       caught: /large bodies of strangers: memory grew/,
@@ -162,15 +168,15 @@ async function sendInOrder({ port, secret }: TestServer, requests: string[]): Pr
   assert.deepEqual(seen, [...requests.keys()], 'responses out of order, or missing');
 }
 
+/** In one write: some of it is read together with the request for the stream. */
 async function behindStreams(server: TestServer, count: number, name: string): Promise<number> {
-  const stream = fillIn(server.secret, 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n');
-  const behind = fillIn(server.secret, BEHIND[name] as string);
+  const stream = 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n';
+  const bytes = fillIn(server.secret, stream + BEHIND[name]);
   const beforeKib = residentKib(server);
   const sockets = await openAll(server, count, async (socket) => {
-    socket.write(stream);
-    await until(() => socket.bytesRead > 0);
+    socket.write(bytes);
+    await until(() => socket.bytesRead > 0 || socket.closed);
     socket.pause();
-    socket.write(behind);
   });
   return measure(server, sockets, beforeKib, `behind event streams, ${name}`);
 }
