@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toCursor } from '../../src/cursor.ts';
 import { makeDatabase } from '../../test/postgres.ts';
-import { type Answer, callerOf, send } from '../../test/request.ts';
+import { type Answer, callerOf, send, sendRaw } from '../../test/request.ts';
 import { besideServer, query, type TestServer } from '../../test/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
@@ -16,10 +16,14 @@ const MAX_LATE_MS = 100;
 const TRIES = 5;
 const BETWEEN_TRIES_MS = 500;
 const POLL_MS = 2;
+const PIPELINED = 32;
 const NAME_BYTES = 64 * 1024;
 const MAX_WRITES = 1000;
 const MARK = '/healthz is never later than 100 ms';
-const LATE = /\/healthz was \d+ ms late/;
+
+function lateBeside(step: string): RegExp {
+  return new RegExp(`^${step}.*: /healthz was \\d+ ms late`);
+}
 
 interface Plant {
   id: number;
@@ -43,9 +47,9 @@ function repeat(count: number, firstId: number, name: (n: number) => string): Pl
 const MANY_WORDS = fill((n) => `w${n}x `, NAME_BYTES - 500);
 const LONG_QUERY = MANY_WORDS.slice(0, 8000);
 const ALLOWED_QUERY = MANY_WORDS.split(' ').slice(-65).join(' ');
-const manyWords = repeat(9, 100, (n) => `${MANY_WORDS.slice(10)} row${n}`);
+const manyWords = repeat(9, 100, (n) => `${MANY_WORDS} row${n}`);
 const growing = repeat(25, 200, (n) => `Growing${n} ${fill(() => '\ufdfa ', NAME_BYTES - 20)}`);
-const shortGrowing = repeat(400, 300, (n) => `Short${n} ${fill(() => '\ufdfa ', 4000)}`);
+const shortGrowing = repeat(400, 300, (n) => `Shortish${n} ${fill(() => '\ufdfa ', 4000)}`);
 const marks = repeat(
   4,
   800,
@@ -55,7 +59,7 @@ const allLongWords = repeat(1024, 1000, (n) => `ab${n % 16}x${n}${'z'.repeat(32_
 /** Its words begin with many others each, and it has as many as are looked up. */
 const BEGINNINGS_QUERY = Array.from({ length: 16 }, (_, n) => `ab${n}x`).join(' ');
 const longRecords = repeat(40, 3000, (n) => `Record${n} ${'é"\\'.repeat(12_000)}`);
-const differentWords = repeat(32, 4000, (n) => fill((at) => `${(n * 20_000 + at).toString(36)}v `));
+const differentWords = repeat(63, 4000, (n) => fill((at) => `${(n * 20_000 + at).toString(36)}v `));
 
 fault({
   name: 'one expensive request, on SQLite',
@@ -88,7 +92,7 @@ fault({
           to: '(isPlain ? reads.list(query) : reads.list(query))',
         },
       ],
-      caught: LATE,
+      caught: lateBeside('a search for a beginning of very many words'),
     },
     {
       build: 'one that takes any query',
@@ -96,12 +100,12 @@ fault({
         { file: 'src/words.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
         { file: 'src/words.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
       ],
-      caught: /a query of \d+ characters got 200/,
+      caught: /a query that is too long got 200/,
     },
     {
       build: 'one that indexes long words as they are',
       changes: [{ file: 'src/sqlite/search.ts', from: 'MAX_WORD_CHARS = 64', to: 'MAX_WORD_CHARS = 32768' }],
-      caught: /a word of 32006 characters is in the dictionary/,
+      caught: /a word of 320\d\d characters is in the dictionary/,
     },
     {
       build: 'one that never cleans the dictionary',
@@ -110,13 +114,20 @@ fault({
     },
     {
       build: 'one that writes the words of an import at its end',
-      changes: [{ file: 'src/sqlite/batch.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' }],
-      caught: LATE,
+      changes: [
+        { file: 'src/sqlite/batch.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' },
+        {
+          file: 'src/sqlite/batch.ts',
+          from: 'insertWords.run(JSON.stringify(vocabulary.take()));',
+          to: 'for (const word of vocabulary.take()) insertWords.run(JSON.stringify([word]));',
+        },
+      ],
+      caught: lateBeside('an import of very many different words'),
     },
     {
       build: 'one that reads a media type of any length',
       changes: [{ file: 'src/http/body.ts', from: 'MAX_TYPE_CHARS = 256', to: 'MAX_TYPE_CHARS = 1e9' }],
-      caught: LATE,
+      caught: lateBeside('a long media type'),
     },
     {
       build: 'one that reads as many cells as fit into a line',
@@ -127,12 +138,12 @@ fault({
           to: 'if (text.length > 0) return false;',
         },
       ],
-      caught: LATE,
+      caught: lateBeside('CSV of very many cells'),
     },
     {
       build: 'one that reads every list at once',
       changes: [{ file: 'src/sqlite/read.ts', from: 'await ownTurn(); // also for what prints the page', to: '' }],
-      caught: LATE,
+      caught: lateBeside('many lists of long records'),
     },
   ],
 });
@@ -159,17 +170,17 @@ fault({
             if (missing.size > 0) return wanted.every((begin) => words.some((word) => word.startsWith(begin)));\n`,
         },
       ],
-      caught: LATE,
+      caught: lateBeside('a query that is too long'),
     },
     {
       build: 'one that looks at all candidates in one go',
       changes: [{ file: 'src/postgres/read.ts', from: 'if (slices.isOver()) await slices.next();', to: '' }],
-      caught: LATE,
+      caught: lateBeside('a search in'),
     },
     {
       build: 'one that folds runs of marks of any length',
       changes: [{ file: 'src/words.ts', from: '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', to: '' }],
-      caught: LATE,
+      caught: lateBeside('an import of names with long runs of marks'),
     },
     {
       build: 'one that folds the names of a batch in one go',
@@ -180,12 +191,12 @@ fault({
           to: '',
         },
       ],
-      caught: LATE,
+      caught: lateBeside('an import of'),
     },
   ],
 });
 
-const BEGINNINGS = { short: 20_000, full: 200_000 };
+const BEGINNINGS = { short: 20_000, full: 800_000 };
 
 /** The first letter has others before them, so that the index is asked for all that begin so. */
 function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<void> {
@@ -218,8 +229,8 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
 
   await hold('a query that is too long', async () => {
     await importPlants(server, manyWords.slice(0, 1));
-    await refuses(LONG_QUERY, search(LONG_QUERY));
-    await refuses(MANY_WORDS, searchByMcp(server, MANY_WORDS));
+    const answers = await Promise.all([search(LONG_QUERY), searchByMcp(server, MANY_WORDS)]);
+    for (const answer of answers) requireRefused(answer);
   });
   await hold('a search in nine names of many words', async () => {
     await importPlants(server, some(manyWords, 3));
@@ -238,16 +249,19 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   await hold('an import of short names that grow', () => importPlants(server, some(shortGrowing, 100)));
   await hold('an import of very many different words', () => importPlants(server, some(differentWords, 8)));
   await hold('an import of names with long runs of marks', () => importPlants(server, marks));
-  await hold('a search in names that grow', () => search('gro nothing'));
+  await hold('a search in names that grow', async () => {
+    await search('gro');
+    await search('shortishx'); // the index of PostgreSQL knows the first eight letters
+  });
   await hold('a search in names with long runs of marks', () => search('mar nothing'));
   await hold('an import of long words', () => importPlants(server, longWords));
   await hold('a search among long words', () => search(BEGINNINGS_QUERY));
   await own.withLongWords?.(hold, search);
   await importPlants(server, some(longRecords, 15));
-  await hold('many lists of long records', () => Promise.all(Array.from({ length: 32 }, listLongRecords)));
-  await hold('many pages of long changes', () =>
-    Promise.all(Array.from({ length: 32 }, () => call('GET', `/events?limit=1000`))),
+  await hold('many lists of long records', () =>
+    pipeline(`/plants?limit=1000&cursor=${cursorAt(longRecords[0]?.id ?? 0)}`),
   );
+  await hold('many pages of long changes', () => pipeline('/events?limit=1000'));
   await Promise.all(longWords.map(({ id }) => call('DELETE', `/plants/${id}`)));
   await hold('a search for words that were deleted', () => search(BEGINNINGS_QUERY));
   await own.afterDeletes?.();
@@ -258,19 +272,31 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   async function hold(name: string, work: () => Promise<unknown>): Promise<void> {
     for (let round = 0; round < rounds; round++) {
       let bestMs = Number.POSITIVE_INFINITY;
+      let failure: { error: unknown } | undefined;
       for (let attempt = 0; attempt < TRIES && bestMs > MAX_LATE_MS; attempt++) {
         const polls = { ...healthz, pauseMs: POLL_MS };
         if (attempt > 0) await sleep(attempt * BETWEEN_TRIES_MS);
-        bestMs = Math.min(bestMs, Math.max(...(await readTimesDuring(polls, work))));
+        const times = await readTimesDuring(polls, () =>
+          work().catch((error) => {
+            failure = { error };
+          }),
+        );
+        bestMs = Math.min(bestMs, Math.max(...times));
       }
       assert.ok(bestMs <= MAX_LATE_MS, `${name}: /healthz was ${bestMs.toFixed(0)} ms late`);
+      if (failure) throw failure.error;
       late.set(name, Math.max(late.get(name) ?? 0, bestMs));
     }
   }
 
-  async function listLongRecords(): Promise<void> {
-    const { status, body } = await call('GET', `/plants?limit=1000&cursor=${cursorAt(longRecords[0]?.id ?? 0)}`);
-    assert.equal(status, 200, body.slice(0, 200));
+  /** Many requests in one write. */
+  async function pipeline(path: string): Promise<void> {
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\n`;
+    const answers = await sendRaw(
+      server.port,
+      `${`${head}\r\n`.repeat(PIPELINED - 1)}${head}Connection: close\r\n\r\n`,
+    );
+    assert.equal(answers.split('HTTP/1.1 200 OK').length - 1, PIPELINED);
   }
 }
 
@@ -279,9 +305,8 @@ function cursorAt(id: number): string {
   return toCursor(BigInt(id), {});
 }
 
-async function refuses(q: string, answer: Promise<{ status: number; body: string }>): Promise<void> {
-  const { status, body } = await answer;
-  assert.match(body, /40003/, `a query of ${q.length} characters got ${status}`);
+function requireRefused({ status, body }: Answer): void {
+  assert.match(body, /40003/, `a query that is too long got ${status}`);
   assert.match(body, /must have at most 1000 characters and 64 words/);
 }
 
