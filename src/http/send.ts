@@ -37,6 +37,7 @@ async function sendStream({ raw, status, headers }: Reply, stream: Readable): Pr
   raw.once('close', stop); // its client may go before anything came
   await once(stream, 'readable'); // until now it can still become an error
   raw.off('close', stop); // as pipeline does the same
+  if (raw.destroyed) return void stream.destroy(); // its client went away while the handler worked
   raw.writeHead(status, headers);
   pipeline(stream, raw, () => {}); // who reads a stream that breaks off sees the connection cut
 }
