@@ -75,11 +75,11 @@ fault({
       build: 'one that gets no place back from those who go',
       changes: [
         {
-          file: 'src/http/connection.ts',
+          file: 'src/http/connection-limits.ts',
           from: 'const MAX_CONNECTIONS = 10_000',
           to: `const MAX_CONNECTIONS = ${CLIENTS / 2}`,
         },
-        { file: 'src/http/connection.ts', from: `    socket.on('close', () => connections--);\n`, to: '' },
+        { file: 'src/http/connection-limits.ts', from: `      all--;\n`, to: '' },
       ],
       caught: /still out of order/,
     },

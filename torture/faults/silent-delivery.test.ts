@@ -69,7 +69,7 @@ const onSqlite: Breaking = {
 };
 
 const onPostgres: Breaking = {
-  words: /"kind":"bug".*relation \\"deliveries\\" does not exist/,
+  words: /"kind":"bug".*relation \\"public.deliveries\\" does not exist/,
   break: ({ databaseUrl }) => change(databaseUrl, 'ALTER TABLE deliveries RENAME TO deliveries_away'),
   fix: ({ databaseUrl }) => change(databaseUrl, 'ALTER TABLE deliveries_away RENAME TO deliveries'),
 };
