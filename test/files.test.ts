@@ -295,7 +295,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
     assert.equal(lstatSync(join(folder, 'link.csv')).isSymbolicLink(), true);
     assert.match(readFileSync(join(folder, 'real.csv'), 'utf8'), /^id,name,tag\n0,Plant 0,\n/);
     execFileSync('mkfifo', [join(folder, 'pipe.ndjson')]);
-    const reading = `cat pipe.ndjson > read & ${process.execPath} ${LAUNCHER} export pipe.ndjson; wait`;
+    const reading = `cat pipe.ndjson > read & "${process.execPath}" "${LAUNCHER}" export pipe.ndjson; wait`;
     execFileSync('sh', ['-c', reading], {
       cwd: folder,
       env: { PATH: process.env.PATH, DATABASE_URL: 'sqlite:plants.db' },
@@ -368,7 +368,7 @@ suite('the command line on files', { concurrency: 2 }, () => {
   test('on a terminal there is a bar with the rate and the time left, and words at the end', needsTerminal, () => {
     const folder = makeFolder();
     writeFileSync(join(folder, 'in.ndjson'), `${makeNdjson(150_000)}nope\n`);
-    const command = `${process.execPath} ${LAUNCHER} import in.ndjson`;
+    const command = `"${process.execPath}" "${LAUNCHER}" import in.ndjson`;
     const { stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
       cwd: folder,
       env: { PATH: process.env.PATH, TERM: 'xterm', COLUMNS: '120', DATABASE_URL: 'sqlite:plants.db' },
