@@ -75,7 +75,7 @@ fault({
         { file: 'src/http/app.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' },
         { file: 'src/http/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' },
       ],
-      caught: /a body was executed as a request/,
+      caught: /executed|was left open/, // on a busy machine both pieces may come in one read
     },
     {
       build: 'one that handles it together with creates that follow it',
