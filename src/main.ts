@@ -37,6 +37,7 @@ async function say(line: string): Promise<void> {
 
 /** As Node would, but for what strangers have put into the message. */
 async function endWithBug(error: unknown): Promise<never> {
+  process.off('uncaughtException', endWithBug); // if this fails, too, Node ends the process
   for (const line of inspect(error).split('\n')) await say(line);
   process.exit(1);
 }
