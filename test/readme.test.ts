@@ -41,7 +41,7 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
   const port = await freePort();
   const env = { ...withoutNpm(process.env), PORT: String(port), npm_config_prefer_offline: 'true', ...SHORT_BENCH };
   const sh = (command: string) =>
-    execFileSync('sh', ['-c', command.replaceAll(':3000', `:${port}`)], {
+    execFileSync('sh', ['-c', command.replaceAll(/:3000\b/g, `:${port}`)], {
       cwd: folder,
       env,
       encoding: 'utf8',
@@ -65,7 +65,7 @@ test('from an empty folder to a stored plant with the README alone', { timeout: 
     const tour = sh(section('A tour', 'sh'));
     for (const part of TOUR) assert.ok(tour.includes(part), `"${part}" is not in:\n${tour}`);
     const token = sh('npm run --silent plant-store -- token create --name program').trim();
-    writeFileSync(join(folder, 'program.ts'), block('ts', 'plant-store/client').replaceAll(':3000', `:${port}`));
+    writeFileSync(join(folder, 'program.ts'), block('ts', 'plant-store/client').replaceAll(/:3000\b/g, `:${port}`));
     const program = sh(`PLANT_STORE_TOKEN=${token} npm exec -- node program.ts`);
     assert.match(program, /^condition_failed\n9223372036854775806n Rosa canina\n1n\n2n\n/);
     assert.match(program, /plant.created 9223372036854775806n\n\d+ plant.updated 9223372036854775806n\n$/);

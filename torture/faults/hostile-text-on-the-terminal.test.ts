@@ -34,13 +34,9 @@ fault({
   async trial(trial) {
     let shown = 0;
     for (let round = 0; round < trial.rounds; round++) {
-      const printed = await Promise.all([
-        tryLog(trial),
-        tryJsonLog(trial),
-        tryHostileServer(trial),
-        tryDatabase(trial),
-      ]);
-      for (const one of printed) shown += one;
+      const tries = [tryLog(trial), tryJsonLog(trial), tryHostileServer(trial), tryDatabase(trial)];
+      await Promise.allSettled(tries); // a build is removed when its trial ends
+      for (const one of await Promise.all(tries)) shown += one;
     }
     return `${shown.toLocaleString('en')} characters shown, 0 of them control sequences of strangers`;
   },
