@@ -5,13 +5,13 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TLSSocket, Server as TlsServer } from 'node:tls';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError, unavailable } from '../error.ts';
 import { STATUS_CODES } from '../node-http.ts';
 import type { CountConnection } from './connection-limits.ts';
 import { toResponse } from './errors.ts';
 import { nextId } from './headers.ts';
 import type { Incoming } from './incoming.ts';
-import { holdReading, isReadingHeld, prepareHolds, releaseReading } from './paused-reading.ts';
+import { holdReading, isReadingHeld, prepareHolds, releaseReading, STOPPED_CODE } from './paused-reading.ts';
 import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -314,6 +314,8 @@ function parserRefusal({ code, reason }: { code?: string; reason?: string }): Pl
       );
     case 'HPE_HEADER_OVERFLOW':
       return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);
+    case STOPPED_CODE:
+      return unavailable('Too many requests were sent without waiting for responses: send at most 32 at once');
     default:
       return new PlantStoreError('malformed_request', `Not well-formed HTTP: ${reason ?? 'cannot be read'}`);
   }

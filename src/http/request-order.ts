@@ -1,19 +1,21 @@
 // Which requests of a connection are handled, and when, if the client sends them without waiting for responses
-// (pipelining). Node parses everything that one read brings, so requests that may not start yet are queued as they are.
+// (pipelining). Requests that may not start yet are queued. When too many are, no more are parsed: those that are queued get
+// their responses, and the connection is closed.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type PlantStoreError, unavailable } from '../error.ts';
 import { ownTurn } from '../own-turn.ts';
-import { isClosing, refuse, resumeReading } from './connection.ts';
+import { isClosing, resumeReading } from './connection.ts';
 import type { Incoming } from './incoming.ts';
-import { holdReading } from './paused-reading.ts';
+import { holdReading, stopParsing } from './paused-reading.ts';
 import type { Route } from './route.ts';
 
 /** Requests of one connection without a response. */
 const MAX_IN_PROGRESS = 32;
 /** A queued request of a few bytes takes 3 KB. */
 const MAX_QUEUED_OF_ONE = 1024;
+/** Behind a response that may take very long, or never end. */
+const MAX_QUEUED_BEHIND_LONG = 32;
 /** Of all connections. */
 const MAX_QUEUED = 8192;
 
@@ -33,8 +35,6 @@ interface Line {
   isLong: boolean;
   isHeld: boolean;
   isStarting: boolean;
-  /** Too many were queued. */
-  isOverflown: boolean;
 }
 
 const LINE = Symbol('line');
@@ -63,7 +63,6 @@ export function createRequestOrder(
   return {
     add(raw, response) {
       const line = lineOf(raw.socket);
-      if (line.isOverflown) return;
       if (line.queued.length === 0 && mayStart(line, raw)) begin(line, raw, response);
       else queue(line, raw, response);
       if (!line.isHeld && !mayRead(line)) hold(line);
@@ -71,7 +70,7 @@ export function createRequestOrder(
     holdOthers({ socket }) {
       const line = lineOf(socket);
       line.isLong = true;
-      if (line.isOverflown) socket.destroy();
+      if (line.queued.length > MAX_QUEUED_BEHIND_LONG) socket.destroy();
       else if (!line.isHeld) hold(line);
     },
     finish({ socket }) {
@@ -101,13 +100,12 @@ export function createRequestOrder(
   }
 
   function queue(line: Line, raw: Incoming, response: ServerResponse): void {
-    if (line.queued.length >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) {
-      overflow(line);
-      return;
-    }
     raw.holdBody();
     line.queued.push({ raw, response });
     queuedOfAll++;
+    const isBehindLong = line.isLong && line.queued.length > MAX_QUEUED_BEHIND_LONG;
+    if (isBehindLong) line.socket.destroy();
+    if (isBehindLong || line.queued.length >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) stopParsing(line.socket);
   }
 
   /** One turn of the event loop for each: they may be long lists. */
@@ -126,18 +124,9 @@ export function createRequestOrder(
   }
 
   function goOn(line: Line): void {
-    if (line.isOverflown && line.inProgress === 0) refuse(line.socket, tooManyQueued());
-    else if (line.isHeld && mayRead(line)) {
-      line.isHeld = false;
-      resumeReading(line.socket);
-    }
-  }
-
-  /** Node keeps all that it has parsed until the connection is closed, so an endless response is not waited for. */
-  function overflow(line: Line): void {
-    line.isOverflown = true;
-    dropQueued(line);
-    if (line.isLong) line.socket.destroy();
+    if (!line.isHeld || !mayRead(line)) return;
+    line.isHeld = false;
+    resumeReading(line.socket);
   }
 }
 
@@ -155,14 +144,13 @@ function createLine(socket: Socket): Line {
     isLong: false,
     isHeld: false,
     isStarting: false,
-    isOverflown: false,
   };
   socket.once('close', () => dropQueued(line));
   return line;
 }
 
-function mayRead({ queued, inProgress, isLong, isOverflown }: Line): boolean {
-  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isLong && !isOverflown;
+function mayRead({ queued, inProgress, isLong }: Line): boolean {
+  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isLong;
 }
 
 function hold(line: Line): void {
@@ -174,8 +162,4 @@ function dropQueued(line: Line): void {
   for (const { raw } of line.queued) raw.dropBody();
   queuedOfAll -= line.queued.length;
   line.queued = [];
-}
-
-function tooManyQueued(): PlantStoreError {
-  return unavailable('Too many requests were sent without waiting for responses: send at most 32 at once');
 }
