@@ -13,12 +13,10 @@ import { type Delivery, startDelivery } from '../delivery.ts';
 import { createApp } from '../http/app.ts';
 import type { VerifyJwt } from '../http/auth.ts';
 import { endHandshakes, stopListening } from '../http/connection.ts';
-import type { AnswerMessage } from '../http/mcp.ts';
 import { followCertificate, readCertificate } from '../http/tls.ts';
 import { createLog } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Observe } from '../observe.ts';
-import { ownTurn } from '../own-turn.ts';
 import { Refusal } from '../refusal.ts';
 import type { Store } from '../store.ts';
 import { createTargets } from '../target.ts';
@@ -77,7 +75,7 @@ export async function serve(config: Config): Promise<void> {
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
     trustProxy,
     corsOrigins,
-    loadMcp: () => loadMcp(store),
+    loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
     certificate,
     stopping: draining.signal,
   });
@@ -139,15 +137,6 @@ function tellBoth(first: Observe, second: Observe): Observe {
     first(fact);
     second(fact);
   };
-}
-
-/** Loaded with the first message. Node's fetch, the SDK and the first message take a turn of the event loop each: together they would stall it. */
-async function loadMcp(store: Store): Promise<AnswerMessage> {
-  new Request('http://mcp.invalid/');
-  await ownTurn();
-  const { createMcp } = await import('../mcp/server.ts');
-  await ownTurn();
-  return createMcp(store, packageJson.version);
 }
 
 /** Loaded only where it is wanted. The keys are read now, so that the first who comes need not wait. */
