@@ -8,6 +8,8 @@ export async function loadMcp(store: PlantStore, version: string) {
   await ownTurn();
   new Request('http://mcp.invalid/'); // loads Node's fetch
   await ownTurn();
+  await import('@modelcontextprotocol/core');
+  await ownTurn();
   await import('@modelcontextprotocol/server/validators/ajv');
   await ownTurn();
   await import('./tools.ts');
