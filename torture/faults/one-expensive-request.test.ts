@@ -66,6 +66,7 @@ fault({
   mark: MARK,
   rounds: { short: 1, full: 3, of: 'times each request' },
   async trial(trial) {
+    if (trial.isFull) await sendFirstMessage(trial); // it needs a quiet machine: it is half of the mark by itself
     const server = await trial.startServer();
     return tryAll(trial, server, {
       async withLongWords(hold, search) {
@@ -83,6 +84,17 @@ fault({
     });
   },
   controls: [
+    {
+      build: 'one that loads all that it needs for assistants in one go',
+      changes: [
+        {
+          file: 'src/commands/serve.ts',
+          from: "(await import('../mcp/load.ts')).loadMcp(",
+          to: "(await import('../mcp/server.ts')).createMcp(",
+        },
+      ],
+      caught: lateBeside('the first message of an assistant'),
+    },
     {
       build: 'one that searches on the main thread',
       changes: [
@@ -211,6 +223,21 @@ function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<v
   });
 }
 
+/** Each server has only one that is its first. */
+async function sendFirstMessage({ startServer }: Trial): Promise<void> {
+  let bestMs = Number.POSITIVE_INFINITY;
+  for (let attempt = 0; attempt < TRIES && bestMs > MAX_LATE_MS; attempt++) {
+    const server = await startServer();
+    const healthz = { port: server.port, secret: server.secret, path: '/healthz', pid: server.process.pid };
+    const times = await readTimesDuring({ ...healthz, pauseMs: POLL_MS }, async () => {
+      requireRefused(await searchByMcp(server, MANY_WORDS));
+    });
+    bestMs = Math.min(bestMs, Math.max(...times));
+    assert.equal(await server.stop(), 0);
+  }
+  assert.ok(bestMs <= MAX_LATE_MS, `the first message of an assistant: /healthz was ${bestMs.toFixed(0)} ms late`);
+}
+
 type Hold = (name: string, work: () => Promise<unknown>) => Promise<void>;
 type Search = (q: string) => Promise<Answer>;
 
@@ -232,8 +259,8 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
     const answers = await Promise.all([search(LONG_QUERY), searchByMcp(server, MANY_WORDS)]);
     for (const answer of answers) requireRefused(answer);
   });
+  await hold('an import of nine names of many words', () => importPlants(server, some(manyWords, 3)));
   await hold('a search in nine names of many words', async () => {
-    await importPlants(server, some(manyWords, 3));
     assert.equal((await search(ALLOWED_QUERY)).status, 200);
   });
   await hold('a long media type', async () => {
