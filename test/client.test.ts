@@ -371,7 +371,7 @@ test('follow() neither repeats nor skips a change, however its connections end',
     stream(': still here\r\n\r\n', event(5)),
   ]);
   const sleeps: number[] = [];
-  const changes = await collect(quickClient(url, { silenceMs: 100, timeoutMs: 100 }, sleeps).follow(), 5);
+  const changes = await collect(quickClient(url, { silenceMs: 1000, timeoutMs: 1000 }, sleeps).follow(), 5);
   assert.deepEqual(
     changes.map(({ seq }) => seq),
     [1, 2, 3, 4, 5],

@@ -108,7 +108,7 @@ test('so do the scripts that take long, before they begin with it', async () => 
     ['torture', 'torture/run.ts'],
     ['soak', 'torture/soak/run.ts'],
   ] as const) {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), '--help'], { timeout: 20_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), '--help'], { timeout: 60_000 });
     assert.match(stdout, new RegExp(`^Usage: npm run ${name}\\b.*\\nExamples?:\\n.* npm run ${name}\\b`, 's'));
   }
 });

@@ -67,27 +67,30 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
   });
 
   suite('a network that swallows answers', { ...needsPostgres, concurrency: 1 }, () => {
-    test('what was committed and not heard of is 503 "send the same record again", and a replay then', async () => {
+    test('what was committed and not heard of is 503 "send the same record again", and a replay then', async (t) => {
       const url = await makeDatabase();
       const proxy = await startProxy(Number(new URL(url).port));
+      t.after(proxy.close);
       const through = url.replace(/:\d+\//, `:${proxy.port}/`);
-      const store = await openPostgresStore({ url: through, poolSize: 4, statementTimeoutMs: 300, observe: () => {} });
+      const store = await openPostgresStore({ url: through, poolSize: 4, statementTimeoutMs: 1000, observe: () => {} });
+      t.after(store.close);
       const by = { tokenId: 'tok_1' };
       await store.create({ id: 1n, name: 'before' }, by);
-      for (const end of [proxy.drop, () => {}]) {
+      for (const [id, end] of [
+        [2n, proxy.drop],
+        [3n, () => {}],
+      ] as const) {
         await store.get(1n);
         await sleep(300); // now there is a connection that nobody uses
         proxy.isMuted = true;
-        const answer = store.create({ id: 2n, name: 'Ficus' }, by);
+        const answer = store.create({ id, name: 'Ficus' }, by);
         answer.catch(() => {});
-        await sleep(300);
+        await until(async () => (await queryPostgres(url, 'SELECT FROM plants WHERE id = $1', id)).length === 1);
         end();
         await assert.rejects(answer, { code: 'unavailable', message: /send the same record again/ });
         proxy.isMuted = false;
+        assert.equal((await store.create({ id, name: 'Ficus' }, by)).replayed, true);
       }
-      assert.equal((await store.create({ id: 2n, name: 'Ficus' }, by)).replayed, true);
-      await store.close();
-      proxy.close();
     });
   });
 
