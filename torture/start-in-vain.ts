@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-const ENDS_WITHIN_MS = 20_000;
+/** It hangs. */
+const ENDS_WITHIN_MS = 60_000;
 
 /** Gives null as status, where it had to be ended. The wrapper stands before the command line. */
 export async function startInVain(
