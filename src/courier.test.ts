@@ -82,7 +82,18 @@ test('when the clock is set, what waits does so neither longer nor shorter', () 
     courier.shift(stepMs);
     assert.equal(courier.next(nowMs + stepMs + 4999), undefined);
     assert.equal(courier.next(nowMs + stepMs + 5000)?.seq, 1);
+    assert.equal(courier.progress(nowMs, true)?.failing?.sinceMs, nowMs + stepMs);
   }
+});
+
+test('a clock that is put forward by a week does not disable a webhook that has just begun to fail', () => {
+  const courier = courierAt();
+  courier.take([change(1, 1)], 0);
+  courier.finish(courier.next(0) as Entry, FAILED, 0);
+  courier.shift(168 * HOUR_MS);
+  const entry = courier.next(168 * HOUR_MS + 5000) as Entry;
+  assert.equal(courier.finish(entry, FAILED, 168 * HOUR_MS + 5000), 'failed');
+  assert.equal(courier.progress(0, true)?.disabledMs, null);
 });
 
 test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, and is a dead letter then', () => {

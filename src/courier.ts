@@ -198,6 +198,9 @@ export function createCourier(
     shift(byMs) {
       pace.shift(byMs);
       queue.shift(byMs);
+      if (!failing || disabledMs !== null) return;
+      failing = { ...failing, sinceMs: failing.sinceMs + byMs };
+      stateChanged = true;
     },
     progress(nowMs, withPosition) {
       for (const entry of queue.all()) {

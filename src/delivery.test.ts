@@ -125,3 +125,24 @@ test('a clock that is put forward or back makes nothing come early or late', asy
   const waitedMs = (triedMs[1] ?? 0) - (triedMs[0] ?? 0);
   assert.ok(waitedMs >= 3900, `${waitedMs} ms`); // 5 s, less a fifth at most
 });
+
+test('a clock that is set while a receiver is asked makes nothing come a day late', async (t) => {
+  const store = await openStore();
+  let aheadMs = 0;
+  let tries = 0;
+  const attempts: Attempts = {
+    async send() {
+      if (++tries > 1) return OK;
+      aheadMs = 24 * 3_600_000;
+      return { ...OK, delivered: false, code: 500 };
+    },
+    close() {},
+  };
+  const clock = () => Date.now() + aheadMs;
+  const delivery = startDelivery({ store, attempts, node: 'test', observe() {}, clock });
+  t.after(() => delivery.stop());
+  await addWebhook(store, 'whk_1');
+  delivery.wake();
+  await store.create({ id: 1n, name: 'x' }, BY);
+  await until(() => tries === 2); // due 5 s later
+});

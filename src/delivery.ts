@@ -132,7 +132,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   async function claimNow(): Promise<void> {
-    const [askedMs, askedWallMs] = [performance.now(), clock()];
+    const [askedMs, askedWallMs] = [performance.now(), now()];
     const claimed = await store.claimWebhooks(node, LEASE_MS);
     leaseEndMs = askedMs + LEASE_MS;
     leaseEndWallMs = askedWallMs + LEASE_MS;
@@ -185,7 +185,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   async function leave(count: number): Promise<string[]> {
     leaving.clear();
     for (const courier of [...couriers.values()].slice(0, count)) leaving.add(courier);
-    const left = [...leaving].filter((courier) => courier.inFlight === 0 && !courier.progress(clock(), true));
+    const left = [...leaving].filter((courier) => courier.inFlight === 0 && !courier.progress(now(), true));
     const ids = left.map(({ webhook }) => webhook.id);
     if (ids.length > 0) await store.releaseWebhooks(node, ids);
     for (const courier of left) retire(courier);
@@ -220,6 +220,12 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     pumpAll();
   }
 
+  /** By the clock on the wall. If it was set, all that waits is moved first: a time of now is never moved itself. */
+  function now(): number {
+    noteClock();
+    return clock();
+  }
+
   /** What waits goes by the time that has passed, however the clock is set meanwhile. */
   function noteClock(): void {
     const aheadMs = clock() - performance.now();
@@ -234,7 +240,6 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   function pumpAll(): void {
-    noteClock();
     for (const courier of couriers.values()) pump(courier);
   }
 
@@ -245,9 +250,9 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
         crowdedOut.add(courier);
         return;
       }
-      const entry = courier.next(clock());
+      const entry = courier.next(now());
       if (!entry) {
-        if (!caughtUp.has(courier) && !reading.has(courier) && courier.wantsMore(clock())) void readOn(courier);
+        if (!caughtUp.has(courier) && !reading.has(courier) && courier.wantsMore(now())) void readOn(courier);
         return;
       }
       void deliver(courier, entry);
@@ -267,7 +272,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     const { readTo } = courier;
     const movesBefore = moves;
     try {
-      courier.take(await log.page(readTo), clock());
+      courier.take(await log.page(readTo), now());
     } catch (error) {
       if (isPruned(error)) await skipGone(courier);
       else noteOf(courier, error);
@@ -324,7 +329,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     }
     const { isDown: wasDown } = courier;
     const attempt = entry.attempts + 1;
-    const result = courier.finish(entry, outcome, clock());
+    const result = courier.finish(entry, outcome, now());
     const { code, error = '', durationMs } = outcome;
     const webhookId = courier.webhook.id;
     observe({ kind: 'delivery', webhookId, seq: entry.seq, attempt, result, code, durationMs });
@@ -347,7 +352,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   }
 
   async function recordNow(withPositions: boolean): Promise<void> {
-    const nowMs = clock();
+    const nowMs = now();
     const given = new Map<Courier, Progress>();
     for (const courier of couriers.values()) {
       if (!withPositions && !touched.has(courier) && courier.inFlight === 0) continue;

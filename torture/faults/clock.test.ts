@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startReceiver } from '../../test/receiver.ts';
 import { callerOf } from '../../test/request.ts';
 import { addToken, makeFolder, type TestServer } from '../../test/server.ts';
+import { until } from '../../test/until.ts';
 import { fault } from '../fault.ts';
 
 const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
@@ -16,6 +17,8 @@ const DAY_MS = 24 * HOUR_MS;
 const PLANTS = 10;
 /** One because it is due by the clock, one because it was due anyway, and one when the receiver is back. */
 const MAX_ATTEMPTS_A_JUMP = 3;
+/** Of a receiver that is down, so that the clock can be set meanwhile. */
+const SLOW_FAILURE_MS = 50;
 
 fault({
   name: 'clock ±1 day',
@@ -40,9 +43,17 @@ fault({
     const expiring = await makeExpiring(server);
     let isDown = false;
     const delivered = new Set<number>();
-    const receiver = await startReceiver((_request, response, { body }) => {
-      if (!isDown) delivered.add(JSON.parse(body).id);
-      response.writeHead(isDown ? 500 : 200).end();
+    let underWay = 0;
+    const receiver = await startReceiver(async (_request, response, { body }) => {
+      if (!isDown) {
+        delivered.add(JSON.parse(body).id);
+        response.writeHead(200).end();
+        return;
+      }
+      underWay++;
+      await sleep(SLOW_FAILURE_MS);
+      underWay--;
+      response.writeHead(500).end();
     });
     assert.equal((await call('POST', '/webhooks', { url: receiver.url })).status, 201);
     let id = 0;
@@ -61,7 +72,8 @@ fault({
       await sleep(1000);
       for (const jumped of [days, 0]) {
         const before = receiver.received.length;
-        setClock(jumped);
+        await until(() => underWay > 0);
+        setClock(jumped); // and the answer that comes then is a failure
         await sleep(700);
         await assertExpiry(server, expiring, Date.now() + jumped * DAY_MS);
         const time = JSON.parse((await call('GET', `/plants/${id}`)).body).created;
@@ -101,6 +113,17 @@ fault({
     {
       build: 'one whose deliveries wait for the clock to come round again',
       changes: [{ file: 'src/delivery.ts', from: '    noteClock();\n', to: '' }],
+      caught: /were not delivered/,
+    },
+    {
+      build: 'one that moves what waits only after a failure was noted by the new clock',
+      changes: [
+        {
+          file: 'src/delivery.ts',
+          from: 'courier.finish(entry, outcome, now())',
+          to: 'courier.finish(entry, outcome, clock())',
+        },
+      ],
       caught: /were not delivered/,
     },
   ],
