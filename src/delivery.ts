@@ -220,7 +220,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
     pumpAll();
   }
 
-  /** By the clock on the wall. If it was set, all that waits is moved first: a time of now is never moved itself. */
+  /** Returns the wall-clock time. If the clock was set, it first moves what waits: times set from now on need no move. */
   function now(): number {
     noteClock();
     return clock();
