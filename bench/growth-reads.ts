@@ -2,7 +2,7 @@
 // machine does meanwhile hits them all alike.
 
 import { Agent, get } from 'node:http';
-import { toCursor } from '../src/cursor.ts';
+import { toCursor } from '../src/domain/list-cursor.ts';
 import { percentile } from './measure.ts';
 import { plantAt } from './plants.ts';
 import type { TokenedServer } from './server.ts';

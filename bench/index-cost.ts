@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { NewPlant } from '../src/plant.ts';
+import type { NewPlant } from '../src/domain/plant.ts';
 import { createPacker } from '../src/sqlite/batch.ts';
 import { openConnection, prepareDatabase } from '../src/sqlite/database.ts';
 import { prepareWrites, type Write } from '../src/sqlite/write.ts';

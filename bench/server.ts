@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { openStore } from '../src/commands/open.ts';
-import { readDatabase } from '../src/config.ts';
-import type { Store } from '../src/store.ts';
-import { issueToken, type NewToken, type Token } from '../src/token.ts';
+import { readDatabase } from '../src/config/config.ts';
+import type { Store } from '../src/domain/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
 import { PLANT, type Request } from './load.ts';
 
 const START_MS = 120_000;

@@ -1,6 +1,6 @@
 // What the clients were told: every version that was acknowledged, and how often each answer came.
 
-import type { NewPlant } from '../src/client.ts';
+import type { NewPlant } from '../src/client/client.ts';
 
 /** A version of a plant that was acknowledged. */
 export interface Version {

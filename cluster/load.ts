@@ -1,8 +1,8 @@
 // Clients that write and read all the time, and one that follows the change log. The ledger keeps what they are told.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type PlantStoreClient } from '../src/client.ts';
-import { printJson } from '../src/json.ts';
+import { createClient, type PlantStoreClient } from '../src/client/client.ts';
+import { printJson } from '../src/lib/exact-json.ts';
 import { changeLine, createLedger, type Ledger } from './ledger.ts';
 import { countingFetch, untilAnswered } from './tries.ts';
 

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { createRandom } from '../torture/random.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createFaults } from './faults.ts';

@@ -1,8 +1,8 @@
 // A request as a client with patience makes it: each try is counted by its answer, and made again until one is final.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PassingError } from '../src/client/answer.ts';
-import { PlantStoreError } from '../src/client.ts';
+import { PlantStoreError } from '../src/client/client.ts';
+import { PassingError } from '../src/client/response.ts';
 import type { Ledger } from './ledger.ts';
 
 const AGAIN_AFTER_MS = 100;

@@ -1,6 +1,6 @@
 // Holds what is stored and what the change log says against what the clients were told.
 
-import type { PlantStoreClient } from '../src/client.ts';
+import type { PlantStoreClient } from '../src/client/client.ts';
 import { changeLine, type Ledger } from './ledger.ts';
 import { eventually } from './machine.ts';
 

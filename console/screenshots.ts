@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { openBrowser } from '../test/browser.ts';
 import { addToken, startServer } from '../test/server.ts';
 import { openWindow, signIn } from './test/window.ts';

@@ -16,7 +16,7 @@ export default defineConfig({
   base: './', // there may be a BASE_PATH
   logLevel: 'warn',
   publicDir: false,
-  resolve: { alias: { 'plant-store/client': join(ROOT, '../src/client.ts') } },
+  resolve: { alias: { 'plant-store/client': join(ROOT, '../src/client/client.ts') } },
   build: {
     outDir: OUT,
     emptyOutDir: true,

@@ -1,7 +1,7 @@
 // A whole store as rows, to be moved into another database: what it holds, and how two of them are compared.
 
 import { createHash } from 'node:crypto';
-import { charsOf } from './page.ts';
+import { charsOf } from './domain/page-size.ts';
 import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './rows.ts';
 
 export type CopiedPlant = PlantRow & { id: bigint };

@@ -1,8 +1,8 @@
 // What a write does to the record that is there: the one rule of every database.
 
-import { type Condition, conditionHolds } from './condition.ts';
-import { type ErrorCode, type ErrorDetail, PlantStoreError } from './error.ts';
-import type { Author, Created, Plant, PlantPatch, Versioned } from './plant.ts';
+import { type ErrorCode, type ErrorDetail, PlantStoreError } from './domain/errors.ts';
+import type { Author, Created, Plant, PlantPatch, Versioned } from './domain/plant.ts';
+import { type Condition, conditionHolds } from './domain/precondition.ts';
 import { type PlantRow, toRecord } from './rows.ts';
 
 export type PlantWrite = (

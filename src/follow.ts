@@ -1,8 +1,8 @@
 // The change log as it grows: what is there, then each new change when its commit is done.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change, ChangeQuery } from './change.ts';
-import { charsOf } from './page.ts';
+import type { Change, ChangeQuery } from './domain/change.ts';
+import { charsOf } from './domain/page-size.ts';
 
 /** So often it is looked if another process has written. */
 const POLL_MS = 500;

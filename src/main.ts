@@ -4,8 +4,8 @@ import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
 import { createProgram } from './commands/program.ts';
-import { PlantStoreError } from './error.ts';
-import { Refusal } from './refusal.ts';
+import { PlantStoreError } from './domain/errors.ts';
+import { Refusal } from './lib/user-error.ts';
 
 if (process.argv[2] !== 'serve') {
   process.stdout.on('error', endWithoutOutput); // a server goes on without its log
@@ -31,7 +31,7 @@ try {
 
 /** A message may hold the words of a file, of a server or of an argument. */
 async function say(line: string): Promise<void> {
-  const { visible } = await import('./visible.ts');
+  const { visible } = await import('./lib/safe-text.ts');
   process.stderr.write(`${visible(line)}\n`);
 }
 

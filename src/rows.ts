@@ -1,10 +1,10 @@
 // Rows as the databases give them → the words of the domain.
 
-import type { Change, ChangeType } from './change.ts';
-import type { NewPlant, PlantRecord } from './plant.ts';
-import { parseRate } from './rate.ts';
-import type { Scope, Token } from './token.ts';
-import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from './webhook.ts';
+import type { Change, ChangeType } from './domain/change.ts';
+import type { NewPlant, PlantRecord } from './domain/plant.ts';
+import type { Scope, Token } from './domain/token.ts';
+import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from './domain/webhook.ts';
+import { parseRate } from './lib/token-bucket.ts';
 
 type Integer = number | bigint;
 

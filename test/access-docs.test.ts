@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { makeFolder, needsCurl, startServer, type TestServer } from './server.ts';
 
 const ROOT = join(import.meta.dirname, '..');

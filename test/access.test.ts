@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { createAttempts } from '../src/attempt.ts';
 import { openStore } from '../src/commands/open.ts';
 import type { Access, Route } from '../src/http/route.ts';
 import { createRoutes, requireAccess } from '../src/http/routes.ts';
-import { createMetrics } from '../src/metrics.ts';
-import { createTargets } from '../src/target.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
+import { createAttempts } from '../src/webhooks/post-to-receiver.ts';
+import { createTargets } from '../src/webhooks/target-guard.ts';
 import { send } from './request.ts';
 import { makeFolder, startServer } from './server.ts';
 

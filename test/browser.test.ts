@@ -7,7 +7,7 @@ import { build } from 'vite';
 import { needsBrowser, openBrowser } from './browser.ts';
 import { startServer } from './server.ts';
 
-const ENTRY = join(import.meta.dirname, '../src/client.ts');
+const ENTRY = join(import.meta.dirname, '../src/client/client.ts');
 
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const script = await bundle();

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type ErrorCode, type PlantStoreClient, PlantStoreError } from '../src/client.ts';
-import { SCOPES } from '../src/token.ts';
+import { createClient, type ErrorCode, type PlantStoreClient, PlantStoreError } from '../src/client/client.ts';
+import { SCOPES } from '../src/domain/token.ts';
 import { startReceiver } from './receiver.ts';
 import { addToken, startServer, type TestServer } from './server.ts';
 

@@ -8,8 +8,8 @@ import {
   type FileType,
   type ImportProgress,
   PlantStoreError,
-} from '../src/client.ts';
-import { ERROR_NUMBERS } from '../src/error.ts';
+} from '../src/client/client.ts';
+import { ERROR_NUMBERS } from '../src/domain/errors.ts';
 import { send } from './request.ts';
 import { startServer, type TestServer } from './server.ts';
 

@@ -8,10 +8,10 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChangeLog } from '../src/change.ts';
-import { type ClientOptions, createClient, type PlantStoreClient, PlantStoreError } from '../src/client.ts';
-import type { ErrorCode, ErrorDetail } from '../src/error.ts';
-import type { NewPlant, PlantStore } from '../src/plant.ts';
+import { type ClientOptions, createClient, type PlantStoreClient, PlantStoreError } from '../src/client/client.ts';
+import type { ChangeLog } from '../src/domain/change.ts';
+import type { ErrorCode, ErrorDetail } from '../src/domain/errors.ts';
+import type { NewPlant, PlantStore } from '../src/domain/plant.ts';
 import { freePort } from './free-port.ts';
 import { addToken, makeFolder, startServer, type TestServer } from './server.ts';
 
@@ -469,7 +469,7 @@ test('createClient() refuses what cannot work', (t) => {
 });
 
 test('The client needs neither Node nor a package', () => {
-  const files = new Set([new URL('../src/client.ts', import.meta.url).href]);
+  const files = new Set([new URL('../src/client/client.ts', import.meta.url).href]);
   for (const file of files) {
     const text = readFileSync(new URL(file), 'utf8');
     assert.doesNotMatch(text, /\b(Buffer|process|require|setImmediate)\b/);

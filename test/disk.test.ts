@@ -5,8 +5,8 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { PlantStoreError } from '../src/error.ts';
-import { Refusal } from '../src/refusal.ts';
+import { PlantStoreError } from '../src/domain/errors.ts';
+import { Refusal } from '../src/lib/user-error.ts';
 import { addToken, LAUNCHER, makeFolder, query } from './server.ts';
 import { whyNoStrace, withSyncs } from './strace.ts';
 

@@ -6,7 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { freePort } from './free-port.ts';
 import { startProxy } from './proxy.ts';
 import { addToken, besideServer, makeFolder, residentKib, startServer, type TestServer } from './server.ts';

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { freePort } from './free-port.ts';
 import { addToken, LAUNCHER, makeFolder, needs, needsTerminal, query, startServer } from './server.ts';
 

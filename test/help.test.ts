@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { createProgram } from '../src/commands/program.ts';
-import { EXIT_STATUS } from '../src/refusal.ts';
+import { EXIT_STATUS } from '../src/lib/user-error.ts';
 import { piped } from './command-line.ts';
 
 const ROOT = join(import.meta.dirname, '..');

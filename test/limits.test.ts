@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mintSecret } from '../src/secret.ts';
-import { renewSecret } from '../src/token.ts';
+import { renewSecret } from '../src/domain/token.ts';
+import { mintSecret } from '../src/domain/token-secret.ts';
 import { type CheckAnswer, createCheck } from './description.ts';
 import { type Answer, callerOf, send } from './request.ts';
 import { addToken, besideServer, startServer, type TestServer } from './server.ts';

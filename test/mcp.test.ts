@@ -8,7 +8,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
-import { mintSecret } from '../src/secret.ts';
+import { mintSecret } from '../src/domain/token-secret.ts';
 import { type Answer, type Call, callerOf, send } from './request.ts';
 import { addToken, needsCurl, startServer, type TestServer, tellLoaded } from './server.ts';
 

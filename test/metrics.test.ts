@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { mintSecret } from '../src/secret.ts';
+import { mintSecret } from '../src/domain/token-secret.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { type Call, callerOf, send } from './request.ts';
 import { addToken, startServer, type TestServer } from './server.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change } from '../src/change.ts';
-import { createClient, type PlantStoreClient } from '../src/client.ts';
-import type { PlantStoreError } from '../src/error.ts';
+import { createClient, type PlantStoreClient } from '../src/client/client.ts';
+import type { Change } from '../src/domain/change.ts';
+import type { PlantStoreError } from '../src/domain/errors.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
 import { send } from './request.ts';
 import { addToken, besideServer, startServer, type TestServer } from './server.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import { readTraces } from '../src/trace-config.ts';
+import { readTraces } from '../src/config/otel-config.ts';
 import { callerOf } from './request.ts';
 import { addToken, startServer } from './server.ts';
 

@@ -1,7 +1,7 @@
 // The interface as a table: what is sent, what must come back. Read from top to bottom: later rows meet the
 // records of earlier ones. It goes on in record-scenarios.ts.
 
-import { mintSecret } from '../src/secret.ts';
+import { mintSecret } from '../src/domain/token-secret.ts';
 import type { Sent } from './request.ts';
 
 export interface Scenario {

@@ -9,9 +9,9 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { openStore } from '../src/commands/open.ts';
-import { readDatabase } from '../src/config.ts';
-import type { Store } from '../src/store.ts';
-import { issueToken, type NewToken, type Token } from '../src/token.ts';
+import { readDatabase } from '../src/config/config.ts';
+import type { Store } from '../src/domain/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
 
 /** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
 const FLAGS = ['--max-semi-space-size=12'];

@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { NO_ANSWER } from '../src/observe.ts';
-import { createOrigins } from '../src/otel/origins.ts';
-import { createRequestSpans } from '../src/otel/request-spans.ts';
-import { createScope } from '../src/otel/scope.ts';
-import { traceStore } from '../src/otel/store-spans.ts';
+import { createOrigins } from '../src/observability/otel/origins.ts';
+import { createRequestSpans } from '../src/observability/otel/request-spans.ts';
+import { createScope } from '../src/observability/otel/scope.ts';
+import { traceStore } from '../src/observability/otel/store-spans.ts';
+import { NO_ANSWER } from '../src/observability/service-events.ts';
+import type { SeenRequest } from '../src/observability/tracing.ts';
 import { openSqliteStore } from '../src/sqlite/store.ts';
-import type { SeenRequest } from '../src/trace.ts';
 import { makeFolder } from './server.ts';
 
 const SEEN: SeenRequest = {

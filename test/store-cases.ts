@@ -3,10 +3,10 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Change, ChangeLog } from '../src/change.ts';
-import type { ErrorCode, PlantStoreError } from '../src/error.ts';
-import type { Author, ListQuery, NewPlant, PlantRecord, PlantStore } from '../src/plant.ts';
-import { hasWords, queryWords } from '../src/words.ts';
+import type { Change, ChangeLog } from '../src/domain/change.ts';
+import type { ErrorCode, PlantStoreError } from '../src/domain/errors.ts';
+import { hasWords, queryWords } from '../src/domain/name-search.ts';
+import type { Author, ListQuery, NewPlant, PlantRecord, PlantStore } from '../src/domain/plant.ts';
 
 export interface Tested {
   store: PlantStore & ChangeLog;

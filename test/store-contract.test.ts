@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
+import type { Store } from '../src/domain/store.ts';
 import { openPostgresStore } from '../src/postgres/store.ts';
 import { openSqliteStore } from '../src/sqlite/store.ts';
-import type { Store } from '../src/store.ts';
 import { startPgBouncer } from './pgbouncer.ts';
 import { makeDatabase, needsPostgres } from './postgres.ts';
 import { makeFolder, needs, query, startServer } from './server.ts';

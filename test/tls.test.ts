@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type PeerCertificate, type SecureVersion } from 'node:tls';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { makeCertificate, needsOpenssl } from './certificate.ts';
 import { sendRaw } from './request.ts';
 import { LAUNCHER, makeFolder, startServer, type TestServer } from './server.ts';
@@ -78,7 +78,7 @@ suite('TLS', needsOpenssl, () => {
       assert.equal((await get(path)).headers['strict-transport-security'], 'max-age=31536000', path);
     }
     const script = `
-      import { createClient } from ${JSON.stringify(join(import.meta.dirname, '../src/client.ts'))};
+      import { createClient } from ${JSON.stringify(join(import.meta.dirname, '../src/client/client.ts'))};
       const client = createClient({ url: process.argv[1], token: process.argv[2] });
       await client.create({ id: 9223372036854775807n, name: 'x' });
       console.log(String((await client.get(9223372036854775807n)).record.id));`;

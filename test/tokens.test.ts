@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { mintSecret } from '../src/secret.ts';
-import type { Token } from '../src/token.ts';
+import type { Token } from '../src/domain/token.ts';
+import { mintSecret } from '../src/domain/token-secret.ts';
 import { post } from './request.ts';
 import { addToken, LAUNCHER, makeFolder, query, startServer, type TestServer } from './server.ts';
 

@@ -6,7 +6,7 @@ import { get, type IncomingMessage, request } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { send } from './request.ts';
 import { addToken, query, residentKib, startServer, type TestServer } from './server.ts';
 

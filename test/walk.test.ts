@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createClient } from '../src/client.ts';
+import { createClient } from '../src/client/client.ts';
 import { startServer } from './server.ts';
 
 const RECORDS = 100_000;

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import type { TestResult } from '../src/webhook.ts';
+import type { TestResult } from '../src/domain/webhook.ts';
 import { makeCertificate, needsOpenssl } from './certificate.ts';
 import { type Call, callerOf } from './request.ts';
 import { addToken, makeFolder, startServer, type TestServer } from './server.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { startReceiver } from '../../test/receiver.ts';
 import { addToken, makeFolder, startServer, type TestServer } from '../../test/server.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { startServer, type TestServer } from '../../test/server.ts';
 import { BUSY, openWindow, signIn } from './window.ts';

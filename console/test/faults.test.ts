@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { freePort } from '../../test/free-port.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../test/server.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { createClient, type PlantStoreClient } from '../../src/client.ts';
+import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, openBrowser } from '../../test/browser.ts';
 import { addToken, startServer, type TestServer } from '../../test/server.ts';
 import { eventually } from '../../test/until.ts';

@@ -1,12 +1,12 @@
 // The whole store, for the client: as plants, or as the bytes of a file.
 
-import { PlantStoreError } from '../error.ts';
-import { parseJson } from '../json.ts';
-import type { NewPlant, Snapshot } from '../plant.ts';
-import { seqOf, understood, withExactId } from './answer.ts';
-import { type Body, openBody } from './body.ts';
-import type { Caller, CallOptions } from './call.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { NewPlant, Snapshot } from '../domain/plant.ts';
+import { parseJson } from '../lib/exact-json.ts';
 import type { FileType } from './import.ts';
+import type { Caller, CallOptions } from './request.ts';
+import { seqOf, understood, withExactId } from './response.ts';
+import { type Body, openBody } from './response-body.ts';
 
 const NEWLINE = 0x0a;
 

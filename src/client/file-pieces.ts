@@ -1,7 +1,7 @@
 // A file of plants, cut at ends of records into pieces that can be sent one by one, and will be read as the whole would
 // be. Holds no more than some pieces of it in memory, whatever is in it.
 
-import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../record-end.ts';
+import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
 
 const READ_BYTES = 1024 * 1024;
 /** Of a line that is too long, so much that the service surely sees it. */

@@ -1,10 +1,10 @@
 // Many plants into the store, for the client: those of a program, or a file of any length, piece by piece.
 
-import { printJson } from '../json.ts';
-import type { ImportResult, NewPlant } from '../plant.ts';
-import { toImportResult } from './answer.ts';
-import { type Caller, type CallOptions, REPLAYED } from './call.ts';
+import type { ImportResult, NewPlant } from '../domain/plant.ts';
+import { printJson } from '../lib/exact-json.ts';
 import { cutFile } from './file-pieces.ts';
+import { type Caller, type CallOptions, REPLAYED } from './request.ts';
+import { toImportResult } from './response.ts';
 
 /** The answer names no more errors than that. */
 const MAX_ERRORS_NAMED = 1000;

@@ -1,7 +1,7 @@
 // Tokens over HTTP, for the client. What makes a secret is sent once only: a second one would be nobody's.
 
-import type { DescribedToken, TokenWithSecret, WantedToken } from '../token.ts';
-import { type Caller, type CallOptions, json, toQuery } from './call.ts';
+import type { DescribedToken, TokenWithSecret, WantedToken } from '../domain/token.ts';
+import { type Caller, type CallOptions, json, toQuery } from './request.ts';
 
 /** All but `self` need the scope `admin`. */
 export interface TokensClient {

@@ -8,8 +8,8 @@ import type {
   TestResult,
   Webhook,
   WebhookWithSecret,
-} from '../webhook.ts';
-import { type Caller, type CallOptions, json, toQuery } from './call.ts';
+} from '../domain/webhook.ts';
+import { type Caller, type CallOptions, json, toQuery } from './request.ts';
 
 /** All of them need the scope `admin`; `create`, `rotate`, `enable`, `retry` and `replay` need `plants:read`, too. */
 export interface WebhooksClient {

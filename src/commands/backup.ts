@@ -1,10 +1,10 @@
 // plant-store backup FILE and restore FILE, on SQLite.
 
 import { existsSync, statSync } from 'node:fs';
-import type { Config } from '../config.ts';
-import { Refusal } from '../refusal.ts';
+import type { Config } from '../config/config.ts';
+import { visible } from '../lib/safe-text.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { backUpDatabase, removeDraft, restoreDatabase } from '../sqlite/backup.ts';
-import { visible } from '../visible.ts';
 import { onInterrupt } from './interrupt.ts';
 import { requireDatabase } from './open.ts';
 import { report } from './report.ts';

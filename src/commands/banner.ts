@@ -1,7 +1,7 @@
 // What a person sees at the start on a terminal: where it is, what it uses, and a line to paste.
 
-import { OWN_COMMAND } from '../own-command.ts';
-import { visibleLines } from '../visible.ts';
+import { OWN_COMMAND } from '../config/command-name.ts';
+import { visibleLines } from '../lib/safe-text.ts';
 
 export interface BannerFacts {
   version: string;

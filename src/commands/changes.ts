@@ -1,7 +1,7 @@
 // plant-store changes prune: the oldest part of the change log goes, the records stay.
 
-import type { Config } from '../config.ts';
-import { readDuration } from '../duration.ts';
+import type { Config } from '../config/config.ts';
+import { readDuration } from '../lib/duration.ts';
 import { requireDatabase, withStore } from './open.ts';
 import { report } from './report.ts';
 

@@ -1,7 +1,7 @@
 // The declaration of the commands that look after a database: changes prune, migrate.
 
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { examples } from './declare.ts';
 
 export function declareDatabase(program: Command): void {

@@ -2,11 +2,11 @@
 
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { Config } from '../config.ts';
-import { type Format, printPlants } from '../format.ts';
-import type { NewPlant } from '../plant.ts';
-import { Refusal } from '../refusal.ts';
-import { visible, visibleJson, visibleLines } from '../visible.ts';
+import type { Config } from '../config/config.ts';
+import type { NewPlant } from '../domain/plant.ts';
+import { type Format, printPlants } from '../files/format.ts';
+import { visible, visibleJson, visibleLines } from '../lib/safe-text.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
 import { onInterrupt } from './interrupt.ts';

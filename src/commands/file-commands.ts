@@ -1,8 +1,8 @@
 // The declaration of the commands that read and write files: import, export, backup, restore.
 
 import type { Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
-import type { Format } from '../format.ts';
+import { readConfig } from '../config/config.ts';
+import type { Format } from '../files/format.ts';
 import { examples, membersOf, optionWith } from './declare.ts';
 
 const FORMATS = membersOf<Format>({ ndjson: true, csv: true });

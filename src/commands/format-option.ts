@@ -1,7 +1,7 @@
 // In which format a file is: as --format says, or as its name ends.
 
-import { FORMATS, type Format } from '../format.ts';
-import { Refusal } from '../refusal.ts';
+import { FORMATS, type Format } from '../files/format.ts';
+import { Refusal } from '../lib/user-error.ts';
 
 const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
 

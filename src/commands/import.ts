@@ -3,10 +3,10 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { Config } from '../config.ts';
-import { readPlants } from '../format.ts';
-import { type Counts, importPlants } from '../import.ts';
-import { Refusal } from '../refusal.ts';
+import type { Config } from '../config/config.ts';
+import { readPlants } from '../files/format.ts';
+import { type Counts, importPlants } from '../files/import-plants.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { chooseFormat } from './format-option.ts';
 import { CLI, newStorePath, withPlants } from './open.ts';
 import { startProgress } from './progress.ts';

@@ -1,7 +1,7 @@
 // plant-store list: pages of a running server as they come, in a table or as lines of JSON.
 
-import type { ListQuery, PlantRecord, PlantStoreClient } from '../client.ts';
-import type { Config } from '../config.ts';
+import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
+import type { Config } from '../config/config.ts';
 import { readCount } from './numbers.ts';
 import { createPlantTable } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';

@@ -2,9 +2,9 @@
 // change log and its tokens, and proof that both hold the same.
 
 import { existsSync } from 'node:fs';
-import { describeDatabase, readDatabase } from '../config.ts';
+import { describeDatabase, readDatabase } from '../config/config.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { loadCopy, PASSES } from '../postgres/load.ts';
-import { Refusal } from '../refusal.ts';
 import { openDump } from '../sqlite/dump.ts';
 import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './progress.ts';

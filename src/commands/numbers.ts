@@ -1,6 +1,6 @@
 // Numbers of the command line, digit for digit, before anything is sent.
 
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 
 export function readPlantId(text: string): bigint {
   const id = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;

@@ -1,14 +1,14 @@
 // How a command gets at the records: straight into the database, also while a server runs on it, or through one.
 
 import { existsSync } from 'node:fs';
-import { createClient } from '../client.ts';
-import type { Config, Database } from '../config.ts';
-import { PlantStoreError } from '../error.ts';
-import type { Observe } from '../observe.ts';
-import type { Author, PlantStore } from '../plant.ts';
-import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
-import { visible } from '../visible.ts';
+import { createClient } from '../client/client.ts';
+import type { Config, Database } from '../config/config.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Author, PlantStore } from '../domain/plant.ts';
+import type { Store } from '../domain/store.ts';
+import { visible } from '../lib/safe-text.ts';
+import { Refusal } from '../lib/user-error.ts';
+import type { Observe } from '../observability/service-events.ts';
 import { type Asking, explain } from './server.ts';
 import { readServerUrl, requireToken } from './server-address.ts';
 

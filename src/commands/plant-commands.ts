@@ -1,7 +1,7 @@
 // The declaration of the commands on plants of a running server; plants.ts, list.ts and watch.ts do the work.
 
 import { type Command, Option } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { examples, optionWith } from './declare.ts';
 
 const ID = ['<id>', 'of the plant: any whole number of 64 bits, also a negative one'] as const;

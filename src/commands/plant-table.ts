@@ -1,8 +1,8 @@
 // Plants and changes for a terminal: in columns that fit its width, with quiet colours where it has them.
 
 import { styleText } from 'node:util';
-import type { Change, PlantRecord } from '../client.ts';
-import { cutTo, padTo, visible, widthOf } from '../visible.ts';
+import type { Change, PlantRecord } from '../client/client.ts';
+import { cutTo, padTo, visible, widthOf } from '../lib/safe-text.ts';
 import { shortTime, timeToSecond } from './table.ts';
 
 const GAP = '  ';

@@ -1,10 +1,10 @@
 // plant-store add | get | edit | rm, on a running server.
 
-import type { PlantPatch, PlantStoreClient, Versioned } from '../client.ts';
-import type { Condition } from '../condition.ts';
-import type { Config } from '../config.ts';
-import { PlantStoreError } from '../error.ts';
-import { EXIT_STATUS, Refusal } from '../refusal.ts';
+import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.ts';
+import type { Config } from '../config/config.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Condition } from '../domain/precondition.ts';
+import { EXIT_STATUS, Refusal } from '../lib/user-error.ts';
 import { readCount, readPlantId } from './numbers.ts';
 import { describePlant } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';

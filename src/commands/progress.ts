@@ -2,7 +2,7 @@
 // standard output may be the result.
 
 import progress from 'cli-progress';
-import { visible } from '../visible.ts';
+import { visible } from '../lib/safe-text.ts';
 
 const LINE_EVERY_MS = 5000;
 

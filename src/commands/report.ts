@@ -1,7 +1,7 @@
 // What a command says when it is done: words on a terminal, JSON when piped.
 
-import { printJson } from '../json.ts';
-import { visibleJson, visibleLines } from '../visible.ts';
+import { printJson } from '../lib/exact-json.ts';
+import { visibleJson, visibleLines } from '../lib/safe-text.ts';
 
 export function wantsJson({ json }: { json?: boolean }): boolean {
   return json === true || !process.stdout.isTTY;

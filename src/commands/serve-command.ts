@@ -1,7 +1,7 @@
 // The declaration of plant-store serve.
 
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { examples } from './declare.ts';
 
 export function declareServe(program: Command): void {

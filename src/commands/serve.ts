@@ -7,21 +7,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
-import { createAttempts } from '../attempt.ts';
-import { type Config, describeDatabase, type JwtConfig } from '../config.ts';
-import { type Delivery, startDelivery } from '../delivery.ts';
+import { type Config, describeDatabase, type JwtConfig } from '../config/config.ts';
+import type { Store } from '../domain/store.ts';
+import { issueToken, SCOPES } from '../domain/token.ts';
 import { createApp } from '../http/app.ts';
 import type { VerifyJwt } from '../http/auth.ts';
 import { endHandshakes, stopListening } from '../http/connection.ts';
 import { followCertificate, readCertificate } from '../http/tls.ts';
-import { createLog } from '../log.ts';
-import { createMetrics, type Metrics } from '../metrics.ts';
-import type { Observe } from '../observe.ts';
-import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
-import { createTargets } from '../target.ts';
-import { issueToken, SCOPES } from '../token.ts';
-import type { Traces } from '../trace.ts';
+import { Refusal } from '../lib/user-error.ts';
+import { createLog } from '../observability/log.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import type { Observe } from '../observability/service-events.ts';
+import type { Traces } from '../observability/tracing.ts';
+import { type Delivery, startDelivery } from '../webhooks/delivery-loop.ts';
+import { createAttempts } from '../webhooks/post-to-receiver.ts';
+import { createTargets } from '../webhooks/target-guard.ts';
 import { banner } from './banner.ts';
 import { openStore } from './open.ts';
 
@@ -129,7 +129,13 @@ async function startTraces(
 ): Promise<Traces | undefined> {
   if (!config) return undefined;
   const { version } = packageJson;
-  return (await import('../otel/traces.ts')).startTraces({ config, database: database.kind, version, node, observe });
+  return (await import('../observability/otel/traces.ts')).startTraces({
+    config,
+    database: database.kind,
+    version,
+    node,
+    observe,
+  });
 }
 
 function tellBoth(first: Observe, second: Observe): Observe {
@@ -142,8 +148,8 @@ function tellBoth(first: Observe, second: Observe): Observe {
 /** Loaded only where it is wanted. The keys are read now, so that the first who comes need not wait. */
 async function startJwt(jwt: JwtConfig, observe: Observe): Promise<VerifyJwt> {
   const [{ createVerifyJwt }, { createKeyServer }] = await Promise.all([
-    import('../jwt.ts'),
-    import('../key-server.ts'),
+    import('../auth/jwt-verifier.ts'),
+    import('../auth/jwks-client.ts'),
   ]);
   const keyServer = createKeyServer({ ...jwt, observe });
   void keyServer.keys();

@@ -1,7 +1,7 @@
 // Where a command finds a server and what it shows there, or one line that says what is wrong with that.
 
-import type { Config } from '../config.ts';
-import { Refusal } from '../refusal.ts';
+import type { Config } from '../config/config.ts';
+import { Refusal } from '../lib/user-error.ts';
 
 export function readServerUrl(text: string): string {
   if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;

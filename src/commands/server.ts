@@ -1,12 +1,12 @@
 // How a command talks to a running server: where it is, with which token, and what its refusals mean at a terminal.
 
-import { PassingError } from '../client/answer.ts';
-import { BAD_PORT } from '../client/call.ts';
-import { type ClientOptions, createClient, type PlantStoreClient } from '../client.ts';
-import { type Config, describeUrl } from '../config.ts';
-import { type ErrorCode, PlantStoreError } from '../error.ts';
-import { OWN_COMMAND } from '../own-command.ts';
-import { EXIT_STATUS, type ExitStatus, Refusal } from '../refusal.ts';
+import { type ClientOptions, createClient, type PlantStoreClient } from '../client/client.ts';
+import { BAD_PORT } from '../client/request.ts';
+import { PassingError } from '../client/response.ts';
+import { OWN_COMMAND } from '../config/command-name.ts';
+import { type Config, describeUrl } from '../config/config.ts';
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { EXIT_STATUS, type ExitStatus, Refusal } from '../lib/user-error.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
 
 /** A person waits. */

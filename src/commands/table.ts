@@ -1,6 +1,6 @@
 // Rows of text in columns, for a terminal.
 
-import { padTo, visible, widthOf } from '../visible.ts';
+import { padTo, visible, widthOf } from '../lib/safe-text.ts';
 
 export function toTable(headings: string[], rows: string[][]): string {
   const cells = [headings, ...rows].map((row) => row.map(visible));

@@ -1,8 +1,8 @@
 // The declaration of plant-store token …; token.ts does the work.
 
 import type { Command } from 'commander';
-import { readConfig } from '../config.ts';
-import type { Scope } from '../token.ts';
+import { readConfig } from '../config/config.ts';
+import type { Scope } from '../domain/token.ts';
 import { examples, membersOf, optionWith } from './declare.ts';
 
 const SCOPES = membersOf<Scope>({ 'plants:read': true, 'plants:write': true, admin: true });

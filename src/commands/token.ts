@@ -1,8 +1,6 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
-import { type Config, readRate } from '../config.ts';
-import { readDuration } from '../duration.ts';
-import { Refusal } from '../refusal.ts';
+import { type Config, readRate } from '../config/config.ts';
 import {
   type DescribedToken,
   describeToken,
@@ -13,8 +11,10 @@ import {
   SCOPES,
   type Scope,
   type Token,
-} from '../token.ts';
-import { visibleJson } from '../visible.ts';
+} from '../domain/token.ts';
+import { readDuration } from '../lib/duration.ts';
+import { visibleJson } from '../lib/safe-text.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { newStorePath, requireDatabase, withStore } from './open.ts';
 import { wantsJson } from './report.ts';
 import { shortTime, toTable } from './table.ts';

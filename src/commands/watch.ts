@@ -1,8 +1,8 @@
 // plant-store watch: the change log of a running server as it grows. Ctrl-C is how it is meant to end.
 
-import type { Change, PlantStoreClient } from '../client.ts';
-import type { Config } from '../config.ts';
-import { visible } from '../visible.ts';
+import type { Change, PlantStoreClient } from '../client/client.ts';
+import type { Config } from '../config/config.ts';
+import { visible } from '../lib/safe-text.ts';
 import { readCount } from './numbers.ts';
 import { describeChange } from './plant-table.ts';
 import { jsonLine, wantsJson } from './report.ts';

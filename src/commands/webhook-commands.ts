@@ -1,9 +1,9 @@
 // The declaration of plant-store webhook …; webhook.ts does the work.
 
 import type { Command } from 'commander';
-import type { ChangeType } from '../change.ts';
-import { readConfig } from '../config.ts';
-import type { DeliveryStatus } from '../webhook.ts';
+import { readConfig } from '../config/config.ts';
+import type { ChangeType } from '../domain/change.ts';
+import type { DeliveryStatus } from '../domain/webhook.ts';
 import { examples, membersOf, optionWith } from './declare.ts';
 
 const EVENTS = membersOf<ChangeType | 'all'>({

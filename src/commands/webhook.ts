@@ -1,14 +1,9 @@
 // plant-store webhook …, straight on the database; a running server goes by it within a second.
 
-import { createAttempts, toTestResult } from '../attempt.ts';
-import { CHANGE_TYPES, type ChangeType } from '../change.ts';
-import type { Config } from '../config.ts';
-import { PlantStoreError } from '../error.ts';
-import { printJson } from '../json.ts';
-import { mintWebhookSecret, toTestMessage } from '../message.ts';
-import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
-import { createTargets } from '../target.ts';
+import type { Config } from '../config/config.ts';
+import { CHANGE_TYPES, type ChangeType } from '../domain/change.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Store } from '../domain/store.ts';
 import {
   DEFAULT_EVENTS,
   DELIVERY_STATUSES,
@@ -19,7 +14,12 @@ import {
   OLD_SECRET_MS,
   type StoredWebhook,
   type Webhook,
-} from '../webhook.ts';
+} from '../domain/webhook.ts';
+import { printJson } from '../lib/exact-json.ts';
+import { Refusal } from '../lib/user-error.ts';
+import { createAttempts, toTestResult } from '../webhooks/post-to-receiver.ts';
+import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
+import { createTargets } from '../webhooks/target-guard.ts';
 import { requireDatabase, withStore } from './open.ts';
 import { printList, report, wantsJson } from './report.ts';
 import { shortTime, timeToSecond, toTable } from './table.ts';

@@ -2,9 +2,9 @@
 // comes to no handler, and a route that does not say who may call it stops the start.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { createBugReport } from '../bug-report.ts';
-import { NO_ANSWER, type Observe } from '../observe.ts';
-import type { SeenRequest, Traces } from '../trace.ts';
+import { createBugReport } from '../observability/bug-report.ts';
+import { NO_ANSWER, type Observe } from '../observability/service-events.ts';
+import type { SeenRequest, Traces } from '../observability/tracing.ts';
 import { createAddressOf, createTrusted } from './address.ts';
 import { createAuthenticator, type VerifyJwt } from './auth.ts';
 import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './body.ts';

@@ -1,10 +1,10 @@
 // Who is calling: Authorization header → Token, or the refusal that RFC 6750 asks for. What a token may do, and how
 // often, is not looked at here.
 
-import { isUnavailable, type ReportBug } from '../bug-report.ts';
-import { PlantStoreError } from '../error.ts';
-import { hashSecret, isSecret } from '../secret.ts';
-import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../token.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../domain/token.ts';
+import { hashSecret, isSecret } from '../domain/token-secret.ts';
+import { isUnavailable, type ReportBug } from '../observability/bug-report.ts';
 import type { AddressOf } from './address.ts';
 import type { Reply, Request } from './exchange.ts';
 import { createLogins } from './logins.ts';

@@ -4,8 +4,8 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { z } from 'zod';
-import { check, readJson } from '../check.ts';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { check, readJson } from '../domain/validate.ts';
 import type { RequestBody } from './route.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;

@@ -1,7 +1,7 @@
 // How many connections there may be: of all clients, and of one address.
 
 import type { Socket } from 'node:net';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import { isLoopback, networkOf, type Trusted } from './address.ts';
 
 const MAX_CONNECTIONS = 10_000;

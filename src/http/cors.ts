@@ -1,7 +1,7 @@
 // Pages of other origins, let in on purpose only: without CORS_ORIGINS no answer says a word of them.
 
 import { isIP } from 'node:net';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import type { Reply, Request } from './exchange.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';

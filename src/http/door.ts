@@ -1,9 +1,9 @@
 // The one door: whoever is let in has a good credential, is within its rate, and has every scope that is asked for. Who is
 // not is told why, and counted.
 
-import { type ErrorCode, PlantStoreError } from '../error.ts';
-import type { Observe, Refused } from '../observe.ts';
-import { BadCredential, requireScopes, type Scope, type Token } from '../token.ts';
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { BadCredential, requireScopes, type Scope, type Token } from '../domain/token.ts';
+import type { Observe, Refused } from '../observability/service-events.ts';
 import type { Authenticator } from './auth.ts';
 import type { Reply, Request } from './exchange.ts';
 import { createLimits } from './limits.ts';

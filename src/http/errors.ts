@@ -1,7 +1,7 @@
 // The one table from an error's code to what goes onto the wire with its number.
 
 import { z } from 'zod';
-import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../error.ts';
+import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { MAX_BODY_BYTES } from './body.ts';
 import { etagOf } from './etag.ts';
 

@@ -1,6 +1,6 @@
 // A version as HTTP writes it: the number of the change that made it, quoted.
 
-import type { Versions } from '../condition.ts';
+import type { Versions } from '../domain/precondition.ts';
 
 export function etagOf(seq: number): string {
   return `"${seq}"`;

@@ -2,8 +2,8 @@
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { Change, type ChangeLog } from '../change.ts';
-import { printJson } from '../json.ts';
+import { Change, type ChangeLog } from '../domain/change.ts';
+import { printJson } from '../lib/exact-json.ts';
 import { preferredType } from './accept.ts';
 import { addVary } from './headers.ts';
 import { after, lastEventId, limit } from './parameters.ts';

@@ -1,7 +1,7 @@
 // A request and its answer, as all who take part in it see them.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { Token } from '../token.ts';
+import type { Token } from '../domain/token.ts';
 import { requestIdOf } from './headers.ts';
 import type { Incoming } from './incoming.ts';
 import type { Paths } from './paths.ts';

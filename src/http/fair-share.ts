@@ -1,6 +1,6 @@
 // How many of the slots that all clients share one credential may use, so that the others find some free.
 
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 
 const RETRY_AFTER_S = 5;
 

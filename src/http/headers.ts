@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { PlantStoreError } from '../error.ts';
-import { mayHoldSecret } from '../secret.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { mayHoldSecret } from '../domain/token-secret.ts';
 import type { Reply } from './exchange.ts';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;

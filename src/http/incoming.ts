@@ -1,8 +1,8 @@
 // A request as it comes from the parser. A body that is wanted whole is kept as its bytes come: to read it as a stream
 // would make a create 10 % dearer.
 
-import { PlantStoreError, unavailable } from '../error.ts';
-import { IncomingMessage } from '../node-http.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
+import { IncomingMessage } from '../lib/lean-http.ts';
 import { bodyTooLarge } from './body.ts';
 
 /** Bytes of bodies, of all connections, whose requests wait for their turn or for the look-up of their credential. */

@@ -1,8 +1,8 @@
 // How often a token may ask, and the headers that tell its owner (draft-ietf-httpapi-ratelimit-headers-11).
 
-import { PlantStoreError } from '../error.ts';
-import { createBuckets, type Rate, type Taken } from '../rate.ts';
-import type { Token } from '../token.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Token } from '../domain/token.ts';
+import { createBuckets, type Rate, type Taken } from '../lib/token-bucket.ts';
 import type { Reply } from './exchange.ts';
 
 const MAX_BUCKETS = 100_000;

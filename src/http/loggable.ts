@@ -1,6 +1,6 @@
 // The path of a request as others may see it: in the log, in a trace.
 
-import { mayHoldSecret } from '../secret.ts';
+import { mayHoldSecret } from '../domain/token-secret.ts';
 import { decode, pathOf } from './paths.ts';
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */

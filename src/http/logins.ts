@@ -2,7 +2,7 @@
 // token is right is always looked up, so that nobody is locked out by their neighbours.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBuckets, type Rate } from '../rate.ts';
+import { createBuckets, type Rate } from '../lib/token-bucket.ts';
 import { type AddressOf, networkOf } from './address.ts';
 import type { Reply, Request } from './exchange.ts';
 import { overRate, tellLimit } from './limits.ts';

@@ -1,7 +1,7 @@
 // A body of any length as it comes: it is read no faster than it is used, and waited for no longer than its client goes on.
 
 import type { IncomingMessage } from 'node:http';
-import { PlantStoreError, unavailable } from '../error.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
 import { BODY_TIMEOUT_MS, noteLongBody, requestTooLate } from './connection.ts';
 
 /** Each so many bytes have the time that a whole body has elsewhere. */

@@ -3,8 +3,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import type { Observe } from '../observe.ts';
-import type { Scope, Token } from '../token.ts';
+import type { Scope, Token } from '../domain/token.ts';
+import type { Observe } from '../observability/service-events.ts';
 import { requireOrigin } from './cors.ts';
 import { jsonBody, type Route, route } from './route.ts';
 

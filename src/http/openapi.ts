@@ -1,10 +1,10 @@
 // The OpenAPI description, made from the routes and the schemas that validate.
 
 import { z } from 'zod';
-import { CHANGE_TYPES } from '../change.ts';
-import { ERROR_NUMBERS, type ErrorCode } from '../error.ts';
-import { STATUS_CODES } from '../node-http.ts';
-import { NewPlant } from '../plant.ts';
+import { CHANGE_TYPES } from '../domain/change.ts';
+import { ERROR_NUMBERS, type ErrorCode } from '../domain/errors.ts';
+import { NewPlant } from '../domain/plant.ts';
+import { STATUS_CODES } from '../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from './errors.ts';
 import type { Parameter } from './parameters.ts';
 import { type Access, type Answer, type Route, route } from './route.ts';

@@ -2,9 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { PlantStoreError } from '../error.ts';
-import type { Metrics } from '../metrics.ts';
-import type { Store } from '../store.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Store } from '../domain/store.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { type Route, route } from './route.ts';
 
 /** A probe is a commit: however often it is asked, the disk sees one in this time. */

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import type { Reply, Request } from './exchange.ts';
 import { addVary } from './headers.ts';
 import { type Route, route } from './route.ts';

@@ -2,13 +2,13 @@
 // that names the parameter. What nobody asked for is ignored.
 
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Versions } from '../condition.ts';
-import { DURATION_FORM, parseDuration } from '../duration.ts';
-import { PlantStoreError } from '../error.ts';
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../page.ts';
-import { MAX_ID, MIN_ID } from '../plant.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../webhook.ts';
-import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../words.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../domain/page-size.ts';
+import { MAX_ID, MIN_ID } from '../domain/plant.ts';
+import type { Versions } from '../domain/precondition.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/webhook.ts';
+import { DURATION_FORM, parseDuration } from '../lib/duration.ts';
 import { readEtags } from './etag.ts';
 
 export interface Parameter<T> {

@@ -1,6 +1,6 @@
 // Which route takes a request. Where none does: does the path exist with another method, and may a stranger know.
 
-import { PlantStoreError } from '../error.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import type { Route } from './route.ts';
 
 export interface Found {

@@ -1,9 +1,9 @@
 // Everything under /plants about one record or a page of them. The whole store at once is in transfer.ts.
 
 import { z } from 'zod';
-import { conditionHolds } from '../condition.ts';
-import { PlantStoreError } from '../error.ts';
-import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../plant.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../domain/plant.ts';
+import { conditionHolds } from '../domain/precondition.ts';
 import { etagOf } from './etag.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from './parameters.ts';
 import { jsonBody, type Route, route } from './route.ts';

@@ -4,7 +4,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ownTurn } from '../own-turn.ts';
+import { ownTurn } from '../lib/event-loop-turns.ts';
 import { isClosing, resumeReading } from './connection.ts';
 import type { Incoming } from './incoming.ts';
 import { holdReading, stopParsing } from './paused-reading.ts';

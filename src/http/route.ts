@@ -2,8 +2,8 @@
 // Admission, validation, OpenAPI, 404 and 405 all read the same entry.
 
 import type { z } from 'zod';
-import type { ErrorCode } from '../error.ts';
-import type { Scope, Token } from '../token.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Scope, Token } from '../domain/token.ts';
 import type { Reply, Request } from './exchange.ts';
 import type { Parameter } from './parameters.ts';
 

@@ -1,8 +1,8 @@
 // All routes there are. One that does not say who may call it is refused at the start.
 
-import type { Metrics } from '../metrics.ts';
-import type { Store } from '../store.ts';
-import { SCOPES } from '../token.ts';
+import type { Store } from '../domain/store.ts';
+import { SCOPES } from '../domain/token.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { eventRoutes } from './events.ts';
 import { type McpTools, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';

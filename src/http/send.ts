@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { pipeline, Readable } from 'node:stream';
-import { printJson } from '../json.ts';
+import { printJson } from '../lib/exact-json.ts';
 import type { Reply } from './exchange.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -2,7 +2,7 @@
 
 import type * as http from 'node:http';
 import * as https from 'node:https';
-import { createServer as createPlainServer } from '../node-http.ts';
+import { createServer as createPlainServer } from '../lib/lean-http.ts';
 import type { Trusted } from './address.ts';
 import * as connection from './connection.ts';
 import { createConnectionLimits } from './connection-limits.ts';

@@ -1,9 +1,9 @@
 // GET /plants/summary: what is in the store at a glance, for those who look at it rather than for programs.
 
-import { unavailable } from '../error.ts';
-import type { PlantStore } from '../plant.ts';
-import { createRecent } from '../recent.ts';
-import { Summary } from '../summary.ts';
+import { unavailable } from '../domain/errors.ts';
+import type { PlantStore } from '../domain/plant.ts';
+import { Summary } from '../domain/plant-summary.ts';
+import { createRecent } from '../lib/cached-result.ts';
 import { NO_STORE, type Route, route } from './route.ts';
 
 const KEPT_MS = 5000;

@@ -3,9 +3,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
-import type { TlsFiles } from '../config.ts';
-import type { Observe } from '../observe.ts';
-import { Refusal } from '../refusal.ts';
+import type { TlsFiles } from '../config/config.ts';
+import { Refusal } from '../lib/user-error.ts';
+import type { Observe } from '../observability/service-events.ts';
 
 const LOOK_EVERY_MS = 1_000;
 /** A client that opens a connection and says nothing. */

@@ -2,8 +2,8 @@
 // nobody waits for it.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUnavailable, type ReportBug } from '../bug-report.ts';
-import type { Token, TokenStore } from '../token.ts';
+import type { Token, TokenStore } from '../domain/token.ts';
+import { isUnavailable, type ReportBug } from '../observability/bug-report.ts';
 
 const MINUTE_MS = 60_000;
 /** After a write that failed. */

@@ -1,9 +1,7 @@
 // Everything under /tokens: who may use the service, for what, how often and how long.
 
 import { z } from 'zod';
-import { parseDuration } from '../duration.ts';
-import { PlantStoreError } from '../error.ts';
-import { parseRate } from '../rate.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import {
   DEFAULT_GRACE_MS,
   DEFAULT_SCOPES,
@@ -18,7 +16,9 @@ import {
   type TokenStore,
   TokenWithSecret,
   WantedToken,
-} from '../token.ts';
+} from '../domain/token.ts';
+import { parseDuration } from '../lib/duration.ts';
+import { parseRate } from '../lib/token-bucket.ts';
 import { grace, tokenId as id } from './parameters.ts';
 import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 

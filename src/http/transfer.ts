@@ -2,10 +2,10 @@
 
 import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
-import { ERROR_NUMBERS, PlantStoreError } from '../error.ts';
-import { type Format, printPlants, readPlants } from '../format.ts';
-import { importPlants } from '../import.ts';
-import type { PlantStore } from '../plant.ts';
+import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
+import type { PlantStore } from '../domain/plant.ts';
+import { type Format, printPlants, readPlants } from '../files/format.ts';
+import { importPlants } from '../files/import-plants.ts';
 import { preferredType } from './accept.ts';
 import { essenceOf } from './body.ts';
 import { noteExport } from './connection.ts';

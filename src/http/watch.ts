@@ -1,7 +1,7 @@
 // Requests that take long, such as an event stream, end when the credential that let them in does.
 
-import type { Observe } from '../observe.ts';
-import type { BadCredential } from '../token.ts';
+import type { BadCredential } from '../domain/token.ts';
+import type { Observe } from '../observability/service-events.ts';
 import type { Authenticator } from './auth.ts';
 import type { Reply, Request } from './exchange.ts';
 

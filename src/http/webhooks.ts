@@ -1,11 +1,7 @@
 // Everything under /webhooks: receivers that are told of changes, and what became of each delivery.
 
 import { z } from 'zod';
-import { type Attempts, toTestResult } from '../attempt.ts';
-import { mintWebhookSecret, toTestMessage } from '../message.ts';
-import { DEFAULT_LIMIT } from '../page.ts';
-import type { Targets } from '../target.ts';
-import { createTurns } from '../turns.ts';
+import { DEFAULT_LIMIT } from '../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
   Delivery,
@@ -19,7 +15,11 @@ import {
   Webhook,
   type WebhookStore,
   WebhookWithSecret,
-} from '../webhook.ts';
+} from '../domain/webhook.ts';
+import { createTurns } from '../lib/semaphore.ts';
+import { type Attempts, toTestResult } from '../webhooks/post-to-receiver.ts';
+import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
+import type { Targets } from '../webhooks/target-guard.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from './parameters.ts';
 import { jsonBody, NO_STORE, type Route, route } from './route.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Token } from '../token.ts';
+import type { Token } from '../domain/token.ts';
 import type { Tool } from './tool.ts';
 import { TOOLS } from './tools.ts';
 

@@ -1,8 +1,8 @@
 // Loads what answers messages of assistants, with the first of them: it takes a quarter of a second, in parts. Each has a
 // turn of the event loop of its own, so that other requests wait for one part at most.
 
-import { ownTurn } from '../own-turn.ts';
-import type { PlantStore } from '../plant.ts';
+import type { PlantStore } from '../domain/plant.ts';
+import { ownTurn } from '../lib/event-loop-turns.ts';
 
 export async function loadMcp(store: PlantStore, version: string) {
   await ownTurn();

@@ -2,9 +2,9 @@
 // digits, and goes out as digits.
 
 import { z } from 'zod';
-import { DEFAULT_LIMIT, MAX_LIMIT } from '../page.ts';
-import { MAX_ID, MIN_ID, Plant, PlantRecord } from '../plant.ts';
-import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../words.ts';
+import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../domain/page-size.ts';
+import { MAX_ID, MIN_ID, Plant, PlantRecord } from '../domain/plant.ts';
 
 const DIGITS = '^(0|-?[1-9][0-9]{0,18})$';
 

@@ -10,11 +10,11 @@ import {
   Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
-import { check } from '../check.ts';
-import { ERROR_NUMBERS, PlantStoreError } from '../error.ts';
-import { printJson } from '../json.ts';
-import type { PlantStore } from '../plant.ts';
-import { requireScopes, type Scope, type Token } from '../token.ts';
+import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
+import type { PlantStore } from '../domain/plant.ts';
+import { requireScopes, type Scope, type Token } from '../domain/token.ts';
+import { check } from '../domain/validate.ts';
+import { printJson } from '../lib/exact-json.ts';
 import { describeTools, mayCall } from './describe.ts';
 import { TOOLS } from './tools.ts';
 

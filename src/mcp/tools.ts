@@ -1,8 +1,8 @@
 // All tools there are: the same calls of the store as over HTTP, for an assistant.
 
 import { z } from 'zod';
-import { check, strictly } from '../check.ts';
-import { type ListQuery, NewPlant, PlantPatch } from '../plant.ts';
+import { type ListQuery, NewPlant, PlantPatch } from '../domain/plant.ts';
+import { check, strictly } from '../domain/validate.ts';
 import {
   DeletedPlant,
   PAGE_ARGUMENTS,

@@ -2,8 +2,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decide, nextRow, type PlantWrite, type Refused, resultOf } from '../decide.ts';
-import { unavailable } from '../error.ts';
-import type { Observe } from '../observe.ts';
+import { unavailable } from '../domain/errors.ts';
+import type { Observe } from '../observability/service-events.ts';
 import type { PlantRow } from '../rows.ts';
 import { TransactionError } from './failure.ts';
 import { readPlants } from './read.ts';

@@ -4,8 +4,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { describeUrl } from '../config.ts';
-import { Refusal } from '../refusal.ts';
+import { describeUrl } from '../config/config.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { type Names, namesIn, RELATIONS, SEARCH_PATH } from './names.ts';
 import { beginRead, beginWrite, noLimits, type SynchronousCommit } from './transaction.ts';
 

@@ -1,7 +1,7 @@
 // What a PostgreSQL error means for us, by its SQLSTATE and never by its text, which may be in any language.
 
 import pg from 'pg';
-import { unavailable } from '../error.ts';
+import { unavailable } from '../domain/errors.ts';
 
 export type Failure =
   /** Rolled back because of others: worth another try at once. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { wordsOf } from '../words.ts';
+import { wordsOf } from '../domain/name-search.ts';
 import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
 
 const word = fc

@@ -18,7 +18,7 @@ import {
   type StoreCopy,
   toLine,
 } from '../copy.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 import type { ChangeRow } from '../rows.ts';
 import { toArray } from './array.ts';
 import { clientConfig, prepareDatabase, UNDER_WAY } from './database.ts';

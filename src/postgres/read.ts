@@ -1,10 +1,10 @@
 // Every read there is. What takes several statements is of one moment.
 
-import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
-import { readCursor } from '../cursor.ts';
-import { createSlices, ownTurn } from '../own-turn.ts';
-import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../plant.ts';
+import { type Change, type ChangeQuery, changesPruned } from '../domain/change.ts';
+import { readCursor } from '../domain/list-cursor.ts';
+import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../domain/page-size.ts';
+import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../domain/plant.ts';
+import { createSlices, ownTurn } from '../lib/event-loop-turns.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { toArray } from './array.ts';
 import type { Tables } from './names.ts';

@@ -1,9 +1,9 @@
 // What is put into the index `words`, and how candidates are found in it, in the order of ids. The index narrows down;
 // whether a record is wanted is decided by the one rule of words.ts.
 
-import type { Filter } from '../cursor.ts';
-import { MAX_ID, type Plant } from '../plant.ts';
-import { hasWords, queryWords, wordsOf } from '../words.ts';
+import type { Filter } from '../domain/list-cursor.ts';
+import { hasWords, queryWords, wordsOf } from '../domain/name-search.ts';
+import { MAX_ID, type Plant } from '../domain/plant.ts';
 import { toArray } from './array.ts';
 import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
 import type { Tables } from './names.ts';

@@ -2,7 +2,7 @@
 // of the pool, read piece by piece.
 
 import pg from 'pg';
-import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../plant.ts';
+import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../domain/plant.ts';
 import { toNewPlant } from '../rows.ts';
 import { clientConfig, type Prepared } from './database.ts';
 import { TransactionError } from './failure.ts';

@@ -1,15 +1,15 @@
 // The store on PostgreSQL, which any number of nodes may share. No state of a session is used, so that a pooler may
 // stand in between.
 
-import { createBugReport } from '../bug-report.ts';
 import { type Authorship, type PlantWrite, type Refused, type Results, requireSameId, toError } from '../decide.ts';
-import { PlantStoreError, unavailable } from '../error.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
+import type { Author, ImportError } from '../domain/plant.ts';
+import type { Store } from '../domain/store.ts';
 import { createFollow } from '../follow.ts';
-import type { Observe } from '../observe.ts';
-import type { Author, ImportError } from '../plant.ts';
+import { createTurns } from '../lib/semaphore.ts';
+import { createBugReport } from '../observability/bug-report.ts';
+import type { Observe } from '../observability/service-events.ts';
 import { toRecord } from '../rows.ts';
-import type { Store } from '../store.ts';
-import { createTurns } from '../turns.ts';
 import { createPool, prepareDatabase } from './database.ts';
 import { toReadError, toWriteError } from './failure.ts';
 import { createGather } from './gather.ts';

@@ -1,6 +1,13 @@
 // The summary, of one moment, each part by one statement.
 
-import { describeHours, firstHourMs, MAX_DIFFERENT_TAGS, MAX_TAG_BYTES, MAX_TAGS, type Summary } from '../summary.ts';
+import {
+  describeHours,
+  firstHourMs,
+  MAX_DIFFERENT_TAGS,
+  MAX_TAG_BYTES,
+  MAX_TAGS,
+  type Summary,
+} from '../domain/plant-summary.ts';
 import type { Tables } from './names.ts';
 import { lastSeq } from './read.ts';
 import type { Transactions } from './transaction.ts';

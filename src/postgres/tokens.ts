@@ -1,9 +1,9 @@
 // Tokens: all SQL of them.
 
 import { lastAdmin, noActiveToken, noToken, type Refused, toError } from '../decide.ts';
-import { printRate } from '../rate.ts';
+import type { Token, TokenStore } from '../domain/token.ts';
+import { printRate } from '../lib/token-bucket.ts';
 import { type TokenRow, toOldToken, toToken } from '../rows.ts';
-import type { Token, TokenStore } from '../token.ts';
 import { toArray } from './array.ts';
 import { createGather } from './gather.ts';
 import type { Names } from './names.ts';

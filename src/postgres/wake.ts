@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { ReportBug } from '../bug-report.ts';
+import type { ReportBug } from '../observability/bug-report.ts';
 import { clientConfig } from './database.ts';
 import { failureOf, TransactionError } from './failure.ts';
 import type { Transactions } from './transaction.ts';

@@ -1,11 +1,11 @@
 // Webhooks and their deliveries: all SQL of both but claim_webhooks_2, which shares them out among the nodes.
 
-import { isUnavailable } from '../bug-report.ts';
 import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../decide.ts';
-import { printJson } from '../json.ts';
-import { DEFAULT_LIMIT } from '../page.ts';
+import { DEFAULT_LIMIT } from '../domain/page-size.ts';
+import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../domain/webhook.ts';
+import { printJson } from '../lib/exact-json.ts';
+import { isUnavailable } from '../observability/bug-report.ts';
 import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../rows.ts';
-import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../webhook.ts';
 import { toArray } from './array.ts';
 import type { Names, Tables } from './names.ts';
 import { lastSeq } from './read.ts';

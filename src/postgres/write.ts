@@ -2,8 +2,8 @@
 // in the migrations.
 
 import type { PlantWrite } from '../decide.ts';
-import { createSlices } from '../own-turn.ts';
-import type { Plant } from '../plant.ts';
+import type { Plant } from '../domain/plant.ts';
+import { createSlices } from '../lib/event-loop-turns.ts';
 import type { PlantRow } from '../rows.ts';
 import { readNumbers, toArray } from './array.ts';
 import type { Calls } from './names.ts';

@@ -2,8 +2,8 @@
 // trip. Several may be under way; writes to one id are done one after the other, in the order in which they came.
 
 import { type PlantWrite, toError } from '../decide.ts';
-import { unavailable } from '../error.ts';
-import type { Observe } from '../observe.ts';
+import { unavailable } from '../domain/errors.ts';
+import type { Observe } from '../observability/service-events.ts';
 import { createWorkOff, type Waiting, type Written } from './batch.ts';
 import type { Transactions } from './transaction.ts';
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 import type { Filling } from './backup-thread.ts';
 import { hasLog, inspectDatabase } from './database.ts';
 import { takeLock } from './lock.ts';

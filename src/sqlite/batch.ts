@@ -2,7 +2,7 @@
 // stored there by statements that read it. To bind them one by one would take that thread longer than all the rest.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import type { NewPlant } from '../plant.ts';
+import type { NewPlant } from '../domain/plant.ts';
 import { isPlainTag, PLAIN_INDEX_TEXT, withTag } from './search.ts';
 import { createVocabulary } from './vocabulary.ts';
 

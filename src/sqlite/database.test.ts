@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder } from '../../test/server.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
 import { prepareLastSeq } from './numbering.ts';
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 import { isDamage } from './failure.ts';
 import { type Lock, takeLock } from './lock.ts';
 import { findLogDamage } from './log-check.ts';

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreFigures } from '../store.ts';
+import type { StoreFigures } from '../domain/store.ts';
 import { prepareLastSeq } from './numbering.ts';
 
 export function prepareFigures(db: DatabaseSync, path: string): () => Promise<StoreFigures> {

@@ -1,7 +1,7 @@
 // The database at one moment, on a connection of its own, which others' writes do not change.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { unavailable } from '../error.ts';
+import { unavailable } from '../domain/errors.ts';
 import { openReader } from './database.ts';
 import { failureOf, isDamage } from './failure.ts';
 import { prepareLastSeq } from './numbering.ts';

@@ -14,7 +14,7 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 
 const MOUNTS = '/proc/self/mountinfo';
 

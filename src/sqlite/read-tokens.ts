@@ -1,8 +1,8 @@
 // Tokens as they are read, and the SQL.
 
 import type { DatabaseSync } from 'node:sqlite';
+import type { Token } from '../domain/token.ts';
 import { type TokenRow, toOldToken, toToken } from '../rows.ts';
-import type { Token } from '../token.ts';
 
 type FoundRow = TokenRow & { old_until: number | null };
 

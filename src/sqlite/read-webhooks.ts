@@ -1,9 +1,9 @@
 // Every read of webhooks and their deliveries. As one server uses a file, all webhooks are its own.
 
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { DEFAULT_LIMIT } from '../page.ts';
+import { DEFAULT_LIMIT } from '../domain/page-size.ts';
+import type { Claim, Delivery, DeliveryQuery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
 import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../rows.ts';
-import type { Claim, Delivery, DeliveryQuery, OpenDelivery, StoredWebhook } from '../webhook.ts';
 import { prepareLastSeq } from './numbering.ts';
 
 export function prepareWebhookReads(db: DatabaseSync) {

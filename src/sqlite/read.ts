@@ -1,12 +1,12 @@
 // Every read there is, on a connection that cannot write.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type Change, type ChangeQuery, changesPruned } from '../change.ts';
-import { readCursor } from '../cursor.ts';
-import { PlantStoreError } from '../error.ts';
-import { createSlices, ownTurn, type Slices } from '../own-turn.ts';
-import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../page.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../plant.ts';
+import { type Change, type ChangeQuery, changesPruned } from '../domain/change.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import { readCursor } from '../domain/list-cursor.ts';
+import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../domain/page-size.ts';
+import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../domain/plant.ts';
+import { createSlices, ownTurn, type Slices } from '../lib/event-loop-turns.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../rows.ts';
 import { prepareIsGone } from './numbering.ts';
 import { prepareSearch } from './search.ts';

@@ -1,8 +1,8 @@
 // Runs in the thread of searcher.ts: lists with a filter on a connection that cannot write. Several searches take turns.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ErrorCode, PlantStoreError } from '../error.ts';
-import type { ListQuery, Page } from '../plant.ts';
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import type { ListQuery, Page } from '../domain/plant.ts';
 import { openReader } from './database.ts';
 import { prepareReads } from './read.ts';
 

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { makeFolder, query } from '../../test/server.ts';
 import { clear, walk } from '../../test/store-cases.ts';
-import type { Store } from '../store.ts';
-import { hasWords, queryWords, wordsOf } from '../words.ts';
+import { hasWords, queryWords, wordsOf } from '../domain/name-search.ts';
+import type { Store } from '../domain/store.ts';
 import { openSqliteStore } from './store.ts';
 
 const by = { tokenId: 'tok_1' };

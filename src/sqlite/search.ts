@@ -2,9 +2,9 @@
 // decided by the one rule of words.ts.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Filter } from '../cursor.ts';
-import type { Plant } from '../plant.ts';
-import { cutText, hasWords, queryWords, wordsOf } from '../words.ts';
+import type { Filter } from '../domain/list-cursor.ts';
+import { cutText, hasWords, queryWords, wordsOf } from '../domain/name-search.ts';
+import type { Plant } from '../domain/plant.ts';
 
 /** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
 const TAG = '\ue000';

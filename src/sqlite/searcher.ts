@@ -4,9 +4,9 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { PlantStoreError, unavailable } from '../error.ts';
-import { ownTurn } from '../own-turn.ts';
-import type { ListQuery, Page } from '../plant.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
+import type { ListQuery, Page } from '../domain/plant.ts';
+import { ownTurn } from '../lib/event-loop-turns.ts';
 import type { FailedSearch, SearchResult } from './search-thread.ts';
 
 /** In a package it is JavaScript, as this file is then. */

@@ -1,7 +1,7 @@
 // All plants as they were at one moment, while others go on writing: a read transaction on a connection of its own.
 // As long as it is open the WAL keeps what came after it, so it is closed with the last plant, or when nobody reads on.
 
-import type { NewPlant, Snapshot } from '../plant.ts';
+import type { NewPlant, Snapshot } from '../domain/plant.ts';
 import { toNewPlant } from '../rows.ts';
 import { openMoment } from './moment.ts';
 

@@ -2,8 +2,8 @@
 // What they were as objects is soon forgotten, however many wait.
 
 import { idTaken, toError } from '../decide.ts';
-import { createSlices } from '../own-turn.ts';
-import type { Author, ImportResult, NewPlant } from '../plant.ts';
+import type { Author, ImportResult, NewPlant } from '../domain/plant.ts';
+import { createSlices } from '../lib/event-loop-turns.ts';
 import { createPacker, type Image, type Imported, type Packer } from './batch.ts';
 
 /** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder, query } from '../../test/server.ts';
-import { PlantStoreError } from '../error.ts';
-import type { Store } from '../store.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Store } from '../domain/store.ts';
 import { openSqliteStore } from './store.ts';
 
 let clockMs = 1_000;

@@ -1,15 +1,15 @@
 // The store on SQLite: reads on a connection of its own, writes through the writer.
 
 import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } from '../decide.ts';
-import { PlantStoreError, unavailable } from '../error.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
+import type { Author } from '../domain/plant.ts';
+import type { Store } from '../domain/store.ts';
+import type { Token } from '../domain/token.ts';
+import { noSuchChange, type StoredWebhook } from '../domain/webhook.ts';
 import { createFollow } from '../follow.ts';
-import type { Observe } from '../observe.ts';
-import { ownTurn } from '../own-turn.ts';
-import type { Author } from '../plant.ts';
-import { Refusal } from '../refusal.ts';
-import type { Store } from '../store.ts';
-import type { Token } from '../token.ts';
-import { noSuchChange, type StoredWebhook } from '../webhook.ts';
+import { ownTurn } from '../lib/event-loop-turns.ts';
+import { Refusal } from '../lib/user-error.ts';
+import type { Observe } from '../observability/service-events.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { failureOf } from './failure.ts';
 import { prepareFigures } from './figures.ts';

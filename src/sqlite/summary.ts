@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MAX_ID, MIN_ID } from '../plant.ts';
+import { MAX_ID, MIN_ID } from '../domain/plant.ts';
 import {
   describeHours,
   firstHourMs,
@@ -11,7 +11,7 @@ import {
   MAX_TAG_BYTES,
   type Summary,
   topTags,
-} from '../summary.ts';
+} from '../domain/plant-summary.ts';
 import { openMoment } from './moment.ts';
 
 /** So few that the longest of names, behind which tags are, take no more than some milliseconds. */

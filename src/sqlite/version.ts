@@ -1,7 +1,7 @@
 // Which SQLite is safe to use. Node brings its own; some systems build Node with theirs, so the library itself is asked.
 
 import { DatabaseSync } from 'node:sqlite';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../lib/user-error.ts';
 
 /** Before it, two connections can corrupt a log that is just being reset. */
 const NEEDED = [3, 51, 3];

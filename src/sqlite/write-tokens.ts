@@ -2,8 +2,8 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { lastAdmin, noActiveToken, noToken, type Refused } from '../decide.ts';
-import { printRate } from '../rate.ts';
-import type { Token } from '../token.ts';
+import type { Token } from '../domain/token.ts';
+import { printRate } from '../lib/token-bucket.ts';
 
 export type TokenWrite =
   | { kind: 'add_token'; token: Token; secretHash: string }

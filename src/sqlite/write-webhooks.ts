@@ -2,7 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { KEPT_DELIVERED, noDelivery, noWebhook, type Refused } from '../decide.ts';
-import type { Progress, Replay, StoredWebhook } from '../webhook.ts';
+import type { Progress, Replay, StoredWebhook } from '../domain/webhook.ts';
 import { prepareLastSeq } from './numbering.ts';
 
 /** Those that were delivered are looked through for old ones when so many have come. */

@@ -1,9 +1,9 @@
 // Every write there is, as data that can cross to the writer's thread, and its SQL.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChangeType } from '../change.ts';
 import { type Authorship, decide, nextRow, type PlantWrite, type Refused, type Results, resultOf } from '../decide.ts';
-import type { Plant } from '../plant.ts';
+import type { ChangeType } from '../domain/change.ts';
+import type { Plant } from '../domain/plant.ts';
 import type { PlantRow } from '../rows.ts';
 import { type Image, type Imported, storeBatch } from './batch.ts';
 import { prepareDictionary } from './dictionary.ts';

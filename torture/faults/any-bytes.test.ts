@@ -64,7 +64,7 @@ fault({
   controls: [
     {
       build: 'one that stores U+0000',
-      changes: [{ file: 'src/plant.ts', from: `text.includes('\\0') ? 'U+0000' : `, to: '' }],
+      changes: [{ file: 'src/domain/plant.ts', from: `text.includes('\\0') ? 'U+0000' : `, to: '' }],
       caught: /taken, although it does not fit/,
       rounds: 1500,
     },
@@ -83,7 +83,7 @@ fault({
     {
       build: 'one that stores lone surrogates as something else',
       changes: [
-        { file: 'src/plant.ts', from: `text.isWellFormed() ? undefined : 'a lone surrogate'`, to: 'undefined' },
+        { file: 'src/domain/plant.ts', from: `text.isWellFormed() ? undefined : 'a lone surrogate'`, to: 'undefined' },
       ],
       caught: /taken, although it does not fit/,
       rounds: 5000,
@@ -114,7 +114,7 @@ fault({
     },
     {
       build: 'one that does not count bad lines',
-      changes: [{ file: 'src/import.ts', from: '    counts.failed += failed.length;\n', to: '' }],
+      changes: [{ file: 'src/files/import-plants.ts', from: '    counts.failed += failed.length;\n', to: '' }],
       caught: /the counts of an import do not add up/,
       rounds: 5000,
     },

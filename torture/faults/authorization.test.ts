@@ -2,7 +2,7 @@
 // requests are about is there, and their bodies are sound: whoever is let in changes something.
 
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../src/token.ts';
+import { SCOPES } from '../../src/domain/token.ts';
 import { startIdentityProvider } from '../../test/identity-provider.ts';
 import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
 import { startReceiver } from '../../test/receiver.ts';
@@ -97,13 +97,13 @@ fault({
     {
       build: 'one that does not look at when a token ends',
       changes: [
-        { file: 'src/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
+        { file: 'src/domain/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
       ],
       caught: /with an expired one was let in/,
     },
     {
       build: 'one that takes JWTs of any issuer',
-      changes: [{ file: 'src/jwt.ts', from: '      issuer,\n      audience,', to: '      audience,' }],
+      changes: [{ file: 'src/auth/jwt-verifier.ts', from: '      issuer,\n      audience,', to: '      audience,' }],
       caught: /with a JWT of another issuer was let in/,
     },
   ],

@@ -43,7 +43,13 @@ fault({
   controls: [
     {
       build: 'one that reads answers to their end',
-      changes: [{ file: 'src/attempt.ts', from: 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();', to: '' }],
+      changes: [
+        {
+          file: 'src/webhooks/post-to-receiver.ts',
+          from: 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();',
+          to: '',
+        },
+      ],
       caught: /KiB of an answer were read/,
     },
   ],

@@ -106,20 +106,20 @@ fault({
     {
       build: 'one that does not look at when a token ends',
       changes: [
-        { file: 'src/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
+        { file: 'src/domain/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
       ],
       caught: /that ends .* answers 200/,
     },
     {
       build: 'one whose deliveries wait for the clock to come round again',
-      changes: [{ file: 'src/delivery.ts', from: '    noteClock();\n', to: '' }],
+      changes: [{ file: 'src/webhooks/delivery-loop.ts', from: '    noteClock();\n', to: '' }],
       caught: /were not delivered/,
     },
     {
       build: 'one that moves what waits only after a failure was noted by the new clock',
       changes: [
         {
-          file: 'src/delivery.ts',
+          file: 'src/webhooks/delivery-loop.ts',
           from: 'courier.finish(entry, outcome, now())',
           to: 'courier.finish(entry, outcome, clock())',
         },

@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { SCOPES } from '../../src/token.ts';
+import { SCOPES } from '../../src/domain/token.ts';
 import { freePort } from '../../test/free-port.ts';
 import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../test/identity-provider.ts';
 import { startReceiver } from '../../test/receiver.ts';
@@ -43,12 +43,18 @@ fault({
   controls: [
     {
       build: 'one whose log goes to a terminal as it is',
-      changes: [{ file: 'src/log.ts', from: 'visible(msg)', to: 'msg' }],
+      changes: [{ file: 'src/observability/log.ts', from: 'visible(msg)', to: 'msg' }],
       caught: /^the log on a terminal has/,
     },
     {
       build: 'one whose JSON lines hold what JSON lets stand',
-      changes: [{ file: 'src/log.ts', from: 'destination.write(visibleJson(line))', to: 'destination.write(line)' }],
+      changes: [
+        {
+          file: 'src/observability/log.ts',
+          from: 'destination.write(visibleJson(line))',
+          to: 'destination.write(line)',
+        },
+      ],
       caught: /^the log as JSON lines has/,
     },
     {

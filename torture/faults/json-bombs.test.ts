@@ -68,12 +68,12 @@ fault({
   controls: [
     {
       build: 'one that reads as many values as fit into a line',
-      changes: [{ file: 'src/format.ts', from: 'const MAX_VALUES = 1000', to: 'const MAX_VALUES = 1e9' }],
+      changes: [{ file: 'src/files/format.ts', from: 'const MAX_VALUES = 1000', to: 'const MAX_VALUES = 1e9' }],
       caught: /the event loop stalled/,
     },
     {
       build: 'one that does not look how deep it is',
-      changes: [{ file: 'src/json.ts', from: 'if (++depth > MAX_NESTING) return true;', to: '++depth;' }],
+      changes: [{ file: 'src/lib/exact-json.ts', from: 'if (++depth > MAX_NESTING) return true;', to: '++depth;' }],
       caught: /^depth 100,000 of arrays: 200/,
     },
   ],

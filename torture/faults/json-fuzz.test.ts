@@ -6,8 +6,8 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import type * as Json from '../../src/json.ts';
-import { mayHaveEscapedKey } from '../../src/json-key.ts';
+import type * as Json from '../../src/lib/exact-json.ts';
+import { mayHaveEscapedKey } from '../../src/lib/json-keys.ts';
 import { fault } from '../fault.ts';
 import { jsonTexts } from '../fuzz/json-texts.ts';
 
@@ -24,7 +24,7 @@ fault({
   mark: 'takes exactly what JSON.parse takes up to 32 levels, every integer up to 19 digits exact, prints back what reads the same',
   rounds: { short: 20_000, full: 1_000_000, of: 'texts' },
   async trial({ rounds, seed, launcher }) {
-    const path = join(dirname(launcher), '../src/json.ts');
+    const path = join(dirname(launcher), '../src/lib/exact-json.ts');
     const json: typeof Json = await import(path);
     const { status, stderr } = spawnSync(process.execPath, [OWN_KEYS, path], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
@@ -58,27 +58,33 @@ fault({
   controls: [
     {
       build: 'one that reads any nesting',
-      changes: [{ file: 'src/json.ts', from: 'if (isNestedTooDeep(text)) throw', to: 'if (text === undefined) throw' }],
+      changes: [
+        {
+          file: 'src/lib/exact-json.ts',
+          from: 'if (isNestedTooDeep(text)) throw',
+          to: 'if (text === undefined) throw',
+        },
+      ],
       caught: /taken, although/,
     },
     {
       build: 'one that rounds integers beyond 2^53',
-      changes: [{ file: 'src/json.ts', from: 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', to: '' }],
+      changes: [{ file: 'src/lib/exact-json.ts', from: 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', to: '' }],
       caught: /read as another value/,
     },
     {
       build: 'one that reads keys with escapes as V8 does',
-      changes: [{ file: 'src/json.ts', from: 'withPlainKeys(text);', to: 'text;' }],
+      changes: [{ file: 'src/lib/exact-json.ts', from: 'withPlainKeys(text);', to: 'text;' }],
       caught: /read as another value/,
     },
     {
       build: 'one that prints them rounded',
-      changes: [{ file: 'src/json.ts', from: 'JSON.rawJSON(value.toString())', to: 'number' }],
+      changes: [{ file: 'src/lib/exact-json.ts', from: 'JSON.rawJSON(value.toString())', to: 'number' }],
       caught: /printed as another value/,
     },
     {
       build: 'one that takes a member of 16 digits and more for exact',
-      changes: [{ file: 'src/json.ts', from: 'if (at - first >= MAY_ROUND_DIGITS) return false;', to: '' }],
+      changes: [{ file: 'src/lib/exact-json.ts', from: 'if (at - first >= MAY_ROUND_DIGITS) return false;', to: '' }],
       caught: /told to be exact/,
     },
   ],

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { toCursor } from '../../src/cursor.ts';
+import { toCursor } from '../../src/domain/list-cursor.ts';
 import { makeDatabase } from '../../test/postgres.ts';
 import { type Answer, callerOf, send, sendRaw } from '../../test/request.ts';
 import { besideServer, query, type TestServer } from '../../test/server.ts';
@@ -110,8 +110,8 @@ fault({
     {
       build: 'one that takes any query',
       changes: [
-        { file: 'src/words.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
-        { file: 'src/words.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
+        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
+        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
       ],
       caught: /a query that is too long got 200/,
     },
@@ -146,7 +146,7 @@ fault({
       build: 'one that reads as many cells as fit into a line',
       changes: [
         {
-          file: 'src/format.ts',
+          file: 'src/files/format.ts',
           from: 'if (text.length <= MAX_CROWDED_CHARS) return false;',
           to: 'if (text.length > 0) return false;',
         },
@@ -173,10 +173,10 @@ fault({
     {
       build: 'one that compares every word with every word of any query',
       changes: [
-        { file: 'src/words.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
-        { file: 'src/words.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
+        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
+        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
         {
-          file: 'src/words.ts',
+          file: 'src/domain/name-search.ts',
           from: 'const missing = new Set(wanted);\n',
           to: `const missing = new Set(wanted);
             const words = wordsOf(name);
@@ -192,7 +192,9 @@ fault({
     },
     {
       build: 'one that folds runs of marks of any length',
-      changes: [{ file: 'src/words.ts', from: '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', to: '' }],
+      changes: [
+        { file: 'src/domain/name-search.ts', from: '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', to: '' },
+      ],
       caught: lateBeside('a search in names'), // which are too long for the index, so that each search looks at them
     },
     {

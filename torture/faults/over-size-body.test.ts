@@ -66,7 +66,11 @@ fault({
     {
       build: 'one that keeps a line however long it is',
       changes: [
-        { file: 'src/record-end.ts', from: 'MAX_RECORD_BYTES = 1024 * 1024', to: 'MAX_RECORD_BYTES = 1024 ** 3' },
+        {
+          file: 'src/files/csv-record-end.ts',
+          from: 'MAX_RECORD_BYTES = 1024 * 1024',
+          to: 'MAX_RECORD_BYTES = 1024 ** 3',
+        },
       ],
       caught: /memory grew by \d+ KiB in an import|"failed":1|got no answer/,
       rounds: 8,

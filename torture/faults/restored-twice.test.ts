@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHANGE_TYPES } from '../../src/change.ts';
+import { CHANGE_TYPES } from '../../src/domain/change.ts';
 import { startReceiver } from '../../test/receiver.ts';
 import { callerOf } from '../../test/request.ts';
 import { addToken, makeFolder, type TestServer } from '../../test/server.ts';

@@ -7,7 +7,7 @@ import { startLoad } from '../../cluster/load.ts';
 import { createMachine, missingPackages } from '../../cluster/machine.ts';
 import { createServiceNodes, type ServiceNode } from '../../cluster/service-nodes.ts';
 import { verify } from '../../cluster/verify.ts';
-import { createClient } from '../../src/client.ts';
+import { createClient } from '../../src/client/client.ts';
 import { makeDatabase } from '../../test/postgres.ts';
 import { addToken } from '../../test/server.ts';
 import { fault } from '../fault.ts';

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { hashSecret, mintSecret } from '../../src/secret.ts';
-import { SCOPES } from '../../src/token.ts';
+import { SCOPES } from '../../src/domain/token.ts';
+import { hashSecret, mintSecret } from '../../src/domain/token-secret.ts';
 import { startCollector } from '../../test/collector.ts';
 import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../test/identity-provider.ts';
 import { startReceiver } from '../../test/receiver.ts';
@@ -44,7 +44,9 @@ fault({
     },
     {
       build: 'one that keeps secrets as they are',
-      changes: [{ file: 'src/token.ts', from: 'addToken(token, hashSecret(secret))', to: 'addToken(token, secret)' }],
+      changes: [
+        { file: 'src/domain/token.ts', from: 'addToken(token, hashSecret(secret))', to: 'addToken(token, secret)' },
+      ],
       caught: /is in (backup|plants)\.db/,
     },
     {

@@ -39,16 +39,16 @@ fault({
   controls: [
     {
       build: 'one that swallows the errors of its loop',
-      changes: [{ file: 'src/delivery.ts', from: 'if (isBug) reportBug(error);', to: '' }],
+      changes: [{ file: 'src/webhooks/delivery-loop.ts', from: 'if (isBug) reportBug(error);', to: '' }],
       caught: /the log says nothing/,
     },
     {
       build: 'one that reports a bug with every try, and tries at once',
       changes: [
-        { file: 'src/bug-report.ts', from: 'reportedMs.has(words) || ', to: '' },
-        { file: 'src/bug-report.ts', from: 'const MAX_REPORTED = 10', to: 'const MAX_REPORTED = 1e9' },
-        { file: 'src/bug-report.ts', from: 'reportedMs.set(words, nowMs);', to: '' },
-        { file: 'src/delivery.ts', from: 'const AFTER_BUG_MS = 1000', to: 'const AFTER_BUG_MS = 0' },
+        { file: 'src/observability/bug-report.ts', from: 'reportedMs.has(words) || ', to: '' },
+        { file: 'src/observability/bug-report.ts', from: 'const MAX_REPORTED = 10', to: 'const MAX_REPORTED = 1e9' },
+        { file: 'src/observability/bug-report.ts', from: 'reportedMs.set(words, nowMs);', to: '' },
+        { file: 'src/webhooks/delivery-loop.ts', from: 'const AFTER_BUG_MS = 1000', to: 'const AFTER_BUG_MS = 0' },
       ],
       caught: /lines of the log within/,
     },

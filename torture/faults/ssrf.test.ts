@@ -66,19 +66,19 @@ fault({
   controls: [
     {
       build: 'one that takes the platform address of Azure for a public one',
-      changes: [{ file: 'src/target.ts', from: `'168.63.129.16/32', `, to: '' }],
+      changes: [{ file: 'src/webhooks/target-guard.ts', from: `'168.63.129.16/32', `, to: '' }],
       caught: /168\.63\.129\.16:\d+\/ may be added/,
     },
     {
       build: 'one that does not see an address of IPv4 at the end of one of IPv6',
-      changes: [{ file: 'src/target.ts', from: ' && !isIsatap(parsed)', to: '' }],
+      changes: [{ file: 'src/webhooks/target-guard.ts', from: ' && !isIsatap(parsed)', to: '' }],
       caught: /5efe:127\.0\.0\.1\]:\d+\/ may be added/,
     },
     {
       build: 'one that checks addresses when a webhook is added, and no more when it connects',
       changes: [
-        { file: 'src/attempt.ts', from: '        lookup: lookupFor(url),\n', to: '' },
-        { file: 'src/attempt.ts', from: 'if (isIP(literalOf(url))) await', to: 'if (false) await' },
+        { file: 'src/webhooks/post-to-receiver.ts', from: '        lookup: lookupFor(url),\n', to: '' },
+        { file: 'src/webhooks/post-to-receiver.ts', from: 'if (isIP(literalOf(url))) await', to: 'if (false) await' },
       ],
       caught: /connects to where webhooks may not lead/,
     },

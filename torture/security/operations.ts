@@ -2,7 +2,7 @@
 // there, and its body is sound.
 
 import assert from 'node:assert/strict';
-import type { Scope } from '../../src/token.ts';
+import type { Scope } from '../../src/domain/token.ts';
 import { readDescription } from '../../test/description.ts';
 import { callerOf } from '../../test/request.ts';
 import { addToken, besideServer, type TestServer } from '../../test/server.ts';

@@ -1,8 +1,8 @@
 // Everything that clients do, mixed, at a steady pace: plants come and go, so that the store stays as large as it is.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient, type PlantStoreClient, PlantStoreError } from '../../src/client.ts';
-import type { NewPlant } from '../../src/plant.ts';
+import { createClient, type PlantStoreClient, PlantStoreError } from '../../src/client/client.ts';
+import type { NewPlant } from '../../src/domain/plant.ts';
 import type { Random } from '../random.ts';
 
 const CLIENTS = 24;

@@ -1,0 +1,115 @@
+// The keys of an identity provider, as its server last gave them. They go on working while it is out of reach.
+
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { createBuckets, type Rate } from '../lib/token-bucket.ts';
+import type { Observe } from '../observability/service-events.ts';
+
+/** A key that the server no longer gives is taken for so long at most. */
+const REFRESH_MS = 5 * 60_000;
+/** However many tokens with unknown keys come. */
+const ASKED: Rate = { count: 10, periodMs: 60_000 };
+/** For all that it takes. Who has a token with an unknown key waits for it. */
+const TIMEOUT_MS = 3_000;
+/** After a failure nobody waits for so long. */
+const PAUSE_MS = 1_000;
+const MAX_BYTES = 1024 * 1024;
+
+export type Keys = ReturnType<typeof createLocalJWKSet>;
+
+export interface KeyServer {
+  /** Undefined as long as none could be read. */
+  keys(): Promise<Keys | undefined>;
+  /** For a token whose key is not among them. */
+  newerKeys(): Promise<Keys | undefined>;
+}
+
+export interface KeyServerOptions {
+  issuer: string;
+  /** Without it, the issuer's metadata has it. */
+  jwksUrl: string | undefined;
+  observe: Observe;
+  fetch?: typeof globalThis.fetch;
+  now?: () => number;
+}
+
+export function createKeyServer(options: KeyServerOptions): KeyServer {
+  const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
+  const buckets = createBuckets(1);
+  let known: Keys | undefined;
+  let underWay: Promise<void> | undefined;
+  let pausedUntilMs = 0;
+  let isFailing = false;
+  setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
+
+  return {
+    async keys() {
+      if (!known) await ask();
+      return known;
+    },
+    async newerKeys() {
+      await ask();
+      return known;
+    },
+  };
+
+  async function ask(): Promise<void> {
+    if (underWay || now() < pausedUntilMs || !buckets.take('asked', ASKED, now()).granted) return underWay;
+    underWay = readKeys().finally(() => {
+      underWay = undefined;
+    });
+    return underWay;
+  }
+
+  async function readKeys(): Promise<void> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    try {
+      const url = jwksUrl ?? (await discover(signal));
+      const jwks = (await readJson(url, signal)) as JSONWebKeySet;
+      known = createLocalJWKSet(jwks);
+      if (isFailing) observe({ kind: 'keys_recovered' });
+      isFailing = false;
+    } catch (error) {
+      if (!isFailing) observe({ kind: 'keys_failing', reason: reasonOf(error as Error) });
+      isFailing = true;
+      pausedUntilMs = now() + PAUSE_MS;
+    }
+  }
+
+  /** By OpenID Connect, or else by RFC 8414. */
+  async function discover(signal: AbortSignal): Promise<string> {
+    const { origin, pathname } = new URL(issuer);
+    const path = pathname.replace(/\/$/, '');
+    const metadata = await readJson(`${origin}${path}/.well-known/openid-configuration`, signal).catch(() =>
+      readJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal),
+    );
+    const { issuer: named, jwks_uri: url } = metadata as { issuer?: unknown; jwks_uri?: unknown };
+    if (named !== issuer) throw new Error(`its metadata is that of the issuer ${JSON.stringify(named)}`);
+    if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('its metadata has no jwks_uri');
+    if (issuer.startsWith('https:') && !url.startsWith('https:')) throw new Error('its jwks_uri has no TLS');
+    return url;
+  }
+
+  async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
+    const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    if (!response.ok) throw new Error(`${withoutQuery(url)} answers ${response.status}`);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw new Error(`${withoutQuery(url)} answers more than ${MAX_BYTES} bytes`);
+      chunks.push(chunk);
+    }
+    return JSON.parse(Buffer.concat(chunks).toString());
+  }
+}
+
+/** Which may hold a secret. */
+function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/** `fetch` says only that it failed. */
+function reasonOf({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}

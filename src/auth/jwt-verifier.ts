@@ -1,0 +1,134 @@
+// A JWT of the company's own identity provider → a Token, or BadCredential. Never anything else: what is wrong with a
+// stranger's text, or with the key server, is no bug of ours.
+
+import {
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from 'jose';
+import type { JwtConfig } from '../config/config.ts';
+import { BadCredential, isOneLine, LAST_TIME_MS, SCOPES, type Token } from '../domain/token.ts';
+import type { Rate } from '../lib/token-bucket.ts';
+import type { KeyServer } from './jwks-client.ts';
+
+/** Those that no secret is shared for. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const LEEWAY_S = 30;
+const MAX_SUBJECT_CHARS = 255;
+/** Whoever is watched is looked at twice a second. */
+const VERIFIED_MS = 10_000;
+const MAX_VERIFIED = 5_000;
+
+export function createVerifyJwt(
+  { issuer, audience, rate }: Pick<JwtConfig, 'issuer' | 'audience' | 'rate'>,
+  keyServer: KeyServer,
+  clock: () => number = Date.now,
+): (jwt: string) => Promise<Token> {
+  /** Those that were good: to verify one takes longer than all else of a request. */
+  const verified = new Map<string, { token: Token; untilMs: number }>();
+
+  return async (jwt) => {
+    const known = verified.get(jwt);
+    if (known && clock() < known.untilMs) return known.token;
+    const token = await verifyAnew(jwt);
+    if (verified.size >= MAX_VERIFIED) verified.clear();
+    verified.set(jwt, { token, untilMs: clock() + VERIFIED_MS });
+    return token;
+  };
+
+  async function verifyAnew(jwt: string): Promise<Token> {
+    const options = {
+      algorithms: ALGORITHMS,
+      issuer,
+      audience,
+      clockTolerance: LEEWAY_S,
+      requiredClaims: ['exp', 'sub'],
+      currentDate: new Date(clock()),
+    };
+    try {
+      return toToken(await verifyWithKeys(jwt, options, keyServer), rate);
+    } catch (error) {
+      throw toBadCredential(error);
+    }
+  }
+}
+
+async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, keyServer: KeyServer): Promise<JWTPayload> {
+  const keys = await keyServer.keys();
+  if (!keys) throw new BadCredential('no_key', 'no keys could be read yet');
+  try {
+    return await verify(jwt, keys, options);
+  } catch (error) {
+    if (!isKeyUnknown(error, jwt)) throw error;
+    return verify(jwt, (await keyServer.newerKeys()) ?? keys, options);
+  }
+}
+
+/** One that does not name its key may be signed with a new one. */
+function isKeyUnknown(error: unknown, jwt: string): boolean {
+  if (error instanceof errors.JWKSNoMatchingKey) return true;
+  return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(jwt).kid === undefined;
+}
+
+async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(jwt, keys, options)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    // It does not name its key: whichever fits.
+    for await (const key of error) {
+      const verified = await jwtVerify(jwt, key, options).catch((other) => {
+        if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
+      });
+      if (verified) return verified.payload;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Its id is the subject, told apart from those of our own tokens. */
+function toToken({ sub, iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null): Token {
+  if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS || !isOneLine(sub)) {
+    throw new BadCredential('bad_jwt', '"sub" is not one line of 1 to 255 characters');
+  }
+  const granted = Array.isArray(scope) ? scope : String(scope).split(' ');
+  return {
+    id: `jwt:${sub}`,
+    name: sub,
+    scopes: SCOPES.filter((known) => granted.includes(known)),
+    createdMs: toTimeMs(iat),
+    expiresMs: toTimeMs(exp + LEEWAY_S),
+    revokedMs: null,
+    rate,
+    lastUsedMs: null,
+    oldSecretUntilMs: null,
+  };
+}
+
+/** One that can be shown, whatever the number. */
+function toTimeMs(seconds: number): number {
+  return Math.min(Math.max(seconds * 1000, 0), LAST_TIME_MS);
+}
+
+function toBadCredential(error: unknown): BadCredential {
+  if (error instanceof BadCredential) return error;
+  const { message } = error as Error;
+  if (error instanceof errors.JWTExpired) return new BadCredential('expired', message);
+  if (error instanceof errors.JWKSNoMatchingKey) return new BadCredential('no_key', message);
+  return new BadCredential('bad_jwt', message);
+}

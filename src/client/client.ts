@@ -1,0 +1,203 @@
+// The store over HTTP, for programs that run elsewhere: exact ids, retries where they are safe, streams that go on.
+// Needs nothing but fetch, so it imports no package and nothing of Node's.
+
+import type { Change, ChangeLog, ChangeType } from '../domain/change.ts';
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import type {
+  Created,
+  ImportResult,
+  ListQuery,
+  NewPlant,
+  Page,
+  Plant,
+  PlantPatch,
+  PlantRecord,
+  PlantStore,
+  Snapshot,
+  Versioned,
+} from '../domain/plant.ts';
+import type { Summary } from '../domain/plant-summary.ts';
+import type { Condition } from '../domain/precondition.ts';
+import { parseJson } from '../lib/exact-json.ts';
+import { createEventReader } from './event-stream.ts';
+import { createExports, type Exports } from './export.ts';
+import { createImports, type Imports } from './import.ts';
+import {
+  type CallOptions,
+  type ClientOptions,
+  createCaller,
+  DEFAULT_TIMEOUT_MS,
+  json,
+  REPLAYED,
+  toHeaders,
+  toQuery,
+} from './request.ts';
+import {
+  nextCursor,
+  notUnderstood,
+  PassingError,
+  seqOf,
+  toChange,
+  toVersioned,
+  understood,
+  withExactId,
+} from './response.ts';
+import { openBody } from './response-body.ts';
+import { createTokensClient, type TokensClient } from './tokens.ts';
+import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
+
+export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
+export type {
+  Delivery,
+  DeliveryQuery,
+  DeliveryStatus,
+  NewWebhook,
+  Replay,
+  TestResult,
+  Webhook,
+  WebhookWithSecret,
+} from '../domain/webhook.ts';
+export type { ExportFileOptions } from './export.ts';
+export type { FileType, ImportFileOptions, ImportProgress } from './import.ts';
+export type {
+  CallOptions,
+  Change,
+  ChangeType,
+  ClientOptions,
+  Created,
+  ErrorCode,
+  ImportResult,
+  ListQuery,
+  NewPlant,
+  Page,
+  Plant,
+};
+export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
+
+const WALK_LIMIT = 1000;
+
+/** What is sent once only (all but reads, create and import) and throws `unavailable` may have been done. */
+export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>, ChangeLog, Imports, Exports {
+  /** `replayed` may be due to an earlier try of the same call. */
+  create(plant: NewPlant, options?: CallOptions): Promise<Created>;
+  get(id: bigint, options?: CallOptions): Promise<Versioned>;
+  list(query?: ListQuery, options?: CallOptions): Promise<Page>;
+  /** The records of all pages. */
+  walk(query?: ListQuery, options?: CallOptions): AsyncIterable<PlantRecord>;
+  put(id: bigint, plant: Plant, options?: CallOptions & Condition): Promise<Versioned>;
+  patch(id: bigint, patch: PlantPatch, options?: CallOptions & Condition): Promise<Versioned>;
+  delete(id: bigint, options?: CallOptions & Condition): Promise<void>;
+  /** May be some seconds old. */
+  summary(options?: CallOptions): Promise<Summary>;
+  changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;
+  /** Connects again for as long as it takes. Throws only what that cannot mend. */
+  follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
+  readonly tokens: TokensClient;
+  readonly webhooks: WebhooksClient;
+}
+
+export function createClient(options: ClientOptions): PlantStoreClient {
+  const { token, timeoutMs = DEFAULT_TIMEOUT_MS, silenceMs = 45_000 } = options;
+  if (typeof JSON.rawJSON !== 'function') {
+    throw new Error(
+      'plant-store/client needs JSON.rawJSON, which Node has since 22: without it ids beyond 2^53 would be rounded',
+    );
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" is empty, or has a character that no token has');
+  const { origin, pathname } = new URL(options.url);
+  const base = origin + pathname.replace(/\/+$/, '');
+  const caller = createCaller(base, options);
+  const { ask, request, tryOnce, pause } = caller;
+
+  const client: PlantStoreClient = {
+    ...createImports(caller),
+    ...createExports(caller, timeoutMs),
+    create(plant, options) {
+      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPLAYED } as const;
+      return ask(call, (_plant, headers) => ({
+        seq: seqOf(headers),
+        replayed: headers.get('idempotent-replayed') === 'true',
+      }));
+    },
+    get(id, options) {
+      return ask({ ...options, method: 'GET', path: `/plants/${id}` }, toVersioned);
+    },
+    list({ limit, cursor, tag, q } = {}, options) {
+      const path = `/plants${toQuery({ limit, cursor, tag, q })}`;
+      return ask({ ...options, method: 'GET', path }, (records, headers) => {
+        const next = nextCursor(headers, base);
+        return { records: (records as PlantRecord[]).map(withExactId), ...(next !== undefined && { next }) };
+      });
+    },
+    async *walk(query, options) {
+      let cursor = query?.cursor;
+      do {
+        const page = await client.list({ limit: WALK_LIMIT, ...query, cursor }, options);
+        for (const record of page.records) {
+          options?.signal?.throwIfAborted();
+          yield record;
+        }
+        cursor = page.next;
+      } while (cursor !== undefined);
+    },
+    put(id, plant, options) {
+      return ask({ ...options, method: 'PUT', path: `/plants/${id}`, ...json(plant, options) }, toVersioned);
+    },
+    patch(id, patch, options) {
+      const sent = json(patch, options, 'application/merge-patch+json');
+      return ask({ ...options, method: 'PATCH', path: `/plants/${id}`, ...sent }, toVersioned);
+    },
+    async delete(id, options) {
+      const call = { ...options, method: 'DELETE', path: `/plants/${id}`, headers: toHeaders(options) } as const;
+      await request(call, (response) => response.text());
+    },
+    summary(options) {
+      return ask({ ...options, method: 'GET', path: '/plants/summary' }, (summary) => summary as Summary);
+    },
+    changes({ after, limit } = {}, options) {
+      return ask({ ...options, method: 'GET', path: `/events${toQuery({ after, limit })}` }, (changes) =>
+        (changes as Change[]).map(toChange),
+      );
+    },
+    async *follow({ after, signal } = {}) {
+      let last = after;
+      for (let tries = 1; !signal?.aborted; tries++) {
+        let retryAfterMs = 0;
+        try {
+          for await (const change of connect(last, signal)) {
+            if (last !== undefined && change.seq <= last) continue;
+            last = change.seq;
+            tries = 1;
+            yield change;
+            if (signal?.aborted) return;
+          }
+        } catch (error) {
+          if (signal?.aborted) return;
+          if (!(error instanceof PassingError)) throw error;
+          retryAfterMs = error.retryAfterMs;
+        }
+        await pause(tries, retryAfterMs, signal).catch(() => {}); // aborted, as the loop sees
+      }
+    },
+    tokens: createTokensClient(caller),
+    webhooks: createWebhooksClient(caller),
+  };
+  return client;
+
+  async function* connect(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<Change> {
+    const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) };
+    const body = await tryOnce({ method: 'GET', path: '/events', headers, signal }, async (response) => {
+      const type = response.headers.get('content-type') ?? '';
+      if (!type.startsWith('text/event-stream')) throw notUnderstood(`it is "${type}", not an event stream`);
+      return openBody(response, silenceMs, signal);
+    });
+    const readEvents = createEventReader();
+    try {
+      for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
+        for (const { data } of readEvents(bytes)) yield understood(() => toChange(parseJson(data) as Change));
+      }
+    } finally {
+      body.close();
+    }
+  }
+}

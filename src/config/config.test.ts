@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '../lib/user-error.ts';
+import { describeDatabase, readConfig } from './config.ts';
+
+test('readConfig() has a default for everything, and an empty value is none', () => {
+  const defaults = {
+    host: '127.0.0.1',
+    port: 3000,
+    database: { kind: 'sqlite', path: './data/plants.db' },
+    basePath: '',
+    logLevel: 'info',
+    accessLog: false,
+    tls: undefined,
+    trustProxy: undefined,
+    corsOrigins: [],
+    jwt: undefined,
+    traces: undefined,
+    allowPrivateWebhooks: false,
+    clientToken: undefined,
+    serverUrl: 'http://127.0.0.1:3000',
+    startedByNpm: false,
+  };
+  assert.deepEqual(readConfig({}), defaults);
+  assert.deepEqual(readConfig({ PORT: '', DATABASE_URL: '', TLS_KEY: '' }), defaults);
+  assert.ok(Object.isFrozen(readConfig({})));
+});
+
+test('readConfig() takes the URL of PostgreSQL as it is, with settings of its own', () => {
+  const url = 'postgresql://user:secret@db.example.com:6432/plants?sslmode=verify-full';
+  assert.deepEqual(readConfig({ DATABASE_URL: url }).database, {
+    kind: 'postgres',
+    url,
+    poolSize: 10,
+    statementTimeoutMs: 10_000,
+  });
+  const { database } = readConfig({ DATABASE_URL: url, DATABASE_POOL_SIZE: '3', DATABASE_TIMEOUT_MS: '2500' });
+  assert.deepEqual(database, { kind: 'postgres', url, poolSize: 3, statementTimeoutMs: 2500 });
+  assert.equal(describeDatabase(database), 'postgresql://db.example.com:6432/plants');
+  for (const wrong of [{ DATABASE_POOL_SIZE: '0' }, { DATABASE_POOL_SIZE: 'x' }, { DATABASE_TIMEOUT_MS: '5s' }]) {
+    assert.throws(() => readConfig({ DATABASE_URL: url, ...wrong }), Refusal);
+  }
+});
+
+const ACCEPTED: [variable: string, value: string, member: string, expected: unknown][] = [
+  ['HOST', '::1', 'host', '::1'],
+  ['PORT', '0', 'port', 0],
+  ['PORT', '65535', 'port', 65535],
+  ['DATABASE_URL', 'sqlite:/var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
+  ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
+  ['DATABASE_URL', 'sqlite:p.db', 'database', { kind: 'sqlite', path: 'p.db' }],
+  ['BASE_PATH', '/store/v1', 'basePath', '/store/v1'],
+  ['BASE_PATH', '/store/v1', 'serverUrl', 'http://127.0.0.1:3000/store/v1'],
+  ['PORT', '8080', 'serverUrl', 'http://127.0.0.1:8080'],
+  ['PORT', '0', 'serverUrl', undefined],
+  ['HOST', '0.0.0.0', 'serverUrl', 'http://127.0.0.1:3000'],
+  ['HOST', '::', 'serverUrl', 'http://[::1]:3000'],
+  ['HOST', 'plants.example.com', 'serverUrl', 'http://plants.example.com:3000'],
+  ['PLANT_STORE_URL', 'https://plants.example.com/store', 'serverUrl', 'https://plants.example.com/store'],
+  ['BASE_PATH', '/store/', 'basePath', '/store'],
+  ['BASE_PATH', '/', 'basePath', ''],
+  ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],
+  ['ACCESS_LOG', '1', 'accessLog', true],
+  ['WEBHOOK_ALLOW_PRIVATE', '1', 'allowPrivateWebhooks', true],
+  ['TRUST_PROXY', '1', 'trustProxy', 1],
+  ['TRUST_PROXY', 'loopback, 10.0.0.0/8,2001:db8::1', 'trustProxy', ['loopback', '10.0.0.0/8', '2001:db8::1']],
+  ['CORS_ORIGINS', '*', 'corsOrigins', ['*']],
+  [
+    'CORS_ORIGINS',
+    'https://shop.example.com, http://localhost:5173,capacitor://localhost',
+    'corsOrigins',
+    ['https://shop.example.com', 'http://localhost:5173', 'capacitor://localhost'],
+  ],
+];
+
+for (const [variable, value, member, expected] of ACCEPTED) {
+  test(`readConfig() takes ${variable}=${value}`, () => {
+    const [, given] = Object.entries(readConfig({ [variable]: value })).find(([name]) => name === member) ?? [];
+    assert.deepEqual(given, expected);
+  });
+}
+
+const REFUSED: [variable: string, value: string][] = [
+  ['HOST', 'a b'],
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '3000.5'],
+  ['DATABASE_URL', './data/plants.db'],
+  ['DATABASE_URL', 'mysql://localhost/x'],
+  ['DATABASE_URL', 'postgres:x'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost'],
+  ['DATABASE_URL', 'postgres://user:secret@local host/x'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost:port/x'],
+  ['DATABASE_URL', 'postgres://user:12/secret@localhost/x'],
+  ['DATABASE_URL', 'postgres://user:12/secret@localhost'],
+  ['DATABASE_URL', 'postgres://user:secret@localhost/x?sslmode=bogus'],
+  ['DATABASE_URL', 'postgress://user:secret@localhost/x'],
+  ['DATABASE_URL', 'sqlite:'],
+  ['DATABASE_URL', 'sqlite::memory:'],
+  ['DATABASE_URL', 'sqlite:./data/'],
+  ['DATABASE_URL', 'sqlite:~/plants.db'],
+  ['DATABASE_URL', 'sqlite:file:/tmp/plants.db'],
+  ['DATABASE_URL', 'sqlite://tmp/plants.db'],
+  ['BASE_PATH', 'store'],
+  ['BASE_PATH', '/a//b'],
+  ['BASE_PATH', '/a/../b'],
+  ['BASE_PATH', '/a?b'],
+  ['LOG_LEVEL', 'loud'],
+  ['ACCESS_LOG', 'yes'],
+  ['WEBHOOK_ALLOW_PRIVATE', 'yes'],
+  ['TLS_KEY', '/etc/key.pem'],
+  ['TLS_CERT', '/etc/cert.pem'],
+  ['TRUST_PROXY', 'true'],
+  ['TRUST_PROXY', '0'],
+  ['TRUST_PROXY', 'proxy.example.com'],
+  ['TRUST_PROXY', '10.0.0.0/33'],
+  ['TRUST_PROXY', '0.0.0.0/0'],
+  ['TRUST_PROXY', '::/0'],
+  ['TRUST_PROXY', '10.0.0.0/8/9'],
+  ['TRUST_PROXY', 'fe80::1%eth0'],
+  ['TRUST_PROXY', ','],
+  ['CORS_ORIGINS', 'shop.example.com'],
+  ['CORS_ORIGINS', 'https://shop.example.com/'],
+  ['CORS_ORIGINS', 'https://shop.example.com:443'],
+  ['CORS_ORIGINS', 'https://Shop.example.com'],
+  ['CORS_ORIGINS', 'https://*.example.com'],
+  ['CORS_ORIGINS', '*,https://shop.example.com'],
+  ['CORS_ORIGINS', 'null'],
+  ['JWT_ISSUER', 'https://example.com'],
+  ['JWT_AUDIENCE', 'plants'],
+  ['JWKS_URL', 'https://example.com/jwks'],
+  ['JWT_RATE', '10/s'],
+];
+
+test('readConfig() takes an identity provider', () => {
+  const env = { JWT_ISSUER: 'https://id.example.com/', JWT_AUDIENCE: 'plants, https://plants.example.com' };
+  const audience = ['plants', 'https://plants.example.com'];
+  const expected = { issuer: 'https://id.example.com/', audience, jwksUrl: undefined, rate: null };
+  assert.deepEqual(readConfig(env).jwt, expected);
+  const JWKS_URL = 'http://127.0.0.1:8080/keys';
+  assert.deepEqual(readConfig({ ...env, JWT_ISSUER: 'accounts', JWKS_URL, JWT_RATE: '10/m' }).jwt, {
+    ...expected,
+    issuer: 'accounts',
+    jwksUrl: JWKS_URL,
+    rate: { count: 10, periodMs: 60_000 },
+  });
+  const wrong: [string, string][] = [
+    ['JWKS_URL', 'ftp://example.com/'],
+    ['JWKS_URL', 'https://user:secret@example.com/'],
+    ['JWT_RATE', '10'],
+    ['JWT_ISSUER', 'accounts'],
+  ];
+  assert.throws(() => readConfig({ ...env, JWT_AUDIENCE: ' , ' }), /needs JWT_AUDIENCE/);
+  for (const [name, value] of wrong) {
+    assert.throws(() => readConfig({ ...env, [name]: value }), new RegExp(`${name} must be (?!.*secret)`));
+  }
+});
+
+test('readConfig() takes the files of a certificate', () => {
+  assert.deepEqual(readConfig({ TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' }).tls, { certPath: 'a.pem', keyPath: 'b.pem' });
+});
+
+for (const [variable, value] of REFUSED) {
+  test(`readConfig() refuses ${variable}=${value}`, () => {
+    assert.throws(
+      () => readConfig({ [variable]: value }),
+      (error: Refusal) => {
+        assert.ok(error instanceof Refusal);
+        assert.equal(error.exitStatus, 2);
+        assert.match(error.message, new RegExp(`^${variable} `));
+        assert.doesNotMatch(error.message, /\n|secret/);
+        return true;
+      },
+    );
+  });
+}

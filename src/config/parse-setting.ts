@@ -1,0 +1,31 @@
+// Forms that several settings share. A value of another form is a Refusal that names the setting and what it takes.
+
+import { Refusal } from '../lib/user-error.ts';
+
+export function readNumber(name: string, text: string, min: number, max: number): number {
+  const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (number >= min && number <= max) return number;
+  throw refuse(name, text, `a number from ${min} to ${max}`);
+}
+
+export function readOneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
+  const found = known.find((one) => one === text);
+  if (found !== undefined) return found;
+  throw refuse(name, text, `one of ${known.join(', ')}`);
+}
+
+export function readUrl(name: string, text: string, wanted: string): string {
+  if (/^https?:\/\/[^/@\s]+(\/\S*)?$/.test(text) && URL.canParse(text)) return text;
+  throw new Refusal(`${name} must be ${wanted}`, 2); // not echoed: it may hold a password
+}
+
+export function listOf(text: string): string[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+export function refuse(name: string, text: string, wanted: string): Refusal {
+  return new Refusal(`${name} must be ${wanted}, not "${text}"`, 2);
+}

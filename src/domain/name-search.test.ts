@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { cutText, hasWords, MAX_QUERY_CHARS, MAX_QUERY_WORDS, queryWords, wordsOf } from './name-search.ts';
+
+const NAME_BYTES = 64 * 1024;
+/** Far more than any name takes, and far less than one whose cost grows with the square of its length. */
+const MAX_CPU_MS = 250;
+
+const piece = fc.oneof(
+  fc.constantFrom(...'aAbBzZ09 -_.', 'ab', 'é', 'e\u0301', 'ß', 'İ', 'ı', 'ς', 'Σ', 'ø', 'Ł', 'ﬁ', 'ǅ', '２', '한'),
+  fc.constantFrom(
+    'か\u3099',
+    'ｶﾞ',
+    '\u0345',
+    '\u034f',
+    '\ufe0f',
+    '\u05b1',
+    '\u05b0',
+    '\u0f73',
+    '\ufdfa',
+    '\u1ff7',
+    '\u0e33',
+  ),
+  fc.string({ unit: 'binary', maxLength: 3 }),
+);
+const text = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''));
+
+/** Every step of folding in its simplest form, without a bound and without a step left out. */
+function foldSimply(name: string): string {
+  const plain: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' };
+  const withoutAccents = (folded: string) =>
+    folded
+      .normalize('NFKD')
+      .replace(/[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]/g, '');
+  return withoutAccents(withoutAccents(name).toUpperCase().toLowerCase())
+    .replace(/[øłđħŧıς]/g, (letter) => plain[letter] ?? letter)
+    .normalize('NFC');
+}
+
+test('a text without long runs of marks is folded as by the definition', () => {
+  fc.assert(
+    fc.property(text, (name) => {
+      assert.deepEqual(wordsOf(name), foldSimply(name).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a name has the words of a query just when each of them begins one of its words', () => {
+  const letters = fc.string({ unit: fc.constantFrom(...'aab é'), maxLength: 40 });
+  fc.assert(
+    fc.property(letters, fc.string({ unit: fc.constantFrom(...'aab é'), maxLength: 12 }), (name, query) => {
+      const words = wordsOf(name);
+      const expected = wordsOf(query).every((begin) => words.some((word) => word.startsWith(begin)));
+      assert.equal(hasWords(name, queryWords(query)), expected);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('a query beyond a bound is refused, by its length before it is folded', () => {
+  const refused = { code: 'bad_parameter', message: /^"q" must have at most 1000 characters and 64 words/ };
+  assert.equal(queryWords('a'.repeat(MAX_QUERY_CHARS)).length, 1);
+  assert.throws(() => queryWords('a'.repeat(MAX_QUERY_CHARS + 1)), refused);
+  assert.throws(() => queryWords(' '.repeat(MAX_QUERY_CHARS + 1)), refused);
+  const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n}x`).join(' ');
+  assert.equal(queryWords(words(MAX_QUERY_WORDS)).length, MAX_QUERY_WORDS);
+  assert.throws(() => queryWords(words(MAX_QUERY_WORDS + 1)), refused);
+  assert.throws(() => queryWords('\ufdfa'.repeat(MAX_QUERY_WORDS)), refused, 'it has four words');
+});
+
+test('a letter with more marks than any language has is found by the first of them', () => {
+  const many = '\u05b1\u05b0'.repeat(100);
+  assert.deepEqual(wordsOf(`a${many}b`), wordsOf(`a${many.slice(0, 30)}b`));
+  assert.deepEqual(wordsOf(`a${'\u0301\u0316'.repeat(100)}b`), ['ab']);
+});
+
+test('the cost of a name grows with its length only, whatever it is made of', () => {
+  const units = {
+    'many words': 'a ',
+    'a sign that becomes 18': '\ufdfa',
+    'accents out of order': '\u0301\u0316',
+    'points out of order': '\u05b1\u05b0',
+    'marks that become several': '\u0f73',
+    'letters that become marks': '\uff9e\u0334',
+    'marks behind unassigned ones': `${'\u05b1\u05b0'.repeat(15)}\u1aff`,
+    'marks beyond 16 bits': '\u{1d167}\u{1d165}',
+  };
+  const wanted = queryWords(Array.from({ length: MAX_QUERY_WORDS }, (_, n) => `a${n}`).join(' '));
+  for (const [what, unit] of Object.entries(units)) {
+    const name = `a${unit.repeat(NAME_BYTES / Buffer.byteLength(unit))}`;
+    const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+    hasWords(name, wanted);
+    const cpuMs = process.threadCpuUsage(before).user / 1000;
+    assert.ok(cpuMs < MAX_CPU_MS, `${what}: ${cpuMs.toFixed(0)} ms`);
+  }
+});
+
+test('a text is cut between characters', () => {
+  assert.equal(cutText('ab', 2), 'ab');
+  assert.equal(cutText('abc', 2), 'ab');
+  assert.equal(cutText('a🌵', 2), 'a');
+});

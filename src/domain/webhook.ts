@@ -1,0 +1,254 @@
+// Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
+
+import { z } from 'zod';
+import { MAX_URL_CHARS } from '../webhooks/target-guard.ts';
+import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
+import { PlantStoreError } from './errors.ts';
+import { Time } from './plant.ts';
+import { mintId } from './token-secret.ts';
+import { strictly } from './validate.ts';
+
+const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
+  format: 'uri',
+  maxLength: MAX_URL_CHARS,
+  description:
+    'Where changes are sent to, with POST: `https`, to a public address, unless the operator allows private ones',
+});
+const Code = z.int().min(100).max(999);
+const Seq = z.number().meta({ type: 'integer', format: 'int64' });
+
+/** What the published description calls "when a plant was added". */
+export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
+
+export const NewWebhook = z
+  .strictObject(
+    {
+      url: Url,
+      events: z
+        .array(z.enum(CHANGE_TYPES, { error: `must be one of ${CHANGE_TYPES.join(', ')}` }), {
+          error: 'must be an array',
+        })
+        .min(1, { error: 'must name one event at least' })
+        .optional()
+        .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
+    },
+    { error: strictly },
+  )
+  .meta({ id: 'NewWebhook' });
+export type NewWebhook = z.output<typeof NewWebhook>;
+
+export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
+
+const WEBHOOK = {
+  id: z.string(),
+  url: Url,
+  events: z.array(z.enum(CHANGE_TYPES)),
+  created: Time,
+  status: z.enum(WEBHOOK_STATUSES).meta({
+    description:
+      '`failing`: nothing but failures `since` then; `disabled`: nothing is sent any more, all since then waits in the change log',
+  }),
+  since: Time.optional().meta({ description: 'When it began to fail, or was disabled' }),
+  reason: z.string().optional().meta({ description: 'Why it fails, or was disabled' }),
+  rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one signs, too' }),
+  position: Seq.meta({ description: 'Changes up to this number are delivered, or are listed as deliveries' }),
+};
+
+/** As it is shown: the secret is not in it. */
+export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook' });
+export type Webhook = z.output<typeof Webhook>;
+
+export const WebhookWithSecret = z
+  .object({ ...WEBHOOK, secret: z.string().meta({ description: 'Signs what is sent. Shown only now' }) })
+  .meta({ id: 'WebhookWithSecret' });
+export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
+
+export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+export const Delivery = z
+  .object({
+    seq: Seq.meta({ description: 'Number of the change' }),
+    event: z.enum(CHANGE_TYPES),
+    plant: z.bigint().meta({ type: 'integer', format: 'int64', description: 'Id of the plant' }),
+    status: z.enum(DELIVERY_STATUSES).meta({ description: '`dead`: it was tried as often as it is ever tried' }),
+    attempts: z.int().meta({ type: 'integer', minimum: 0, maximum: 10 }),
+    time: Time.optional().meta({ description: 'Of the last attempt' }),
+    next: Time.optional().meta({
+      description:
+        'Of the next attempt; not there where it comes as soon as those before it of the same plant are done',
+    }),
+    code: Code.optional().meta({ description: 'Status of the last answer' }),
+    answer: z
+      .string()
+      .optional()
+      .meta({ description: 'First 1 KiB of the last answer; only for tokens that have the scope `plants:read`' }),
+    error: z.string().optional().meta({ description: 'Why the last attempt failed' }),
+  })
+  .meta({ id: 'Delivery' });
+export type Delivery = z.output<typeof Delivery>;
+
+export const TestResult = z
+  .object({
+    delivered: z.boolean(),
+    code: Code.optional().meta({ description: 'Status of the answer' }),
+    answer: z.string().optional().meta({ description: 'First 1 KiB of the answer' }),
+    error: z.string().optional().meta({ description: 'Why it failed' }),
+    milliseconds: z.int().meta({ minimum: 0, maximum: 2147483647 }),
+  })
+  .meta({ id: 'TestResult' });
+export type TestResult = z.output<typeof TestResult>;
+
+const GivenSeq = z
+  .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
+    error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
+  })
+  .meta({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+
+export const Replay = z
+  .object(
+    {
+      from: GivenSeq.meta({ ...GivenSeq.meta(), description: 'Number of the first change' }),
+      to: GivenSeq.optional().meta({
+        ...GivenSeq.meta(),
+        description: 'Number of the last change; without it, the newest',
+      }),
+    },
+    { error: 'must be an object' },
+  )
+  .refine(({ from, to }) => to === undefined || to >= from, { error: 'must not be before "from"', path: ['to'] })
+  .meta({ id: 'Replay' });
+export type Replay = z.output<typeof Replay>;
+
+/** All that is kept of a webhook. */
+export interface StoredWebhook {
+  id: string;
+  url: string;
+  events: ChangeType[];
+  secret: string;
+  /** Signs, too, until then. */
+  oldSecret: { secret: string; untilMs: number } | null;
+  createdMs: number;
+  /** Changes up to this one are delivered, or have a delivery of their own. */
+  position: number;
+  /** Changes up to `to` are sent once more; then it goes on after `resume`. */
+  replay: { to: number; resume: number } | null;
+  failing: { sinceMs: number; reason: string } | null;
+  disabledMs: number | null;
+  /** Grows when somebody else than the delivery loop has changed from where on it is to be sent. */
+  epoch: number;
+  /** Grows when somebody wants a delivery again. */
+  retries: number;
+}
+
+/** A delivery that is not done. */
+export interface OpenDelivery {
+  seq: number;
+  plantId: bigint;
+  attempts: number;
+  dueMs: number;
+}
+
+/** What has become of a delivery. */
+export interface DeliveryRecord extends OpenDelivery {
+  status: DeliveryStatus;
+  /** Of the last attempt. */
+  timeMs: number | null;
+  code: number | null;
+  answer: string | null;
+  error: string | null;
+}
+
+/** How far the deliveries of a webhook have come. */
+export interface Progress {
+  id: string;
+  epoch: number;
+  position: number;
+  failing: StoredWebhook['failing'];
+  disabledMs: number | null;
+  records: DeliveryRecord[];
+}
+
+export interface DeliveryQuery {
+  /** Only those with a smaller number. */
+  before?: number | undefined;
+  limit?: number | undefined;
+  status?: DeliveryStatus | undefined;
+}
+
+/** All of these but the first and the third throw `not_found`. */
+export interface WebhookStore {
+  /** It is told of what comes after this moment. */
+  addWebhook(webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'>): Promise<StoredWebhook>;
+  getWebhook(id: string): Promise<StoredWebhook>;
+  /** Oldest first. */
+  listWebhooks(): Promise<StoredWebhook[]>;
+  removeWebhook(id: string): Promise<void>;
+  /** The old secret stays valid until then. */
+  rotateSecret(id: string, secret: string, oldUntilMs: number): Promise<StoredWebhook>;
+  /** Goes on where it was, or with the oldest change that is still there. */
+  enableWebhook(id: string, nowMs: number): Promise<StoredWebhook>;
+  /** What is new comes after the changes that are sent once more. Throws `changes_pruned`, `not_valid` where there is none. */
+  replay(id: string, range: Replay, nowMs: number): Promise<StoredWebhook>;
+  /** Makes it due now, with all attempts before it again. */
+  retryDelivery(id: string, seq: number, nowMs: number): Promise<Delivery>;
+  /** Newest first. Of those that were delivered, only the newest are kept. */
+  listDeliveries(id: string, query?: DeliveryQuery): Promise<Delivery[]>;
+  /** When the change that has waited longest was made, over all webhooks that are not disabled. */
+  oldestWaitingMs(): Promise<number | undefined>;
+}
+
+export interface Claim {
+  /** Those that this node, and no other, delivers to until the lease ends. */
+  webhooks: StoredWebhook[];
+  /** So many of them it should give up, for other nodes to claim. */
+  surplus: number;
+  /** Number of the newest change. */
+  lastSeq: number;
+}
+
+/** What the delivery loop needs besides. */
+export interface DeliveryStore {
+  /** Renews the lease of all that this node has, and gives it others that nobody has. */
+  claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
+  /** Without ids all, and the node itself. */
+  releaseWebhooks(node: string, ids?: string[]): Promise<void>;
+  /** Of each of these webhooks that has any, by ascending number. */
+  openDeliveries(ids: string[]): Promise<Map<string, OpenDelivery[]>>;
+  /**
+   * Gives the ids of those that are still this node's, enabled, and of the same epoch. Of the others only what was
+   * delivered is recorded.
+   */
+  recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
+}
+
+/** A secret that was replaced signs for so long. */
+export const OLD_SECRET_MS = 24 * 3_600_000;
+
+export function mintWebhookId(): string {
+  return mintId('whk');
+}
+
+export function describeWebhook(webhook: StoredWebhook, nowMs: number): Webhook {
+  const { id, url, events, createdMs, position, failing, disabledMs, oldSecret } = webhook;
+  const sinceMs = disabledMs ?? failing?.sinceMs;
+  return {
+    id,
+    url,
+    events,
+    created: new Date(createdMs).toISOString(),
+    status: disabledMs !== null ? 'disabled' : failing ? 'failing' : 'active',
+    ...(sinceMs !== undefined && { since: new Date(sinceMs).toISOString() }),
+    ...(failing && { reason: failing.reason }),
+    ...(oldSecret && nowMs < oldSecret.untilMs && { rotating: new Date(oldSecret.untilMs).toISOString() }),
+    position,
+  };
+}
+
+export function isWanted({ events }: StoredWebhook, { type }: Change): boolean {
+  return events.includes(type);
+}
+
+export function noSuchChange(from: number): PlantStoreError {
+  return new PlantStoreError('not_valid', `"from" must be the number of a change: there is none from ${from} on yet`);
+}

@@ -1,0 +1,122 @@
+// Bytes of a file → its records as text, each with the number of the line that it begins on. A record that cannot be
+// read is named and passed over. Memory stays flat, whatever comes.
+
+import { isUtf8 } from 'node:buffer';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { ImportError } from '../domain/plant.ts';
+import {
+  CARRIAGE_RETURN,
+  countLines,
+  createEndOfQuoted,
+  MAX_RECORD_BYTES,
+  NEWLINE,
+  NOT_CSV,
+} from './csv-record-end.ts';
+
+/** What comes in smaller pieces is gathered first. */
+const READ_AT_ONCE_BYTES = 64 * 1024;
+
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+export interface Block {
+  texts: string[];
+  /** Of each text, counted from 1. */
+  lines: number[];
+  errors: ImportError[];
+  /** All that was read for it; the end of it may belong to the next block. */
+  bytes: Uint8Array;
+}
+
+/** With `quotes` a line feed between quotation marks belongs to the record, as in CSV. */
+export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = false): AsyncGenerator<Block> {
+  let rest: Uint8Array = new Uint8Array(0);
+  let isFirst = true;
+  let line = 1;
+  let dropping = false;
+
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  for await (const chunk of chunks) {
+    waiting.push(chunk);
+    waitingBytes += chunk.length;
+    if (waitingBytes < READ_AT_ONCE_BYTES) continue;
+    yield read(Buffer.concat([rest, ...waiting]));
+    waiting = [];
+    waitingBytes = 0;
+  }
+  const last = Buffer.concat([rest, ...waiting, Buffer.of(NEWLINE)]);
+  if (last.length > 1) yield read(last, true);
+
+  function read(bytes: Buffer, isLast = false): Block {
+    const block: Block = { texts: [], lines: [], errors: [], bytes };
+    const allUtf8 = isUtf8(bytes);
+    const endOfRecord = quotes ? createEndOfQuoted(bytes) : (start: number) => bytes.indexOf(NEWLINE, start);
+    let at = dropping ? afterDropped(bytes) : 0;
+    if (isFirst && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) at = 3;
+    isFirst = false;
+    if (!quotes && allUtf8) at = readLines(block, bytes, at);
+    while (at < bytes.length) {
+      const end = endOfRecord(at);
+      const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
+      if (firstEnd === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
+      at = end < 0 ? giveUp(block, bytes, at) : take(block, bytes, at, end, allUtf8);
+    }
+    rest = bytes.subarray(at);
+    return block;
+  }
+
+  function take(block: Block, bytes: Buffer, at: number, end: number, allUtf8: boolean): number {
+    if (end - at > MAX_RECORD_BYTES) block.errors.push({ line, error: lineTooLong() });
+    else if (!allUtf8 && !isUtf8(bytes.subarray(at, end))) {
+      block.errors.push({
+        line,
+        error: new PlantStoreError('not_json', 'The line is not UTF-8: save the file as UTF-8'),
+      });
+    } else {
+      block.texts.push(bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
+      block.lines.push(line);
+    }
+    line += quotes ? countLines(bytes, at, end) : 1;
+    return end + 1;
+  }
+
+  /** All whole lines at once, which is quicker. Gives where they end. */
+  function readLines(block: Block, bytes: Buffer, start: number): number {
+    const end = bytes.lastIndexOf(NEWLINE);
+    if (end < start) return start;
+    for (const text of bytes.toString('utf8', start, end).split('\n')) {
+      if (text.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
+        block.errors.push({ line: line++, error: lineTooLong() });
+        continue;
+      }
+      block.texts.push(text.endsWith('\r') ? text.slice(0, -1) : text);
+      block.lines.push(line++);
+    }
+    return end + 1;
+  }
+
+  /** Of a record without an end only the first line: an open quotation mark must not take the others with it. */
+  function giveUp(block: Block, bytes: Buffer, at: number): number {
+    const end = bytes.indexOf(NEWLINE, at);
+    const notCsv = 'The line is not CSV: a quotation mark is not closed, or not the last of its cell';
+    block.errors.push({ line, error: end === -1 ? lineTooLong() : new PlantStoreError('not_json', notCsv) });
+    if (end === -1) {
+      dropping = true;
+      return bytes.length;
+    }
+    line++;
+    return end + 1;
+  }
+
+  function afterDropped(bytes: Buffer): number {
+    const end = bytes.indexOf(NEWLINE);
+    if (end === -1) return bytes.length;
+    dropping = false;
+    line++;
+    return end + 1;
+  }
+}
+
+function lineTooLong(): PlantStoreError {
+  return new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
+}

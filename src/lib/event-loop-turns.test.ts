@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPlants } from '../files/format.ts';
+import { ownTurn } from './event-loop-turns.ts';
+
+/** Counts the turns of the event loop. */
+function countTurns(): { now(): number; stop(): void } {
+  let turns = 0;
+  let immediate = setImmediate(count);
+  function count(): void {
+    turns++;
+    immediate = setImmediate(count);
+  }
+  return { now: () => turns, stop: () => clearImmediate(immediate) };
+}
+
+test('of many who have pieces of work, one does one in a turn, and each gets on', async () => {
+  const turns = countTurns();
+  const done: [who: number, turn: number][] = [];
+  const work = async (who: number) => {
+    for (let piece = 0; piece < 4; piece++) {
+      await ownTurn();
+      done.push([who, turns.now()]);
+    }
+  };
+  await Promise.all([0, 1, 2].map(work));
+  turns.stop();
+  assert.equal(new Set(done.map(([, turn]) => turn)).size, done.length, 'two in one turn');
+  assert.deepEqual(
+    done.map(([who]) => who),
+    [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2],
+  );
+});
+
+test('files that are read at the same time take turns', async () => {
+  const turns = countTurns();
+  const read: number[] = [];
+  const file = async function* () {
+    yield Buffer.from('x\n'.repeat(3500));
+  };
+  const readAll = async () => {
+    for await (const { errors } of readPlants('ndjson', file())) if (errors.length > 0) read.push(turns.now());
+  };
+  await Promise.all([readAll(), readAll(), readAll()]);
+  turns.stop();
+  assert.ok(read.length >= 12, `${read.length} pieces`);
+  assert.equal(new Set(read).size, read.length, 'two in one turn');
+});

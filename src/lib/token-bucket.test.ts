@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createBuckets, parseRate, printRate } from './token-bucket.ts';
+
+test('parseRate() takes a number per second, minute or hour, and printRate() gives it back', () => {
+  for (const text of ['1/s', '100/s', '600/m', '5000/h', '1000000/s']) {
+    assert.equal(printRate(parseRate(text) ?? { count: 0, periodMs: 0 }), text);
+  }
+  for (const text of [
+    '',
+    '100',
+    '0/s',
+    '-1/s',
+    '1.5/s',
+    '01/s',
+    '1/d',
+    '100 /s',
+    '100/sec',
+    '1000001/s',
+    '9999999/s',
+  ]) {
+    assert.equal(parseRate(text), undefined, text);
+  }
+});
+
+test('a bucket grants a whole period at once, then steadily, and tells when there is more', () => {
+  const buckets = createBuckets(10);
+  const rate = { count: 3, periodMs: 3000 };
+  const at = (nowMs: number) => buckets.take('x', rate, nowMs);
+  assert.deepEqual(at(1000), { granted: true, remaining: 2, nextMs: 1000 });
+  assert.deepEqual(at(1000), { granted: true, remaining: 1, nextMs: 1000 });
+  assert.deepEqual(at(1000), { granted: true, remaining: 0, nextMs: 1000 });
+  assert.deepEqual(at(1400), { granted: false, remaining: 0, nextMs: 600 });
+  assert.deepEqual(at(1990), { granted: false, remaining: 0, nextMs: 10 });
+  assert.deepEqual(at(2000), { granted: true, remaining: 0, nextMs: 1000 });
+  assert.deepEqual(at(60_000), { granted: true, remaining: 2, nextMs: 1000 });
+  assert.equal(buckets.take('y', rate, 1000).remaining, 2, 'others have their own');
+});
+
+test('never more than a period and what it brings are granted, however they come', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 200 }),
+      fc.constantFrom(1000, 60_000),
+      fc.array(fc.double({ min: 0, max: 500, noNaN: true }), { minLength: 1, maxLength: 400 }),
+      (count, periodMs, gaps) => {
+        const buckets = createBuckets(10);
+        let nowMs = 5;
+        let granted = 0;
+        for (const gap of gaps) {
+          nowMs += gap;
+          if (buckets.take('x', { count, periodMs }, nowMs).granted) granted++;
+        }
+        const most = count + ((nowMs - 5) / periodMs) * count;
+        assert.ok(granted <= most + 1.01, `${granted} of ${most}`);
+      },
+    ),
+  );
+});
+
+test('full buckets are forgotten, and past the bound the first, so that memory is bounded', () => {
+  const buckets = createBuckets(100);
+  const rate = { count: 10, periodMs: 1000 };
+  for (let n = 0; n < 1000; n++) buckets.take(`key ${n}`, rate, n);
+  assert.ok(buckets.size() <= 100);
+  for (let n = 0; n < 10; n++) buckets.take('key 999', rate, 1000);
+  assert.equal(buckets.take('key 999', rate, 1000).granted, false, 'who is over the rate stays so');
+});

@@ -1,0 +1,60 @@
+// A span for each request, by the semantic conventions for HTTP. Nothing that a client has chosen gets into it but the
+// method, the path and the id of the request, and these have been looked at for secrets.
+
+import {
+  type Attributes,
+  defaultTextMapGetter,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
+import { NO_ANSWER } from '../service-events.ts';
+import type { SeenRequest, Traces } from '../tracing.ts';
+import type { Scope, UnderWay } from './scope.ts';
+
+/** Those that the conventions know. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
+
+export function createRequestSpans({ tracer, current }: Scope, takesParent: boolean): Traces['request'] {
+  const propagator = new W3CTraceContextPropagator();
+
+  return (seen, work) => {
+    const { headers, method, route } = seen;
+    const { traceparent } = headers; // tracestate is any text, which the exporter would send on
+    const parent = takesParent ? propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter) : ROOT_CONTEXT;
+    const known = METHODS.includes(method) ? method : 'HTTP';
+    const name = route === undefined ? known : `${known} ${route}`;
+    const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes: toAttributes(seen) }, parent);
+    if (!span.isRecording()) {
+      work(); // by every sampler, what is inside is not sampled either
+      return doNothing;
+    }
+    const underWay: UnderWay = { context: trace.setSpan(parent, span), isOver: false };
+    current.run(underWay, work);
+
+    return (status) => {
+      underWay.isOver = true;
+      if (status === NO_ANSWER) span.setAttribute('error.type', 'client_gone');
+      else span.setAttribute('http.response.status_code', status);
+      if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    };
+  };
+}
+
+function doNothing(): void {}
+
+function toAttributes({ id, method, route, path, scheme, address, port }: SeenRequest): Attributes {
+  return {
+    'http.request.method': METHODS.includes(method) ? method : '_OTHER',
+    ...(!METHODS.includes(method) && { 'http.request.method_original': method }),
+    ...(route !== undefined && { 'http.route': route }),
+    'url.path': path,
+    'url.scheme': scheme,
+    ...(address !== undefined && { 'server.address': address }),
+    ...(port !== undefined && { 'server.port': port }),
+    'plant_store.request.id': id,
+  };
+}

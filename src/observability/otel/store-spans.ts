@@ -1,0 +1,75 @@
+// A span for each thing that a request asks of the store. What nobody asked for, such as the work of the webhook loop
+// or the look at a token every second, has none.
+
+import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
+import type { Store } from '../../domain/store.ts';
+import type { Origins } from './origins.ts';
+import type { Scope } from './scope.ts';
+
+type Ask = (...given: unknown[]) => Promise<unknown>;
+
+const ASKED = [
+  ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'summary', 'changes', 'probe'] as const),
+  ...(['addToken', 'getToken', 'listTokens', 'rotateToken', 'revokeToken'] as const),
+  ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'enableWebhook'] as const),
+  ...(['replay', 'retryDelivery', 'listDeliveries', 'oldestWaitingMs'] as const),
+] satisfies (keyof Store)[];
+
+export function traceStore(store: Store, system: string, { tracer, current }: Scope, origins: Origins): Store {
+  const traced: Store = {
+    ...store,
+    /** It lasts until all of it was read. */
+    async export() {
+      const span = begin('export');
+      if (!span) return store.export();
+      const snapshot = await orFail(span, store.export());
+      return {
+        ...snapshot,
+        close() {
+          span.end();
+          snapshot.close();
+        },
+      };
+    },
+  };
+  for (const name of ASKED) Object.assign(traced, { [name]: inSpan(name, store[name] as Ask) });
+  return traced;
+
+  function inSpan(name: (typeof ASKED)[number], ask: Ask): Ask {
+    return async (...given) => {
+      const span = begin(name);
+      if (!span) return ask(...given);
+      const [plants] = given;
+      if (name === 'import' && Array.isArray(plants)) span.setAttribute('db.operation.batch.size', plants.length);
+      const result = await orFail(span, ask(...given));
+      if (name === 'create' || name === 'put' || name === 'patch') origins.note(result, span);
+      span.end();
+      return result;
+    };
+  }
+
+  function begin(name: string): Span | undefined {
+    const underWay = current.getStore();
+    if (!underWay || underWay.isOver) return undefined;
+    const attributes = { 'db.system.name': system, 'db.operation.name': name };
+    return tracer.startSpan(`store.${name}`, { kind: SpanKind.CLIENT, attributes }, underWay.context);
+  }
+}
+
+async function orFail<T>(span: Span, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    fail(span, error);
+    throw error;
+  }
+}
+
+/** A refusal, such as of an id that is taken, is an answer like others. */
+function fail(span: Span, error: unknown): void {
+  const code = error instanceof PlantStoreError ? error.code : 'bug';
+  span.setAttribute('error.type', code);
+  if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}

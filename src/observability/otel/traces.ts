@@ -1,0 +1,82 @@
+// Traces by OpenTelemetry. Loaded only when they are on; nothing is registered globally and no module is patched.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  defaultResource,
+  detectResources,
+  type Resource,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+  serviceNameEnvDetector,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import type { TraceConfig } from '../../config/otel-config.ts';
+import type { Observe } from '../service-events.ts';
+import type { Traces } from '../tracing.ts';
+import { createDeliverySpans } from './delivery-spans.ts';
+import { createExporter } from './exporter.ts';
+import { createOrigins } from './origins.ts';
+import { createRequestSpans } from './request-spans.ts';
+import { createScope } from './scope.ts';
+import { traceStore } from './store-spans.ts';
+
+/** A path may have 16 KiB, and thousands of spans may wait. */
+const MAX_VALUE_CHARS = 1024;
+const LAST_SPANS_MS = 2000;
+
+export interface TracesOptions {
+  config: TraceConfig;
+  database: 'sqlite' | 'postgres';
+  version: string;
+  /** Names this process among others. */
+  node: string;
+  observe: Observe;
+}
+
+export async function startTraces({ config, database, version, node, observe }: TracesOptions): Promise<Traces> {
+  const exporter = await createExporter(config, observe);
+  const provider = new TracerProvider({
+    resource: describeService(version, node),
+    sampler: samplerOf(config),
+    spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARS },
+    spanProcessors: [new BatchSpanProcessor({ exporter, ...config.batch })],
+  });
+  const scope = createScope(provider.getTracer('plant-store', version));
+  const origins = createOrigins();
+
+  return {
+    observe: createDeliverySpans(scope, origins),
+    request: createRequestSpans(scope, config.takesParent),
+    ofStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
+    async stop() {
+      const sent = provider.shutdown().catch(() => {}); // the exporter has told it
+      await Promise.race([sent, sleep(LAST_SPANS_MS)]);
+    },
+  };
+}
+
+/** What the environment says counts more. */
+function describeService(version: string, node: string): Resource {
+  const own = { 'service.name': 'plant-store', 'service.version': version, 'service.instance.id': node };
+  const given = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] });
+  return defaultResource().merge(resourceFromAttributes(own)).merge(given);
+}
+
+function samplerOf({ sampler, ratio }: TraceConfig): Sampler {
+  const name = sampler.replace(/^parentbased_/, '');
+  const root =
+    name === 'always_on'
+      ? new AlwaysOnSampler()
+      : name === 'always_off'
+        ? new AlwaysOffSampler()
+        : new TraceIdRatioBasedSampler(ratio);
+  return name === sampler ? root : new ParentBasedSampler({ root });
+}

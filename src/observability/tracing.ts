@@ -1,0 +1,30 @@
+// What the service asks of traces, when they are on. When they are off, nobody has one of these and nothing is called.
+
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Store } from '../domain/store.ts';
+import type { Observe } from './service-events.ts';
+
+export interface SeenRequest {
+  id: string;
+  method: string;
+  /** Not there where none takes it. */
+  route: string | undefined;
+  /** Without a query, and without what may be a secret. */
+  path: string;
+  scheme: 'http' | 'https';
+  /** Where it has reached us. */
+  address: string | undefined;
+  port: number | undefined;
+  headers: IncomingHttpHeaders;
+}
+
+export interface Traces {
+  /** Facts that make a span of their own. */
+  observe: Observe;
+  /** Does the work within a span, and gives what ends it with the status of the answer. */
+  request(seen: SeenRequest, work: () => void): (status: number) => void;
+  /** The same store: what is asked of it within a request is a span there. */
+  ofStore(store: Store): Store;
+  /** Sends what is left, within a bounded time. */
+  stop(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import { mintWebhookSecret, toMessage, toTestMessage } from './signed-message.ts';
+
+const NOW = Date.now();
+const CHANGE = {
+  seq: 1042,
+  type: 'plant.updated',
+  time: '',
+  plant: { id: 9223372036854775807n, name: 'Été "indien" 🌵', tag: '' },
+  token: 'cli',
+} as const;
+
+function webhookWith(secret: string, oldSecret: StoredWebhook['oldSecret'] = null): StoredWebhook {
+  return { id: 'whk_abc', secret, oldSecret } as StoredWebhook;
+}
+
+test('a message is the NewPlant, digit for digit, and verifies with the public library', () => {
+  const secret = mintWebhookSecret();
+  assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
+  const { headers, body } = toMessage(webhookWith(secret), CHANGE, NOW);
+  assert.equal(body, '{"id":9223372036854775807,"name":"Été \\"indien\\" 🌵","tag":""}');
+  assert.equal(headers['content-length'], String(Buffer.byteLength(body)));
+  assert.equal(headers['webhook-event'], 'plant.updated');
+  assert.equal(headers['webhook-id'], 'msg_abc_1042');
+  new Webhook(secret).verify(body, headers);
+  assert.throws(() => new Webhook(secret).verify(body.replace('807', '808'), headers), /No matching signature/);
+  assert.throws(() => new Webhook(mintWebhookSecret()).verify(body, headers), /No matching signature/);
+  assert.throws(() => new Webhook(secret).verify(body, { ...headers, 'webhook-id': 'msg_abc_1043' }), /No matching/);
+});
+
+test('while a secret is replaced both verify, and then only the new one', () => {
+  const [secret, old] = [mintWebhookSecret(), mintWebhookSecret()];
+  const webhook = webhookWith(secret, { secret: old, untilMs: NOW });
+  const before = toMessage(webhook, CHANGE, NOW - 1);
+  for (const one of [secret, old]) new Webhook(one).verify(before.body, before.headers);
+  const after = toMessage(webhook, CHANGE, NOW);
+  new Webhook(secret).verify(after.body, after.headers);
+  assert.throws(() => new Webhook(old).verify(after.body, after.headers), /No matching signature/);
+});
+
+test('a test message verifies, says that it is one, and is never the same', () => {
+  const webhook = webhookWith(mintWebhookSecret());
+  const [one, other] = [toTestMessage(webhook, NOW), toTestMessage(webhook, NOW)];
+  new Webhook(webhook.secret).verify(one.body, one.headers);
+  assert.equal(one.headers['webhook-event'], 'webhook.test');
+  assert.notEqual(one.headers['webhook-id'], other.headers['webhook-id']);
+});

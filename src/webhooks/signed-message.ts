@@ -1,0 +1,64 @@
+// A change as a receiver gets it: the NewPlant, signed by Standard Webhooks 1.0.
+
+import { createHmac, randomBytes } from 'node:crypto';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Change } from '../domain/change.ts';
+import { WEBHOOK_PREFIX } from '../domain/token-secret.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import { printJson } from '../lib/exact-json.ts';
+
+const SECRET_BYTES = 32;
+
+export interface Message {
+  headers: Record<string, string>;
+  body: string;
+}
+
+export function mintWebhookSecret(): string {
+  return WEBHOOK_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
+}
+
+/** The id is the same however often the change is sent to this webhook. */
+export function toMessage(webhook: StoredWebhook, { seq, type, plant }: Change, nowMs: number): Message {
+  return signed(webhook, { id: `${messagePrefix(webhook)}_${seq}`, event: type, body: printJson(plant) }, nowMs);
+}
+
+/** Like that of a new plant, but for its event. */
+export function toTestMessage(webhook: StoredWebhook, nowMs: number): Message {
+  const id = `${messagePrefix(webhook)}_test_${randomBytes(6).toString('hex')}`;
+  return signed(webhook, { id, event: 'webhook.test', body: '{"id":0,"name":"Test","tag":"test"}' }, nowMs);
+}
+
+function messagePrefix({ id }: StoredWebhook): string {
+  return id.replace(/^whk_/, 'msg_');
+}
+
+function signed(
+  webhook: StoredWebhook,
+  { id, event, body }: { id: string; event: string; body: string },
+  nowMs: number,
+): Message {
+  const timestamp = Math.floor(nowMs / 1000);
+  const signatures = secretsOf(webhook, nowMs).map((secret) => sign(secret, `${id}.${timestamp}.${body}`));
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(body)),
+      'user-agent': `plant-store/${packageJson.version}`,
+      'webhook-id': id,
+      'webhook-timestamp': String(timestamp),
+      'webhook-signature': signatures.join(' '),
+      'webhook-event': event,
+    },
+    body,
+  };
+}
+
+function secretsOf({ secret, oldSecret }: StoredWebhook, nowMs: number): string[] {
+  return oldSecret && nowMs < oldSecret.untilMs ? [secret, oldSecret.secret] : [secret];
+}
+
+function sign(secret: string, content: string): string {
+  const key = Buffer.from(secret.slice(WEBHOOK_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(content).digest('base64')}`;
+}
