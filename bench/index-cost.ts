@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { NewPlant } from '../src/domain/plant.ts';
-import { createPacker } from '../src/sqlite/batch.ts';
-import { openConnection, prepareDatabase } from '../src/sqlite/database.ts';
-import { prepareWrites, type Write } from '../src/sqlite/write.ts';
+import { openConnection, prepareDatabase } from '../src/storage/sqlite/database.ts';
+import { createPacker } from '../src/storage/sqlite/import-image.ts';
+import { prepareWrites, type Write } from '../src/storage/sqlite/plants-write.ts';
 import { plantAt } from './plants.ts';
 
 const CREATES = 100_000;

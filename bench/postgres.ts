@@ -4,7 +4,7 @@
 
 import { join } from 'node:path';
 import pg from 'pg';
-import { openPostgresStore } from '../src/postgres/store.ts';
+import { openPostgresStore } from '../src/storage/postgres/store.ts';
 import { startDatabase } from './database.ts';
 import type { Request } from './load.ts';
 import { cpuUsOf } from './measure.ts';

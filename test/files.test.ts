@@ -274,7 +274,10 @@ suite('the command line on files', { concurrency: 2 }, () => {
     const folder = makeFolder();
     const old = new DatabaseSync(join(folder, 'backup.db'));
     old.exec(
-      readFileSync(join(import.meta.dirname, '../src/sqlite/migrations/0001_plants_changes_tokens.sql'), 'utf8'),
+      readFileSync(
+        join(import.meta.dirname, '../src/storage/sqlite/migrations/0001_plants_changes_tokens.sql'),
+        'utf8',
+      ),
     );
     old.exec(`PRAGMA user_version = 1;
       INSERT INTO plants VALUES (1, 'Été', NULL, 1, 1, 1);

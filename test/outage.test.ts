@@ -6,7 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openPostgresStore } from '../src/postgres/store.ts';
+import { openPostgresStore } from '../src/storage/postgres/store.ts';
 import { makeDatabase, needsPostgres, queryPostgres, startPostgres, type TestPostgres } from './postgres.ts';
 import { startProxy } from './proxy.ts';
 import { type Answer, post, send } from './request.ts';

@@ -56,7 +56,7 @@ test('the package holds what it runs on and nothing else', (t) => {
   for (const path of ['docs/grafana.json', 'docs/alerts.yml', 'examples/species.csv']) {
     assert.ok(paths.includes(path), `${path}, of which docs speak`);
   }
-  assert.ok(paths.includes('dist/client/client.d.ts') && paths.includes('dist/sqlite/writer-thread.js'));
+  assert.ok(paths.includes('dist/client/client.d.ts') && paths.includes('dist/storage/sqlite/writer-thread.js'));
   assert.ok(unpackedSize < MAX_UNPACKED_BYTES, `${unpackedSize} bytes`);
 });
 

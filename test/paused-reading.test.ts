@@ -1,5 +1,5 @@
 // What holding a connection relies on in Node: if one of these fails after an update of Node, look at
-// src/http/paused-reading.ts.
+// src/http/core/paused-reading.ts.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -7,8 +7,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { holdReading, releaseReading } from '../src/http/paused-reading.ts';
-import { createServer } from '../src/http/server.ts';
+import { holdReading, releaseReading } from '../src/http/core/paused-reading.ts';
+import { createServer } from '../src/http/core/server.ts';
 import { until } from './until.ts';
 
 /** Two requests: the whole of the first one, with a body that fills its stream, and the headers of the second one. */

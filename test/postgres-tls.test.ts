@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { openPostgresStore } from '../src/postgres/store.ts';
+import { openPostgresStore } from '../src/storage/postgres/store.ts';
 import { makeCertificate, needsOpenssl } from './certificate.ts';
 import { needsPostgres, startPostgres, type TestPostgres, UNPRIVILEGED } from './postgres.ts';
 import { makeFolder } from './server.ts';

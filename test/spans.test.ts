@@ -10,7 +10,7 @@ import { createScope } from '../src/observability/otel/scope.ts';
 import { traceStore } from '../src/observability/otel/store-spans.ts';
 import { NO_ANSWER } from '../src/observability/service-events.ts';
 import type { SeenRequest } from '../src/observability/tracing.ts';
-import { openSqliteStore } from '../src/sqlite/store.ts';
+import { openSqliteStore } from '../src/storage/sqlite/store.ts';
 import { makeFolder } from './server.ts';
 
 const SEEN: SeenRequest = {

@@ -35,7 +35,7 @@ export async function listRan(url: string): Promise<string[]> {
 
 /** In all SQL there is: what comes before a parenthesis, and what operators are made of. */
 function namesInSql(): { functions: string[]; operators: string[] } {
-  const files = globSync('src/postgres/**/*.{ts,sql}', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const files = globSync('src/storage/postgres/**/*.{ts,sql}', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
   const texts = files.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8');
     if (file.endsWith('.sql')) return text.replace(/--.*/g, '');

@@ -42,12 +42,12 @@ export const ANSWERS_FIRST_ON_POSTGRES = {
   build: `one that answers, and commits ${LATE_MS} ms later`,
   changes: [
     {
-      file: 'src/postgres/transaction.ts',
+      file: 'src/storage/postgres/transaction.ts',
       from: `        client.query('COMMIT'),\n      ]);`,
       to: `        Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n      ]);`,
     },
     {
-      file: 'src/postgres/transaction.ts',
+      file: 'src/storage/postgres/transaction.ts',
       from: `    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
       to: `
     setTimeout(async () => {

@@ -5,9 +5,9 @@ import type { Control } from './fault.ts';
 export const ANSWERS_FIRST = {
   build: 'one that answers, and commits 20 ms later',
   changes: [
-    { file: 'src/sqlite/writer-thread.ts', from: `    db.exec('COMMIT');\n`, to: '' },
+    { file: 'src/storage/sqlite/writer-thread.ts', from: `    db.exec('COMMIT');\n`, to: '' },
     {
-      file: 'src/sqlite/writer-thread.ts',
+      file: 'src/storage/sqlite/writer-thread.ts',
       from: '  port.postMessage(result);',
       to: `port.postMessage(result);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
@@ -20,11 +20,11 @@ export const SYNCHRONOUS_OFF = {
   build: 'one with synchronous=OFF',
   changes: [
     {
-      file: 'src/sqlite/database.ts',
+      file: 'src/storage/sqlite/database.ts',
       from: `'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
       to: `'PRAGMA synchronous = OFF; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
     },
-    { file: 'src/sqlite/database.ts', from: `const SYNCHRONOUS_FULL = 2`, to: 'const SYNCHRONOUS_FULL = 0' },
+    { file: 'src/storage/sqlite/database.ts', from: `const SYNCHRONOUS_FULL = 2`, to: 'const SYNCHRONOUS_FULL = 0' },
   ],
 } satisfies Partial<Control>;
 
@@ -32,7 +32,7 @@ export const LENIENT_PARSER = {
   build: 'one with a lenient parser',
   changes: [
     {
-      file: 'src/http/server.ts',
+      file: 'src/http/core/server.ts',
       from: 'optimizeEmptyRequests',
       to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
     },

@@ -4,7 +4,7 @@ import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { visible } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { backUpDatabase, removeDraft, restoreDatabase } from '../sqlite/backup.ts';
+import { backUpDatabase, removeDraft, restoreDatabase } from '../storage/sqlite/backup.ts';
 import { onInterrupt } from './interrupt.ts';
 import { requireDatabase } from './open.ts';
 import { report } from './report.ts';

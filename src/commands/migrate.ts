@@ -4,8 +4,8 @@
 import { existsSync } from 'node:fs';
 import { describeDatabase, readDatabase } from '../config/config.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { loadCopy, PASSES } from '../postgres/load.ts';
-import { openDump } from '../sqlite/dump.ts';
+import { loadCopy, PASSES } from '../storage/postgres/load-copy.ts';
+import { openDump } from '../storage/sqlite/dump.ts';
 import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './progress.ts';
 import { report } from './report.ts';

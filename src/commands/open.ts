@@ -25,10 +25,10 @@ export interface OpenOptions {
 /** Loads only what this database needs. Throws Refusal when the database cannot be used. */
 export async function openStore(database: Database, { role, observe, onFailure }: OpenOptions): Promise<Store> {
   if (database.kind === 'sqlite') {
-    const { openSqliteStore } = await import('../sqlite/store.ts');
+    const { openSqliteStore } = await import('../storage/sqlite/store.ts');
     return openSqliteStore({ path: database.path, role, observe, onFailure });
   }
-  const { openPostgresStore } = await import('../postgres/store.ts');
+  const { openPostgresStore } = await import('../storage/postgres/store.ts');
   return openPostgresStore({ ...database, observe });
 }
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../../test/server.ts';
 import { until } from '../../test/until.ts';
 import type { Store } from '../domain/store.ts';
-import { openSqliteStore } from '../sqlite/store.ts';
+import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { startDelivery } from './delivery-loop.ts';
 import type { Attempts } from './post-to-receiver.ts';
 

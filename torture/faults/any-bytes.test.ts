@@ -70,13 +70,13 @@ fault({
     },
     {
       build: 'one with a member in its answer that the description does not name',
-      changes: [{ file: 'src/http/plants.ts', from: 'return { name, tag };', to: 'return { id, name, tag };' }],
+      changes: [{ file: 'src/http/routes/plants.ts', from: 'return { name, tag };', to: 'return { id, name, tag };' }],
       caught: /must NOT have additional properties/,
       rounds: 1500,
     },
     {
       build: 'one whose description does not say how large the number of a change can be',
-      changes: [{ file: 'src/http/parameters.ts', from: ', maximum: Number.MAX_SAFE_INTEGER }', to: ' }' }],
+      changes: [{ file: 'src/http/core/parameters.ts', from: ', maximum: Number.MAX_SAFE_INTEGER }', to: ' }' }],
       caught: /a request as the description wants it was refused/,
       rounds: 1500,
     },
@@ -92,7 +92,7 @@ fault({
       build: 'one that does not look at percent signs',
       changes: [
         {
-          file: 'src/http/parameters.ts',
+          file: 'src/http/core/parameters.ts',
           from: `    throw malformed(\`"\${name}"\`, 'UTF-8 with percent signs');`,
           to: `    throw new URIError('malformed');`,
         },
@@ -104,7 +104,7 @@ fault({
       build: 'one whose description does not name a status',
       changes: [
         {
-          file: 'src/http/plants.ts',
+          file: 'src/http/routes/plants.ts',
           from: `'It is deleted' },\n      errors: ['not_found', 'condition_failed'],`,
           to: `'It is deleted' },\n      errors: ['not_found'],`,
         },
@@ -122,7 +122,7 @@ fault({
       build: 'one whose next page leaves plants out on PostgreSQL',
       changes: [
         {
-          file: 'src/postgres/read.ts',
+          file: 'src/storage/postgres/plants-read.ts',
           from: ': readCursor(cursor, filter);',
           to: ': readCursor(cursor, filter) | 255n;',
         },

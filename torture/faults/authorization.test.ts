@@ -65,7 +65,7 @@ fault({
       build: 'one in which `admin` is enough to have plants sent to a webhook',
       changes: [
         {
-          file: 'src/http/webhooks.ts',
+          file: 'src/http/routes/webhooks.ts',
           from: `const READS_PLANTS = ['admin', 'plants:read']`,
           to: `const READS_PLANTS = ['admin']`,
         },
@@ -76,7 +76,7 @@ fault({
       build: 'one that shows what receivers have answered to whoever may list deliveries',
       changes: [
         {
-          file: 'src/http/webhooks.ts',
+          file: 'src/http/routes/webhooks.ts',
           from: `token.scopes.includes('plants:read') ? page`,
           to: 'token ? page',
         },
@@ -87,7 +87,7 @@ fault({
       build: 'one that does not look at scopes',
       changes: [
         {
-          file: 'src/http/door.ts',
+          file: 'src/http/access/admission.ts',
           from: 'requireScopes(token, scopes);',
           to: 'if (!token) requireScopes(token, scopes);',
         },

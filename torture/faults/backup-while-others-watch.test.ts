@@ -132,7 +132,11 @@ fault({
     {
       build: 'one that writes a backup with the mode of any file',
       changes: [
-        { file: 'src/sqlite/backup.ts', from: `openSync(draft, 'wx', 0o600)`, to: `openSync(draft, 'wx', 0o644)` },
+        {
+          file: 'src/storage/sqlite/backup.ts',
+          from: `openSync(draft, 'wx', 0o600)`,
+          to: `openSync(draft, 'wx', 0o644)`,
+        },
       ],
       caught: /another user sees that backup\.db\S* (has mode 644|can be read)/,
     },
@@ -140,7 +144,7 @@ fault({
       build: 'one that gives a restored store the mode of the backup',
       changes: [
         {
-          file: 'src/sqlite/backup-thread.ts',
+          file: 'src/storage/sqlite/backup-thread.ts',
           from: 'async function restore(): Promise<void> {\n',
           to: `async function restore(): Promise<void> {\n  (await import('node:fs')).copyFileSync(from, draft);\n`,
         },
@@ -163,7 +167,7 @@ fault({
       build: 'one that leaves its draft on a full disk',
       changes: [
         {
-          file: 'src/sqlite/backup.ts',
+          file: 'src/storage/sqlite/backup.ts',
           from: '  } catch (error) {\n    removeDraft(file);\n',
           to: '  } catch (error) {\n',
         },

@@ -59,21 +59,27 @@ fault({
   controls: [
     {
       build: 'one that does not hear what is said about a COMMIT',
-      changes: [{ file: 'src/postgres/transaction.ts', from: 'if (warning || commit', to: 'if (commit' }],
+      changes: [{ file: 'src/storage/postgres/transaction.ts', from: 'if (warning || commit', to: 'if (commit' }],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
     {
       build: 'one that lets the database hide warnings',
-      changes: [{ file: 'src/postgres/transaction.ts', from: '; SET LOCAL client_min_messages = warning', to: '' }],
+      changes: [
+        { file: 'src/storage/postgres/transaction.ts', from: '; SET LOCAL client_min_messages = warning', to: '' },
+      ],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
     {
       build: 'one that answers a replay by what it has read',
       changes: [
-        { file: 'src/postgres/batch.ts', from: ` && work.seen === 'committed'`, to: '' },
-        { file: 'src/postgres/batch.ts', from: `({ queue }) => queue[0]?.write.kind !== 'create'`, to: '() => true' },
+        { file: 'src/storage/postgres/commit-batch.ts', from: ` && work.seen === 'committed'`, to: '' },
+        {
+          file: 'src/storage/postgres/commit-batch.ts',
+          from: `({ queue }) => queue[0]?.write.kind !== 'create'`,
+          to: '() => true',
+        },
       ],
       caught: /200 after pg_\w+_backend, while no standby has it/,
       rounds: 1,

@@ -76,12 +76,12 @@ fault({
   controls: [
     {
       build: 'one that does not look at Content-Encoding',
-      changes: [{ file: 'src/http/body.ts', from: `headers['content-encoding'] !== undefined`, to: 'false' }],
+      changes: [{ file: 'src/http/core/json-body.ts', from: `headers['content-encoding'] !== undefined`, to: 'false' }],
       caught: /^Content-Encoding/,
     },
     {
       build: 'one that does not look at the charset',
-      changes: [{ file: 'src/http/body.ts', from: `(params.get('charset') ?? 'utf-8')`, to: `'utf-8'` }],
+      changes: [{ file: 'src/http/core/json-body.ts', from: `(params.get('charset') ?? 'utf-8')`, to: `'utf-8'` }],
       caught: /charset=utf-16: 200/,
     },
   ],

@@ -59,19 +59,25 @@ fault({
     {
       build: 'one that believes what SQLite takes of a log',
       changes: [
-        { file: 'src/sqlite/database.ts', from: 'if (frame !== undefined) throw', to: 'if (frame === -1) throw' },
+        {
+          file: 'src/storage/sqlite/database.ts',
+          from: 'if (frame !== undefined) throw',
+          to: 'if (frame === -1) throw',
+        },
       ],
       caught: /log: it serves other records than were stored/,
     },
     {
       build: 'one that does not check its pages',
-      changes: [{ file: 'src/sqlite/database.ts', from: `if (verdict !== 'ok') throw`, to: 'if (!verdict) throw' }],
+      changes: [
+        { file: 'src/storage/sqlite/database.ts', from: `if (verdict !== 'ok') throw`, to: 'if (!verdict) throw' },
+      ],
       rounds: 160,
       caught: /it serves other records than were stored|it ended with|it does not say why/,
     },
     {
       build: 'one that does not compare its plants with their changes',
-      changes: [{ file: 'src/sqlite/database.ts', from: 'if (odd) throw', to: 'if (odd === null) throw' }],
+      changes: [{ file: 'src/storage/sqlite/database.ts', from: 'if (odd) throw', to: 'if (odd === null) throw' }],
       rounds: 170,
       caught: /it serves other records than were stored/,
     },

@@ -82,13 +82,17 @@ fault({
   controls: [
     {
       build: 'one that takes a full disk for a broken one',
-      changes: [{ file: 'src/sqlite/failure.ts', from: `13: 'full'`, to: `13: 'fatal'` }],
+      changes: [{ file: 'src/storage/sqlite/sqlite-errors.ts', from: `13: 'full'`, to: `13: 'fatal'` }],
       caught: /"message":"It is not known if the record was stored/,
     },
     {
       build: 'one that takes the words of what found no room for stored',
       changes: [
-        { file: 'src/sqlite/writer-thread.ts', from: `if (failure !== 'fatal') apply = prepareWrites(db);`, to: '' },
+        {
+          file: 'src/storage/sqlite/writer-thread.ts',
+          from: `if (failure !== 'fatal') apply = prepareWrites(db);`,
+          to: '',
+        },
       ],
       caught: /record \d+ was refused, then stored, and is not found by its beginning/,
     },

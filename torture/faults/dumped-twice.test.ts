@@ -34,26 +34,32 @@ fault({
   controls: [
     {
       build: 'one that does not notice that the database is a copy',
-      changes: [{ file: 'src/postgres/database.ts', from: 'if (!isKnown) await', to: 'if (false) await' }],
+      changes: [{ file: 'src/storage/postgres/database.ts', from: 'if (!isKnown) await', to: 'if (false) await' }],
       caught: /was given by two stores/,
     },
     {
       build: 'one that knows a database by the server alone',
       changes: [
-        { file: 'src/postgres/migrations/0004_own_names.sql', from: 'RETURN cluster ||', to: 'RETURN cluster; --' },
+        {
+          file: 'src/storage/postgres/migrations/0004_own_names.sql',
+          from: 'RETURN cluster ||',
+          to: 'RETURN cluster; --',
+        },
       ],
       caught: /was given by two stores/,
     },
     {
       build: 'one that skips a constant count',
-      changes: [{ file: 'src/postgres/migrations/0004_own_names.sql', from: `    + ('x' ||`, to: `    + 0 * ('x' ||` }],
+      changes: [
+        { file: 'src/storage/postgres/migrations/0004_own_names.sql', from: `    + ('x' ||`, to: `    + 0 * ('x' ||` },
+      ],
       caught: /was given by two stores/,
     },
     {
       build: 'one whose migrate skips nothing',
       changes: [
         {
-          file: 'src/postgres/load.ts',
+          file: 'src/storage/postgres/load-copy.ts',
           from: `SELECT \${names.calls.skip_change_numbers}`,
           to: `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
         },

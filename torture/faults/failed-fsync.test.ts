@@ -63,14 +63,14 @@ fault({
   controls: [
     {
       build: 'one that goes on after a failed write to the disk',
-      changes: [{ file: 'src/sqlite/failure.ts', from: `10: 'fatal'`, to: `10: 'busy'` }],
+      changes: [{ file: 'src/storage/sqlite/sqlite-errors.ts', from: `10: 'fatal'`, to: `10: 'busy'` }],
       caught: /failed: the process did not end with 1, but it went on/,
     },
     {
       build: 'one that lets SQLite copy the log back, which tells nobody of a failed sync',
       changes: [
-        { file: 'src/sqlite/writer-thread.ts', from: `db.exec('PRAGMA wal_autocheckpoint = 0');`, to: '' },
-        { file: 'src/sqlite/writer-thread.ts', from: '  tolerantly(checkpointWhenLong);', to: '' },
+        { file: 'src/storage/sqlite/writer-thread.ts', from: `db.exec('PRAGMA wal_autocheckpoint = 0');`, to: '' },
+        { file: 'src/storage/sqlite/writer-thread.ts', from: '  tolerantly(checkpointWhenLong);', to: '' },
       ],
       caught: /of the file failed: the process did not end with 1, but it went on/,
     },

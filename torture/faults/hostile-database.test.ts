@@ -131,7 +131,7 @@ fault({
       build: 'one that leaves the search path of reads as it is',
       changes: [
         {
-          file: 'src/postgres/transaction.ts',
+          file: 'src/storage/postgres/transaction.ts',
           from: `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
           to: 'READ ONLY;',
         },
@@ -142,7 +142,7 @@ fault({
       build: 'one that leaves the search path of writes as it is',
       changes: [
         {
-          file: 'src/postgres/transaction.ts',
+          file: 'src/storage/postgres/transaction.ts',
           from: `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
           to: 'SET TRANSACTION READ WRITE;',
         },
@@ -153,7 +153,7 @@ fault({
       build: 'one whose functions search the schema that they are in, too',
       changes: [
         {
-          file: 'src/postgres/migrations/0004_own_names.sql',
+          file: 'src/storage/postgres/migrations/0004_own_names.sql',
           from: `text[], words bigint[], word_ids bigint[]
 )
 RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
@@ -168,50 +168,62 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
     },
     {
       build: 'one that does not cast what it passes to its functions',
-      changes: [{ file: 'src/postgres/names.ts', from: `::\${type}`, to: '' }],
+      changes: [{ file: 'src/storage/postgres/qualified-names.ts', from: `::\${type}`, to: '' }],
       caught: /planted .* ran as plants/,
     },
     {
       build: 'one that asks for the number of its session through the search path',
-      changes: [{ file: 'src/postgres/wake.ts', from: 'pg_catalog.pg_backend_pid', to: 'pg_backend_pid' }],
+      changes: [
+        { file: 'src/storage/postgres/change-notify.ts', from: 'pg_catalog.pg_backend_pid', to: 'pg_backend_pid' },
+      ],
       caught: /isListening/,
     },
     {
       build: 'one that looks for its tables through the search path',
-      changes: [{ file: 'src/postgres/database.ts', from: "pg_catalog.to_regclass('plant", to: "to_regclass('plant" }],
+      changes: [
+        { file: 'src/storage/postgres/database.ts', from: "pg_catalog.to_regclass('plant", to: "to_regclass('plant" },
+      ],
       caught: /planted .* ran as plants/,
     },
     {
       build: 'one that leaves array_nulls as it is',
-      changes: [{ file: 'src/postgres/transaction.ts', from: ' SET LOCAL array_nulls = on;', to: '' }],
+      changes: [{ file: 'src/storage/postgres/transaction.ts', from: ' SET LOCAL array_nulls = on;', to: '' }],
       caught: /stored is not what was sent|migrate ended with 1/,
     },
     {
       build: 'one that writes only where the default lets it',
-      changes: [{ file: 'src/postgres/transaction.ts', from: ' SET TRANSACTION READ WRITE;', to: '' }],
+      changes: [{ file: 'src/storage/postgres/transaction.ts', from: ' SET TRANSACTION READ WRITE;', to: '' }],
       caught: /read-only transaction/,
     },
     {
       build: 'one that uses tables and functions of other roles',
-      changes: [{ file: 'src/postgres/database.ts', from: '  if (rows.length === 0) return;\n', to: '  return;\n' }],
+      changes: [
+        { file: 'src/storage/postgres/database.ts', from: '  if (rows.length === 0) return;\n', to: '  return;\n' },
+      ],
       caught:
         /that another role has planted: the server did not refuse it|that another role has planted: .* already exists/,
     },
     {
       build: 'one that accepts less than a standby promises',
-      changes: [{ file: 'src/postgres/database.ts', from: "if (standbys !== '' && ", to: "if (standbys === '-' && " }],
+      changes: [
+        { file: 'src/storage/postgres/database.ts', from: "if (standbys !== '' && ", to: "if (standbys === '-' && " },
+      ],
       caught: /synchronous_commit = local with a standby: the server did not refuse it/,
     },
     {
       build: 'one that commits as database and role say while it runs',
       changes: [
-        { file: 'src/postgres/transaction.ts', from: ` SET LOCAL synchronous_commit = \${synchronousCommit};`, to: '' },
+        {
+          file: 'src/storage/postgres/transaction.ts',
+          from: ` SET LOCAL synchronous_commit = \${synchronousCommit};`,
+          to: '',
+        },
       ],
       caught: /acknowledged with \d+ although no standby has it/,
     },
     {
       build: 'one that starts where foreign keys are not kept',
-      changes: [{ file: 'src/postgres/database.ts', from: "replication_role !== 'origin' || ", to: '' }],
+      changes: [{ file: 'src/storage/postgres/database.ts', from: "replication_role !== 'origin' || ", to: '' }],
       caught: /session_replication_role = replica: the server did not refuse it/,
     },
   ],

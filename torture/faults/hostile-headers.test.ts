@@ -132,7 +132,11 @@ fault({
     {
       build: 'one without a bound on headers',
       changes: [
-        { file: 'src/http/connection.ts', from: 'MAX_HEADER_BYTES = 16 * 1024', to: 'MAX_HEADER_BYTES = 1024 * 1024' },
+        {
+          file: 'src/http/core/connection.ts',
+          from: 'MAX_HEADER_BYTES = 16 * 1024',
+          to: 'MAX_HEADER_BYTES = 1024 * 1024',
+        },
       ],
       caught: /a header of \d+ bytes: 200/,
     },

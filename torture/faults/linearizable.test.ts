@@ -33,7 +33,7 @@ fault({
       build: 'one with a seeded stale read: a record that was just read is given again for 50 ms',
       changes: [
         {
-          file: 'src/sqlite/store.ts',
+          file: 'src/storage/sqlite/store.ts',
           from: 'return readAsync(() => together(() => reads.get(id)));',
           to: `const kept = ((globalThis as any).kept ??= new Map());
             const old = kept.get(id);

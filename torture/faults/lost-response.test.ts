@@ -63,7 +63,11 @@ fault({
     {
       build: 'one that refuses the record that is there as it would another',
       changes: [
-        { file: 'src/decide.ts', from: `      if (isSame(present, write.plant)) return { does: 'keep' };\n`, to: '' },
+        {
+          file: 'src/storage/write-rules.ts',
+          from: `      if (isSame(present, write.plant)) return { does: 'keep' };\n`,
+          to: '',
+        },
       ],
       caught: /the same record again: 400/,
     },
@@ -71,7 +75,7 @@ fault({
       build: 'one that stores the same record again',
       changes: [
         {
-          file: 'src/decide.ts',
+          file: 'src/storage/write-rules.ts',
           from: `if (isSame(present, write.plant)) return { does: 'keep' };\n      return`,
           to: `if (isSame(present, write.plant)) return { does: 'store', plant: write.plant };\n      return`,
         },

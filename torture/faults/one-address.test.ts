@@ -53,25 +53,25 @@ fault({
   controls: [
     {
       build: 'one that lets an address have all connections',
-      changes: [{ file: 'src/http/connection-limits.ts', from: 'MAX_CONNECTIONS / 10;', to: 'MAX_CONNECTIONS;' }],
+      changes: [{ file: 'src/http/core/connection-limits.ts', from: 'MAX_CONNECTIONS / 10;', to: 'MAX_CONNECTIONS;' }],
       caught: /connection 1,001 of 10\.9\.8\.7/,
     },
     {
       build: 'one that counts each address of IPv6 by itself',
-      changes: [{ file: 'src/http/address.ts', from: '.slice(0, 4)', to: '.slice(0, 8)' }],
+      changes: [{ file: 'src/http/access/client-address.ts', from: '.slice(0, 4)', to: '.slice(0, 8)' }],
       caught: /connection 1,001 of fd00:9::1 and fd00:9::2/,
     },
     {
       build: 'one that counts loopback as one client',
       changes: [
-        { file: 'src/http/connection-limits.ts', from: 'isLoopback(remoteAddress) || ', to: '' },
-        { file: 'src/http/connection-limits.ts', from: 'isLoopback, ', to: '' },
+        { file: 'src/http/core/connection-limits.ts', from: 'isLoopback(remoteAddress) || ', to: '' },
+        { file: 'src/http/core/connection-limits.ts', from: 'isLoopback, ', to: '' },
       ],
       caught: /connections of loopback/,
     },
     {
       build: 'one that counts a proxy as one client',
-      changes: [{ file: 'src/http/connection-limits.ts', from: ' || isProxy(remoteAddress)', to: '' }],
+      changes: [{ file: 'src/http/core/connection-limits.ts', from: ' || isProxy(remoteAddress)', to: '' }],
       caught: /connections of the proxy/,
     },
   ],

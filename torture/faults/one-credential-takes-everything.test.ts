@@ -52,25 +52,29 @@ fault({
   controls: [
     {
       build: 'one that gives a token all slots',
-      changes: [{ file: 'src/http/fair-share.ts', from: 'slots / 4', to: 'slots' }],
+      changes: [{ file: 'src/http/access/fair-share.ts', from: 'slots / 4', to: 'slots' }],
       caught: /exports of one token/,
     },
     {
       build: 'one that keeps a slot after its client is gone',
       changes: [
-        { file: 'src/http/transfer.ts', from: `          endShare();\n          close();`, to: '          close();' },
+        {
+          file: 'src/http/routes/import-export.ts',
+          from: `          endShare();\n          close();`,
+          to: '          close();',
+        },
       ],
       caught: /no slot after the others went/,
     },
     {
       build: 'one that waits for an import as long as it takes',
-      changes: [{ file: 'src/http/long-body.ts', from: 'BYTES_PER_S = 1024', to: 'BYTES_PER_S = 1' }],
+      changes: [{ file: 'src/http/core/streamed-body.ts', from: 'BYTES_PER_S = 1024', to: 'BYTES_PER_S = 1' }],
       caught: /an import of 128 B\/s did not end/,
     },
     {
       build: 'one that waits for the reader of an export as long as it takes',
       changes: [
-        { file: 'src/http/connection.ts', from: 'EXPORT_BYTES_PER_S = 8 * 1024', to: 'EXPORT_BYTES_PER_S = 1' },
+        { file: 'src/http/core/connection.ts', from: 'EXPORT_BYTES_PER_S = 8 * 1024', to: 'EXPORT_BYTES_PER_S = 1' },
       ],
       caught: /an export read at 2000 B\/s did not end/,
     },

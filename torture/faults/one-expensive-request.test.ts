@@ -100,7 +100,7 @@ fault({
       build: 'one that searches on the main thread',
       changes: [
         {
-          file: 'src/sqlite/store.ts',
+          file: 'src/storage/sqlite/store.ts',
           from: '(isPlain ? reads.list(query) : searcher.list(query))',
           to: '(isPlain ? reads.list(query) : reads.list(query))',
         },
@@ -117,20 +117,20 @@ fault({
     },
     {
       build: 'one that indexes long words as they are',
-      changes: [{ file: 'src/sqlite/search.ts', from: 'MAX_WORD_CHARS = 64', to: 'MAX_WORD_CHARS = 32768' }],
+      changes: [{ file: 'src/storage/sqlite/search.ts', from: 'MAX_WORD_CHARS = 64', to: 'MAX_WORD_CHARS = 32768' }],
       caught: /a word of 320\d\d characters is in the dictionary/,
     },
     {
       build: 'one that never cleans the dictionary',
-      changes: [{ file: 'src/sqlite/dictionary.ts', from: 'if (doubted.size > 0) removeUnused();', to: '' }],
+      changes: [{ file: 'src/storage/sqlite/unused-words.ts', from: 'if (doubted.size > 0) removeUnused();', to: '' }],
       caught: /words of deleted plants are in the dictionary/,
     },
     {
       build: 'one that writes the words of an import at its end',
       changes: [
-        { file: 'src/sqlite/batch.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' },
+        { file: 'src/storage/sqlite/import-image.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' },
         {
-          file: 'src/sqlite/batch.ts',
+          file: 'src/storage/sqlite/import-image.ts',
           from: 'insertWords.run(JSON.stringify(vocabulary.take()));',
           to: 'for (const word of vocabulary.take()) insertWords.run(JSON.stringify([word]));',
         },
@@ -139,7 +139,7 @@ fault({
     },
     {
       build: 'one that reads a media type of any length',
-      changes: [{ file: 'src/http/body.ts', from: 'MAX_TYPE_CHARS = 256', to: 'MAX_TYPE_CHARS = 1e9' }],
+      changes: [{ file: 'src/http/core/json-body.ts', from: 'MAX_TYPE_CHARS = 256', to: 'MAX_TYPE_CHARS = 1e9' }],
       caught: lateBeside('a long media type'),
     },
     {
@@ -155,7 +155,13 @@ fault({
     },
     {
       build: 'one that reads every list at once',
-      changes: [{ file: 'src/sqlite/read.ts', from: 'await ownTurn(); // also for what prints the page', to: '' }],
+      changes: [
+        {
+          file: 'src/storage/sqlite/plants-read.ts',
+          from: 'await ownTurn(); // also for what prints the page',
+          to: '',
+        },
+      ],
       caught: lateBeside('a list of long records on each of many connections'),
     },
   ],
@@ -187,7 +193,9 @@ fault({
     },
     {
       build: 'one that looks at all candidates in one go',
-      changes: [{ file: 'src/postgres/read.ts', from: 'if (slices.isOver()) await slices.next();', to: '' }],
+      changes: [
+        { file: 'src/storage/postgres/plants-read.ts', from: 'if (slices.isOver()) await slices.next();', to: '' },
+      ],
       caught: lateBeside('a search in'),
     },
     {
@@ -201,7 +209,7 @@ fault({
       build: 'one that folds the names of a batch in one go',
       changes: [
         {
-          file: 'src/postgres/write.ts',
+          file: 'src/storage/postgres/plants-write.ts',
           from: 'if (slices.isOver()) await slices.next(); // names take their time to fold',
           to: '',
         },

@@ -64,7 +64,7 @@ fault({
       build: 'one that takes a file that it cannot open for a failing disk',
       changes: [
         {
-          file: 'src/sqlite/moment.ts',
+          file: 'src/storage/sqlite/read-snapshot.ts',
           from: `if (isDamage(error) || failureOf(error) === 'bug') throw error;`,
           to: 'throw error;',
         },
@@ -75,11 +75,11 @@ fault({
       build: 'one that gets no place back from those who go',
       changes: [
         {
-          file: 'src/http/connection-limits.ts',
+          file: 'src/http/core/connection-limits.ts',
           from: 'const MAX_CONNECTIONS = 10_000',
           to: `const MAX_CONNECTIONS = ${CLIENTS / 2}`,
         },
-        { file: 'src/http/connection-limits.ts', from: `      all--;\n`, to: '' },
+        { file: 'src/http/core/connection-limits.ts', from: `      all--;\n`, to: '' },
       ],
       caught: /still out of order/,
     },

@@ -75,7 +75,7 @@ fault({
       build: 'one in which everything may wait',
       changes: [
         {
-          file: 'src/sqlite/writer.ts',
+          file: 'src/storage/sqlite/group-commit.ts',
           from: 'const MAX_WAITING_WRITES = 10_000',
           to: 'const MAX_WAITING_WRITES = 1e9',
         },
@@ -85,7 +85,11 @@ fault({
     {
       build: 'one that takes every connection',
       changes: [
-        { file: 'src/http/connection-limits.ts', from: 'MAX_CONNECTIONS = 10_000', to: 'MAX_CONNECTIONS = 100_000' },
+        {
+          file: 'src/http/core/connection-limits.ts',
+          from: 'MAX_CONNECTIONS = 10_000',
+          to: 'MAX_CONNECTIONS = 100_000',
+        },
       ],
       caught: /connection 10,001/,
     },

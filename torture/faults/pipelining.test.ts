@@ -18,8 +18,8 @@ const PLANTS = 1000;
 const NAME = 'x'.repeat(60);
 const LISTS = { short: 150, full: 400 };
 const BODY = 'x'.repeat(65_000);
-const ORDER = 'src/http/request-order.ts';
-const BODIES = 'src/http/incoming.ts';
+const ORDER = 'src/http/core/request-order.ts';
+const BODIES = 'src/http/core/buffered-request.ts';
 const MAY_START = 'return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);';
 
 /** Sent behind an event stream on each connection. */
@@ -66,7 +66,11 @@ fault({
       build: 'one that gives neither queued requests nor lists a turn of their own',
       changes: [
         { file: ORDER, from: 'await ownTurn();', to: 'await undefined;' },
-        { file: 'src/sqlite/read.ts', from: '        await ownTurn(); // also for what prints the page\n', to: '' },
+        {
+          file: 'src/storage/sqlite/plants-read.ts',
+          from: '        await ownTurn(); // also for what prints the page\n',
+          to: '',
+        },
       ],
       caught: /others waited/,
     },
@@ -91,7 +95,7 @@ fault({
     },
     {
       build: 'one that parses all that a read has brought',
-      changes: [{ file: 'src/http/paused-reading.ts', from: 'socket[IS_STOPPED] ? STOP :', to: '' }],
+      changes: [{ file: 'src/http/core/paused-reading.ts', from: 'socket[IS_STOPPED] ? STOP :', to: '' }],
       caught: /tiny requests: memory grew/,
       rounds: 50,
     },

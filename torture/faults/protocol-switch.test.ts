@@ -72,19 +72,19 @@ fault({
     {
       build: 'one that handles what follows on the connection',
       changes: [
-        { file: 'src/http/app.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' },
-        { file: 'src/http/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' },
+        { file: 'src/http/pipeline.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' },
+        { file: 'src/http/core/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' },
       ],
       caught: /executed|was left open/, // on a busy machine both pieces may come in one read
     },
     {
       build: 'one that handles it together with creates that follow it',
-      changes: [{ file: 'src/http/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' }],
+      changes: [{ file: 'src/http/core/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' }],
       caught: /a body was executed as a request/,
     },
     {
       build: 'one that leaves the connection open',
-      changes: [{ file: 'src/http/app.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' }],
+      changes: [{ file: 'src/http/pipeline.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' }],
       caught: /executed|was left open/,
     },
   ],

@@ -48,7 +48,7 @@ fault({
       build: 'one that takes a record that another node has stored as its own',
       changes: [
         {
-          file: 'src/postgres/write.ts',
+          file: 'src/storage/postgres/plants-write.ts',
           from: '= { present: toPresent(row) };',
           to: '= isNew ? { seq: Number(row.seq) } : { present: toPresent(row) };',
         },
@@ -57,7 +57,7 @@ fault({
     },
     {
       build: 'one that does not try again when another node was first',
-      changes: [{ file: 'src/postgres/failure.ts', from: `  '23505': 'conflict',`, to: `  '23505': 'bug',` }],
+      changes: [{ file: 'src/storage/postgres/pg-errors.ts', from: `  '23505': 'conflict',`, to: `  '23505': 'bug',` }],
       caught: /clients who raced for -?\d+ got 500/,
     },
   ],

@@ -96,7 +96,7 @@ fault({
       build: 'one that takes headers twice',
       changes: [
         {
-          file: 'src/http/headers.ts',
+          file: 'src/http/core/header-checks.ts',
           from: `const ONCE = ['host', 'authorization', 'content-type']`,
           to: 'const ONCE: string[] = []',
         },

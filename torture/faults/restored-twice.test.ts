@@ -123,17 +123,17 @@ fault({
   controls: [
     {
       build: 'one in which every restore skips the same count of numbers',
-      changes: [{ file: 'src/sqlite/numbering.ts', from: ' + randomInt(spread)', to: '' }],
+      changes: [{ file: 'src/storage/sqlite/change-numbers.ts', from: ' + randomInt(spread)', to: '' }],
       caught: /change number \d+ was given twice/,
     },
     {
       build: 'one that does not mark a backup as a copy',
-      changes: [{ file: 'src/sqlite/backup-thread.ts', from: '  changeDraft(markCopy);\n', to: '' }],
+      changes: [{ file: 'src/storage/sqlite/backup-thread.ts', from: '  changeDraft(markCopy);\n', to: '' }],
       caught: /change number \d+ was given twice/,
     },
     {
       build: 'one that accepts numbers it never gave',
-      changes: [{ file: 'src/sqlite/numbering.ts', from: 'OR ?1 > (', to: 'OR 0 > (' }],
+      changes: [{ file: 'src/storage/sqlite/change-numbers.ts', from: 'OR ?1 > (', to: 'OR 0 > (' }],
       caught: /a reader at change \d+ of another store gets 200/,
     },
   ],

@@ -106,22 +106,32 @@ fault({
   controls: [
     {
       build: 'one that does not count hard links',
-      changes: [{ file: 'src/sqlite/place.ts', from: 'if (stat.nlink > 1) {', to: 'if (stat.nlink > 99) {' }],
+      changes: [
+        { file: 'src/storage/sqlite/file-location.ts', from: 'if (stat.nlink > 1) {', to: 'if (stat.nlink > 99) {' },
+      ],
       caught: /through a hard link a second server starts beside the first: null/,
     },
     {
       build: 'one that does not look for a mount of the file',
-      changes: [{ file: 'src/sqlite/place.ts', from: 'if (isMountPoint(path)) {', to: 'if (path === undefined) {' }],
+      changes: [
+        {
+          file: 'src/storage/sqlite/file-location.ts',
+          from: 'if (isMountPoint(path)) {',
+          to: 'if (path === undefined) {',
+        },
+      ],
       caught: /through a mount of the file a second server starts beside the first: null/,
     },
     {
       build: 'one that compares paths with the list of mounts as they are',
-      changes: [{ file: 'src/sqlite/place.ts', from: '.replace(/[ \\t\\n\\\\]/g', to: '.replace(/[\\0]/g' }],
+      changes: [
+        { file: 'src/storage/sqlite/file-location.ts', from: '.replace(/[ \\t\\n\\\\]/g', to: '.replace(/[\\0]/g' },
+      ],
       caught: /through a mount of the file a second server starts beside the first: null/,
     },
     {
       build: 'one that does not take the lock',
-      changes: [{ file: 'src/sqlite/lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
+      changes: [{ file: 'src/storage/sqlite/server-lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
       caught: /through a symbolic link a second server starts beside the first: null/,
     },
   ],

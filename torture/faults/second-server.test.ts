@@ -41,7 +41,7 @@ fault({
   controls: [
     {
       build: 'one that does not take the lock',
-      changes: [{ file: 'src/sqlite/lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
+      changes: [{ file: 'src/storage/sqlite/server-lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
       caught: /a second server on the same file ended with null/,
     },
   ],

@@ -35,7 +35,7 @@ fault({
       build: 'one that logs the header Authorization',
       changes: [
         {
-          file: 'src/http/app.ts',
+          file: 'src/http/pipeline.ts',
           from: 'address: request.address,\n      });',
           to: 'address: request.address, authorization: request.headers.authorization });',
         },
@@ -53,7 +53,7 @@ fault({
       build: 'one that logs paths as they are',
       changes: [
         {
-          file: 'src/http/loggable.ts',
+          file: 'src/http/core/redact-path.ts',
           from: "return text.includes('%') || mayHoldSecret(text);",
           to: 'return false;',
         },

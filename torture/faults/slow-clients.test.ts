@@ -80,12 +80,16 @@ fault({
   controls: [
     {
       build: 'one that waits for a body for as long as it takes',
-      changes: [{ file: 'src/http/connection.ts', from: 'BODY_TIMEOUT_MS = 10_000', to: 'BODY_TIMEOUT_MS = 100_000' }],
+      changes: [
+        { file: 'src/http/core/connection.ts', from: 'BODY_TIMEOUT_MS = 10_000', to: 'BODY_TIMEOUT_MS = 100_000' },
+      ],
       caught: /was not cut off/,
     },
     {
       build: 'one that waits for a reader for as long as it takes',
-      changes: [{ file: 'src/http/connection.ts', from: 'const UNREAD_MS = 5_000', to: 'const UNREAD_MS = 500_000' }],
+      changes: [
+        { file: 'src/http/core/connection.ts', from: 'const UNREAD_MS = 5_000', to: 'const UNREAD_MS = 500_000' },
+      ],
       caught: /reading was not cut off/,
     },
   ],

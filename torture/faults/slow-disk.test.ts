@@ -67,22 +67,22 @@ fault({
       build: 'one that commits on the thread that answers',
       changes: [
         {
-          file: 'src/sqlite/writer.ts',
+          file: 'src/storage/sqlite/group-commit.ts',
           from: 'workerData: { path, lockPath },',
           to: 'workerData: { path, lockPath, done },',
         },
         {
-          file: 'src/sqlite/writer.ts',
+          file: 'src/storage/sqlite/group-commit.ts',
           from: 'const thread = new Worker(',
           to: 'const done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
         },
         {
-          file: 'src/sqlite/writer.ts',
+          file: 'src/storage/sqlite/group-commit.ts',
           from: '[first.image.bytes.buffer] : [],\n    );',
           to: '[first.image.bytes.buffer] : [],\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
         },
         {
-          file: 'src/sqlite/writer-thread.ts',
+          file: 'src/storage/sqlite/writer-thread.ts',
           from: '  port.postMessage(result);',
           to: '  port.postMessage(result); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
         },

@@ -105,22 +105,34 @@ fault({
     {
       build: 'one that looks at the database file alone',
       changes: [
-        { file: 'src/sqlite/writer-thread.ts', from: 'const ofCommit = [path, wal]', to: 'const ofCommit = [path]' },
-        { file: 'src/sqlite/writer-thread.ts', from: 'findLost(allFiles)', to: 'findLost(ofCommit)' },
+        {
+          file: 'src/storage/sqlite/writer-thread.ts',
+          from: 'const ofCommit = [path, wal]',
+          to: 'const ofCommit = [path]',
+        },
+        { file: 'src/storage/sqlite/writer-thread.ts', from: 'findLost(allFiles)', to: 'findLost(ofCommit)' },
       ],
       caught: /a record is acknowledged after -wal is gone/,
     },
     {
       build: 'one that looks for the WAL only at intervals',
       changes: [
-        { file: 'src/sqlite/writer-thread.ts', from: 'const ofCommit = [path, wal]', to: 'const ofCommit = [path]' },
+        {
+          file: 'src/storage/sqlite/writer-thread.ts',
+          from: 'const ofCommit = [path, wal]',
+          to: 'const ofCommit = [path]',
+        },
       ],
       caught: /a record is acknowledged after -wal is gone/,
     },
     {
       build: 'one that looks for the WAL only after a commit',
       changes: [
-        { file: 'src/sqlite/writer-thread.ts', from: 'if (lost !== undefined) endWithout(lost);', to: 'void lost;' },
+        {
+          file: 'src/storage/sqlite/writer-thread.ts',
+          from: 'if (lost !== undefined) endWithout(lost);',
+          to: 'void lost;',
+        },
       ],
       caught: /the server continues without -wal while it is idle/,
     },
@@ -128,7 +140,7 @@ fault({
       build: 'one that does not save the records of a WAL without a name',
       changes: [
         {
-          file: 'src/sqlite/writer-thread.ts',
+          file: 'src/storage/sqlite/writer-thread.ts',
           from: 'if (lost.name === wal) {',
           to: 'if (hasLost === false) {',
         },
@@ -139,7 +151,7 @@ fault({
       build: 'one that leaves another WAL in place of its own',
       changes: [
         {
-          file: 'src/sqlite/own-files.ts',
+          file: 'src/storage/sqlite/open-database-files.ts',
           from: '  const draft =',
           to: '  if (existsSync(lost.name)) return;\n  const draft =',
         },

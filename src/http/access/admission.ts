@@ -1,0 +1,67 @@
+// The one door: whoever is let in has a good credential, is within its rate, and has every scope that is asked for. Who is
+// not is told why, and counted.
+
+import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
+import { BadCredential, requireScopes, type Scope, type Token } from '../../domain/token.ts';
+import type { Observe, Refused } from '../../observability/service-events.ts';
+import type { Reply, Request } from '../core/request-reply.ts';
+import type { Authenticator } from './authenticator.ts';
+import { createLimits } from './rate-limit.ts';
+
+const REFUSED: Partial<Record<ErrorCode, Refused>> = {
+  no_credentials: 'no_credentials',
+  scope_missing: 'scope',
+  over_rate: 'rate',
+};
+
+export interface Door {
+  /**
+   * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
+   * `scope_missing`. Gives a promise only where the token has to be looked up.
+   */
+  letIn(request: Request, reply: Reply, scopes?: Scope | readonly Scope[]): void | Promise<void>;
+  /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
+  requireStillGood(request: Request): Promise<void>;
+}
+
+export function createDoor({ authenticate, findFault }: Authenticator, observe: Observe): Door {
+  const countRequest = createLimits();
+
+  return {
+    letIn(request, reply, scopes) {
+      try {
+        const found = authenticate(request, reply);
+        if (!(found instanceof Promise)) return admit(found, request, reply, scopes);
+        return found.then((token) => admit(token, request, reply, scopes)).catch((error) => refuse(error, request));
+      } catch (error) {
+        return refuse(error, request);
+      }
+    },
+    async requireStillGood(request) {
+      const fault = await findFault(request.headers.authorization);
+      if (!fault) return;
+      observeRefusal(fault, request);
+      throw fault;
+    },
+  };
+
+  function admit(token: Token, request: Request, reply: Reply, scopes: Scope | readonly Scope[] = []): void {
+    request.token = token;
+    countRequest(token, reply, request.begunMs);
+    requireScopes(token, scopes);
+  }
+
+  function refuse(error: unknown, request: Request): never {
+    if (error instanceof PlantStoreError) observeRefusal(error, request);
+    throw error;
+  }
+
+  function observeRefusal(error: PlantStoreError, { id, token }: Request): void {
+    if (error instanceof BadCredential) {
+      observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
+      return;
+    }
+    const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REFUSED[error.code];
+    if (reason) observe({ kind: 'refused', reason, requestId: id, why: token?.id });
+  }
+}

@@ -1,0 +1,33 @@
+// How many of the slots that all clients share one credential may use, so that the others find some free.
+
+import { PlantStoreError } from '../../domain/errors.ts';
+
+const RETRY_AFTER_S = 5;
+
+/** Returns what gives the slot back. Throws `over_share`. */
+export type TakeShare = (tokenId: string) => () => void;
+
+/** `what` is what there are slots for, such as "exports". */
+export function createShares(slots: number, what: string): TakeShare {
+  const most = slots / 4;
+  const used = new Map<string, number>();
+
+  return (tokenId) => {
+    const own = used.get(tokenId) ?? 0;
+    if (own >= most) {
+      throw new PlantStoreError(
+        'over_share',
+        `The token has ${most} ${what} in progress, a quarter of all slots: try again later`,
+        {
+          detail: { retryAfterS: RETRY_AFTER_S },
+        },
+      );
+    }
+    used.set(tokenId, own + 1);
+    return () => {
+      const left = (used.get(tokenId) ?? 0) - 1;
+      if (left > 0) used.set(tokenId, left);
+      else used.delete(tokenId);
+    };
+  };
+}

@@ -1,0 +1,42 @@
+// How many connections there may be: of all clients, and of one address.
+
+import type { Socket } from 'node:net';
+import { PlantStoreError } from '../../domain/errors.ts';
+import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts';
+
+const MAX_CONNECTIONS = 10_000;
+const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
+
+/** Counts a new connection until it is closed. Returns why it has to be refused, if it has. */
+export type CountConnection = (socket: Socket) => PlantStoreError | undefined;
+
+/** Loopback and trusted proxies have as many as they like: each may stand for many clients. */
+export function createConnectionLimits(isProxy: Trusted): CountConnection {
+  const byNetwork = new Map<string, number>();
+  let all = 0;
+
+  return (socket) => {
+    const { remoteAddress = '' } = socket;
+    const network = isLoopback(remoteAddress) || isProxy(remoteAddress) ? undefined : networkOf(remoteAddress);
+    all++;
+    if (network !== undefined) add(network, 1);
+    socket.on('close', () => {
+      all--;
+      if (network !== undefined) add(network, -1);
+    });
+    if (all > MAX_CONNECTIONS) return tooMany('Too many connections');
+    return network !== undefined && (byNetwork.get(network) ?? 0) > MAX_OF_ONE_ADDRESS
+      ? tooMany(`Your address has over ${MAX_OF_ONE_ADDRESS} connections`)
+      : undefined;
+  };
+
+  function add(network: string, count: 1 | -1): void {
+    const sum = (byNetwork.get(network) ?? 0) + count;
+    if (sum > 0) byNetwork.set(network, sum);
+    else byNetwork.delete(network);
+  }
+}
+
+function tooMany(what: string): PlantStoreError {
+  return new PlantStoreError('unavailable', `${what}: try again later`);
+}

@@ -1,0 +1,23 @@
+// A version as HTTP writes it: the number of the change that made it, quoted.
+
+import type { Versions } from '../../domain/precondition.ts';
+
+export function etagOf(seq: number): string {
+  return `"${seq}"`;
+}
+
+/**
+ * Of an If-Match or If-None-Match; undefined when it is malformed. A weak tag is never strongly equal to another
+ * (RFC 9110 §8.8.3.2), nor is one that we have not made.
+ */
+export function readEtags(text: string, weakToo: boolean): Versions | undefined {
+  if (text.trim() === '*') return '*';
+  const versions: number[] = [];
+  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty one counts for nothing
+  while (element.lastIndex < text.length) {
+    const [, weak, opaque = ''] = element.exec(text) ?? [];
+    if (element.lastIndex === 0) return undefined;
+    if (/^[1-9]\d{0,15}$/.test(opaque) && (weakToo || !weak)) versions.push(Number(opaque));
+  }
+  return versions;
+}

@@ -1,0 +1,91 @@
+// What a route is: one entry says its path, who may call it, what it takes and gives, and what it does.
+// Admission, validation, OpenAPI, 404 and 405 all read the same entry.
+
+import type { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Scope, Token } from '../../domain/token.ts';
+import type { Parameter } from './parameters.ts';
+import type { Reply, Request } from './request-reply.ts';
+
+/** The scope that a token must have, or a list of scopes it must have all. `any` is every good credential, whatever its scopes. */
+export type Access = Scope | readonly Scope[] | 'any' | 'open';
+
+// biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types
+type Parameters = Record<string, Parameter<any>>;
+
+/** What is not in the path may be missing. */
+type Values<P extends Parameters> = {
+  [Name in keyof P]: P[Name] extends Parameter<infer T> & { in: 'path' }
+    ? T
+    : P[Name] extends Parameter<infer T>
+      ? T | undefined
+      : never;
+};
+
+export interface Call<Body, P extends Parameters, A extends Access> {
+  body: Body;
+  parameters: Values<P>;
+  token: A extends 'open' ? undefined : Token;
+  /** For a route that is long; never aborts for others. */
+  ended: AbortSignal;
+  request: Request;
+  reply: Reply;
+}
+
+export interface RequestBody<Body> {
+  /** Media types that are taken. */
+  types: string[];
+  /** Of a JSON body; without it the handler reads the body from the socket as it comes, of any length. */
+  schema?: z.ZodType<Body>;
+}
+
+export interface Answer {
+  status?: 200 | 201 | 202 | 204;
+  description: string;
+  /** Of a JSON answer. */
+  schema?: z.ZodType;
+  /** Other media types, by what the client accepts. */
+  streams?: string[];
+  headers?: Record<string, string>;
+  /** A 304 is possible. */
+  notModified?: boolean;
+}
+
+export interface Definition<Body, P extends Parameters, A extends Access> {
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  path: string;
+  access: A;
+  operationId: string;
+  summary: string;
+  description?: string;
+  parameters?: P;
+  /** It may take very long: `ended` aborts when the credential is no longer good. */
+  isLong?: true;
+  /** A client may have many of these in progress on one connection. Other requests wait until those before them are answered. */
+  isConcurrent?: true;
+  /** Refuses who may not ask although the credential is good, before the body is looked at. */
+  guard?(request: Request): void;
+  /** Without it the operation takes none. */
+  body?: RequestBody<Body>;
+  answer: Answer;
+  /** Those that not every operation with the same access, parameters and body can give. */
+  errors?: ErrorCode[];
+  /** What it returns is the JSON of the answer, or the stream that is sent. */
+  handle(call: Call<Body, P, A>): unknown;
+}
+
+export type Route = Definition<unknown, Parameters, Access>;
+
+/** Of an answer with a secret in it. */
+export const NO_STORE = { 'Cache-Control': '`no-store`' };
+
+/** Lets the types of body, parameters and token flow into the handler. */
+export function route<Body, A extends Access, P extends Parameters = Record<never, never>>(
+  definition: Definition<Body, P, A>,
+): Route {
+  return definition as unknown as Route;
+}
+
+export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[]): RequestBody<Body> {
+  return { types: ['application/json', ...otherTypes], schema };
+}

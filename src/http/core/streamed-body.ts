@@ -1,0 +1,55 @@
+// A body of any length as it comes: it is read no faster than it is used, and waited for no longer than its client goes on.
+
+import type { IncomingMessage } from 'node:http';
+import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import { BODY_TIMEOUT_MS, noteLongBody, requestTooLate } from './connection.ts';
+
+/** Each so many bytes have the time that a whole body has elsewhere. */
+const LONG_BODY_BYTES = 1024;
+/** Least rate over all the time that the client is waited for. What it sent faster before counts, up to a bound. */
+const BYTES_PER_S = 1024;
+const GRACE_BYTES = 30 * BYTES_PER_S;
+const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
+
+/** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */
+export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
+  noteLongBody(request);
+  const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
+  let missingBytes = LONG_BODY_BYTES;
+  let leftMs = BODY_TIMEOUT_MS;
+  let creditBytes = GRACE_BYTES;
+  for (;;) {
+    const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
+    const next = await orEnd(chunks.next(), Math.min(leftMs, (creditBytes / BYTES_PER_S) * 1000), ended);
+    if (next.done) return;
+    missingBytes -= next.value.length;
+    const waitedMs = performance.now() - waitedSinceMs;
+    leftMs -= waitedMs;
+    creditBytes = Math.min(MAX_CREDIT_BYTES, creditBytes + next.value.length) - (waitedMs / 1000) * BYTES_PER_S;
+    if (missingBytes <= 0) {
+      missingBytes = LONG_BODY_BYTES;
+      leftMs = BODY_TIMEOUT_MS;
+    }
+    yield next.value;
+  }
+}
+
+function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    // Not at once: if we stood still ourselves, what has come meanwhile is read first.
+    const timer = setTimeout(() => setImmediate(() => reject(requestTooLate())), timeoutMs);
+    ended.addEventListener('abort', stop);
+    if (ended.aborted) stop();
+    promise.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+      ended.removeEventListener('abort', stop);
+    });
+
+    function stop(): void {
+      clearTimeout(timer);
+      const { reason } = ended;
+      const isOurs = reason instanceof PlantStoreError;
+      reject(isOurs ? reason : unavailable('The service is stopping: send the whole file again'));
+    }
+  });
+}

@@ -1,0 +1,79 @@
+// The certificate and its key: read at the start, and again whenever the files change, without a connection lost.
+
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import type { TlsFiles } from '../../config/config.ts';
+import { Refusal } from '../../lib/user-error.ts';
+import type { Observe } from '../../observability/service-events.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** A client that opens a connection and says nothing. */
+export const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/** For a year nobody who was here comes back without TLS. */
+export const HSTS = 'max-age=31536000';
+
+export type Certificate = SecureContextOptions & { cert: string; key: string };
+
+/** Throws Refusal when it cannot be used. */
+export async function readCertificate(files: TlsFiles): Promise<Certificate> {
+  return requireUsable(await readFiles(files));
+}
+
+async function readFiles({ certPath, keyPath }: TlsFiles): Promise<Certificate> {
+  const [cert, key] = await Promise.all([read('TLS_CERT', certPath), read('TLS_KEY', keyPath)]);
+  return { cert, key, minVersion: 'TLSv1.2' };
+}
+
+async function read(name: string, path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    throw new Refusal(`${name} cannot be read: ${(error as Error).message}`, 2);
+  }
+}
+
+function requireUsable(certificate: Certificate): Certificate {
+  try {
+    createSecureContext(certificate); // which takes an empty file for none at all
+    if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
+      throw new Error('the key is that of another one');
+    }
+    return certificate;
+  } catch (error) {
+    throw new Refusal(`TLS_CERT and TLS_KEY are not a certificate and its key: ${(error as Error).message}`, 2);
+  }
+}
+
+/**
+ * By their content: links are swapped, and files replaced, in many ways. As long as the two do not fit together, the one
+ * in use stays.
+ */
+export function followCertificate(files: TlsFiles, first: Certificate, server: Server, observe: Observe): void {
+  let inUse = first;
+  /** Seen once, it may be one file of two that was replaced. */
+  let fault = { reason: '', times: 0 };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  server.on('close', () => clearInterval(timer));
+
+  async function look(): Promise<void> {
+    try {
+      const found = await readFiles(files);
+      if (found.cert !== inUse.cert || found.key !== inUse.key) {
+        server.setSecureContext(requireUsable(found));
+        inUse = found;
+        observe({ kind: 'certificate_renewed', validTo: validTo(found) });
+      }
+      fault = { reason: '', times: 0 };
+    } catch (error) {
+      const reason = (error as Error).message;
+      fault = { reason, times: reason === fault.reason ? fault.times + 1 : 1 };
+      if (fault.times === 2) observe({ kind: 'certificate_unusable', reason });
+    }
+  }
+}
+
+function validTo({ cert }: Certificate): string {
+  return new X509Certificate(cert).validToDate.toISOString();
+}

@@ -1,0 +1,50 @@
+// All routes there are. One that does not say who may call it is refused at the start.
+
+import type { Store } from '../../domain/store.ts';
+import { SCOPES } from '../../domain/token.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import type { Route } from '../core/route.ts';
+import { pageRoutes } from './console-pages.ts';
+import { eventRoutes } from './events.ts';
+import { operationRoutes } from './health-metrics.ts';
+import { transferRoutes } from './import-export.ts';
+import { type McpTools, mcpRoute } from './mcp.ts';
+import { openapiRoute } from './openapi.ts';
+import { plantRoutes } from './plants.ts';
+import { summaryRoute } from './summary.ts';
+import { tokenRoutes } from './tokens.ts';
+import { type WebhookTools, webhookRoutes } from './webhooks.ts';
+
+export interface RouteOptions {
+  store: Store;
+  basePath: string;
+  metrics: Metrics;
+  webhooks: WebhookTools;
+  mcp: McpTools;
+  /** When it aborts, streams end. */
+  stopping: AbortSignal;
+  clock: () => number;
+}
+
+export function createRoutes({ store, basePath, metrics, webhooks, mcp, stopping, clock }: RouteOptions): Route[] {
+  const described = [
+    ...plantRoutes(store, basePath),
+    summaryRoute(store, stopping),
+    ...transferRoutes(store, stopping),
+    ...eventRoutes(store, stopping),
+    ...tokenRoutes(store, basePath, clock),
+    ...webhookRoutes(store, basePath, webhooks, clock),
+    ...operationRoutes(store, metrics, stopping),
+  ];
+  return [...described, openapiRoute(described, basePath), mcpRoute(mcp), ...pageRoutes(basePath)];
+}
+
+const ACCESSES: unknown[] = [...SCOPES, 'any', 'open'];
+
+/** Types are gone when it runs: this is what holds. */
+export function requireAccess({ method, path, access }: Route): void {
+  const isList = Array.isArray(access) && access.length > 0;
+  if (isList ? !access.every((scope) => SCOPES.includes(scope)) : !ACCESSES.includes(access)) {
+    throw new Error(`${method} ${path} does not say who may call it: its access is "${access}"`);
+  }
+}

@@ -1,0 +1,164 @@
+// The console at / and the docs at /docs: files that were built, each read once and handed out as it is. Nothing in
+// them comes from elsewhere, and their policy lets nothing in.
+
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gunzipSync } from 'node:zlib';
+import { PlantStoreError } from '../../domain/errors.ts';
+import { addVary } from '../core/header-checks.ts';
+import type { Reply, Request } from '../core/request-reply.ts';
+import { type Route, route } from '../core/route.ts';
+
+/** The same from src and from what is built of it. */
+const FOLDER = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+const CONSOLE_POLICY = [
+  ...POLICY,
+  "style-src 'self'",
+  "img-src 'self'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+];
+/** Scalar writes its styles into the page. */
+const DOCS_POLICY = [...POLICY, "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self' data:"];
+
+const FOREVER = 'public, max-age=31536000, immutable';
+const ASSET_NAME = /^[\w-]+\.(js|css|svg)$/;
+
+interface Exchange {
+  request: Request;
+  reply: Reply;
+}
+
+interface File {
+  bytes: Buffer;
+  etag: string;
+}
+
+export function pageRoutes(basePath: string): Route[] {
+  const files = new Map<string, Promise<File>>();
+
+  const pages = [
+    route({
+      method: 'GET',
+      path: '/',
+      access: 'open',
+      operationId: 'getConsole',
+      summary: 'Show the console',
+      answer: { description: 'A page', streams: ['text/html'] },
+      handle: (call) => sendPage(call, 'index.html', CONSOLE_POLICY),
+    }),
+    route({
+      method: 'GET',
+      path: '/docs',
+      access: 'open',
+      operationId: 'getDocs',
+      summary: 'Show this interface as a page to try',
+      answer: { description: 'A page', streams: ['text/html'] },
+      handle: (call) => sendPage(call, 'docs.html', DOCS_POLICY),
+    }),
+    route({
+      method: 'GET',
+      path: '/assets/:name',
+      access: 'open',
+      operationId: 'getAsset',
+      summary: 'Give a file of a page',
+      answer: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
+      handle({ request, reply }) {
+        const { name = '' } = request.params;
+        if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}.gz`)) {
+          throw new PlantStoreError('no_such_path', 'No such file: load the page again');
+        }
+        reply.header('cache-control', FOREVER); // its name changes with it
+        return sendFile({ request, reply }, `assets/${name}`);
+      },
+    }),
+  ];
+  return basePath === '' ? pages : [...pages, slashRoute(basePath)];
+
+  async function sendPage(exchange: Exchange, name: string, policy: string[]): Promise<unknown> {
+    if (!existsSync(`${FOLDER}${name}.gz`)) {
+      throw new PlantStoreError('no_such_path', 'The pages are not built yet: run "npm run build"');
+    }
+    exchange.reply
+      .header('cache-control', 'no-cache')
+      .header('content-security-policy', policy.join('; '))
+      .header('cross-origin-opener-policy', 'same-origin')
+      .header('referrer-policy', 'no-referrer');
+    return sendFile(exchange, name);
+  }
+
+  async function sendFile({ request, reply }: Exchange, name: string): Promise<unknown> {
+    const isGzip = takesGzip(request);
+    const { bytes, etag } = await open(name, isGzip);
+    reply.type(TYPES[extname(name)] ?? 'application/octet-stream').header('etag', etag);
+    addVary(reply, 'accept-encoding');
+    if (hasIt(request, etag)) {
+      reply.code(304);
+      return undefined;
+    }
+    if (isGzip) reply.header('content-encoding', 'gzip');
+    return bytes;
+  }
+
+  function open(name: string, isGzip: boolean): Promise<File> {
+    const key = isGzip ? `${name}.gz` : name;
+    const known = files.get(key) ?? read(name, isGzip);
+    files.set(key, known);
+    known.catch(() => files.delete(key));
+    return known;
+  }
+}
+
+/** Nearly everybody takes it compressed, which is how it is kept. */
+async function read(name: string, isGzip: boolean): Promise<File> {
+  const compressed = await readFile(`${FOLDER}${name}.gz`);
+  const bytes = isGzip ? compressed : gunzipSync(compressed);
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
+}
+
+/** What the page asks for is relative to it, so it has to end with a slash. */
+function slashRoute(basePath: string): Route {
+  return route({
+    method: 'GET',
+    path: '',
+    access: 'open',
+    operationId: 'redirectToConsole',
+    summary: 'Lead to the console',
+    answer: { description: 'Where it is' },
+    handle({ reply }) {
+      reply.code(308).header('location', `${basePath}/`);
+    },
+  });
+}
+
+function takesGzip({ headers }: Request): boolean {
+  const codings = String(headers['accept-encoding'] ?? '').split(',');
+  return codings.some((coding) => {
+    const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
+    return name === 'gzip' && !parameters.some((part) => /^q=0(\.0*)?$/.test(part));
+  });
+}
+
+/** A proxy that compresses makes ours a weak one. */
+function hasIt({ headers: { 'if-none-match': known = '' } }: Request, etag: string): boolean {
+  return known.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
+}

@@ -1,0 +1,82 @@
+// GET /events: the change log, as a page or as a stream of server-sent events that goes on.
+
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { Change, type ChangeLog } from '../../domain/change.ts';
+import { printJson } from '../../lib/exact-json.ts';
+import { preferredType } from '../core/accept.ts';
+import { addVary } from '../core/header-checks.ts';
+import { after, lastEventId, limit } from '../core/parameters.ts';
+import { type Route, route } from '../core/route.ts';
+
+const EVENT_STREAM = 'text/event-stream';
+const KEEP_ALIVE_MS = 15_000;
+
+export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/events',
+      access: 'plants:read',
+      operationId: 'listChanges',
+      summary: 'Read or follow the change log',
+      description:
+        'Every create, update and delete, oldest first. Fewer than `limit` may come where they are long: the end is an ' +
+        'empty array. As an event stream it goes on with each new change: `id` is the ' +
+        'number, `event` the type, `data` the Change; a comment line comes every 15 s, and a client that does not read is cut off.',
+      parameters: { after, limit, lastEventId },
+      answer: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },
+      errors: ['changes_pruned'],
+      isLong: true,
+      async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
+        addVary(reply, 'accept');
+        if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
+          return log.changes({ after, limit });
+        }
+        const known = lastEventId ?? after;
+        await log.changes({ after: known, limit: 1 }); // or it says now that they are gone
+        reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
+        const closed = new AbortController();
+        const signal = AbortSignal.any([stopping, ended, closed.signal]);
+        const stream = toEventStream(log.follow({ after: known, signal }), signal);
+        return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
+      },
+    }),
+  ];
+}
+
+async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSignal): AsyncGenerator<string> {
+  yield ': changes of Plant Store\n\n';
+  const iterator = changes[Symbol.asyncIterator]();
+  let next = iterator.next();
+  while (!signal.aborted) {
+    const result = await within(KEEP_ALIVE_MS, next);
+    if (result === 'late') {
+      yield ': still here\n\n';
+      continue;
+    }
+    if (result.done) return;
+    next = iterator.next();
+    next.catch(() => {}); // thrown when it is awaited, after the reader took this one
+    yield toEvent(result.value);
+  }
+}
+
+/** For all who are being shown the same change. */
+const printed = new WeakMap<Change, string>();
+
+function toEvent(change: Change): string {
+  const known = printed.get(change);
+  if (known !== undefined) return known;
+  const event = `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
+  printed.set(change, event);
+  return event;
+}
+
+async function within<T>(timeMs: number, promise: Promise<T>): Promise<T | 'late'> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), timeMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,64 @@
+// For those who run the service rather than use it: is it alive, can it write, how is it doing.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { PlantStoreError } from '../../domain/errors.ts';
+import type { Store } from '../../domain/store.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { type Route, route } from '../core/route.ts';
+
+/** A probe is a commit: however often it is asked, the disk sees one in this time. */
+const PROBE_EVERY_MS = 1000;
+const PROBE_TIMEOUT_MS = 5000;
+
+const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
+
+export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
+  let probe: Promise<void> | undefined;
+
+  return [
+    route({
+      method: 'GET',
+      path: '/healthz',
+      access: 'open',
+      operationId: 'getHealth',
+      summary: 'Tell if the process lives',
+      answer: { description: 'It lives', schema: Status },
+      handle: () => ({ status: 'ok' }),
+    }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      access: 'open',
+      operationId: 'getReadiness',
+      summary: 'Tell if plants can be stored now',
+      answer: { description: 'They can', schema: Status },
+      async handle() {
+        if (stopping.aborted) throw new PlantStoreError('unavailable', 'The service is stopping');
+        probe ??= probeOnce();
+        await probe;
+        return { status: 'ready' };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      access: 'admin',
+      operationId: 'getMetrics',
+      summary: 'Give figures to Prometheus',
+      answer: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
+      async handle({ reply }) {
+        reply.type(metrics.contentType);
+        return metrics.print();
+      },
+    }),
+  ];
+
+  function probeOnce(): Promise<void> {
+    setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
+    const late = sleep(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw new PlantStoreError('unavailable', 'The database does not answer');
+    });
+    return Promise.race([store.probe(), late]);
+  }
+}

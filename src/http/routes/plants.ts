@@ -1,0 +1,146 @@
+// Everything under /plants about one record or a page of them. The whole store at once is in transfer.ts.
+
+import { z } from 'zod';
+import { PlantStoreError } from '../../domain/errors.ts';
+import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
+import { conditionHolds } from '../../domain/precondition.ts';
+import { etagOf } from '../core/etag.ts';
+import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
+import { jsonBody, type Route, route } from '../core/route.ts';
+
+const ETAG = { ETag: 'Number of the change that made this version, quoted' };
+const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
+
+export function plantRoutes(store: PlantStore, basePath: string): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/plants',
+      access: 'plants:write',
+      operationId: 'createPlant',
+      summary: 'Create a plant',
+      description:
+        'Stored for good when the 200 is sent. The same plant sent again is answered again and stored once; ' +
+        'a different plant under a taken id is refused.',
+      body: jsonBody(NewPlant),
+      isConcurrent: true,
+      answer: {
+        description: 'The plant is stored',
+        schema: Plant,
+        headers: {
+          ...ETAG,
+          Location: 'Path of the record',
+          'Idempotent-Replayed': '`true` when the same plant was stored before',
+        },
+      },
+      errors: ['id_taken'],
+      async handle({ body, token, reply }) {
+        const { seq, replayed } = await store.create(body, { tokenId: token.id });
+        const { id, name, tag } = body;
+        reply.header('etag', etagOf(seq)).header('location', `${basePath}/plants/${id}`);
+        if (replayed) reply.header('idempotent-replayed', 'true');
+        return { name, tag };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/plants',
+      access: 'plants:read',
+      operationId: 'listPlants',
+      summary: 'List plants by ascending id',
+      description:
+        'A walk along the `Link` headers shows every record that exists throughout it exactly once, whatever is written meanwhile.',
+      parameters: { limit, cursor, tag, q },
+      answer: {
+        description: 'A page of records',
+        schema: z.array(PlantRecord),
+        headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
+      },
+      async handle({ parameters, reply }) {
+        const { records, next } = await store.list(parameters);
+        if (next !== undefined) reply.header('link', `<${basePath}/plants?${toQuery(parameters, next)}>; rel="next"`);
+        return records;
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/plants/:id',
+      access: 'plants:read',
+      operationId: 'getPlant',
+      summary: 'Read a plant',
+      parameters: IF_UNCHANGED,
+      answer: { description: 'The record', schema: PlantRecord, headers: ETAG, notModified: true },
+      errors: ['not_found', 'condition_failed'],
+      async handle({ parameters: { id, ifMatch, ifNoneMatch }, reply }) {
+        const { record, seq } = await store.get(id);
+        if (!conditionHolds({ ifMatch }, seq)) {
+          throw new PlantStoreError('condition_failed', `Plant ${id} is at version ${seq}`, { detail: { seq } });
+        }
+        reply.header('etag', etagOf(seq));
+        if (conditionHolds({ ifNoneMatch }, seq)) return record;
+        reply.code(304);
+        return undefined;
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/plants/:id',
+      access: 'plants:write',
+      operationId: 'putPlant',
+      summary: 'Replace a plant, or create it',
+      description:
+        'What is the same already stays as it is: same ETag, no change in the log. `If-None-Match: *` only creates, `If-Match` only replaces.',
+      parameters: IF_UNCHANGED,
+      body: jsonBody(Plant),
+      isConcurrent: true,
+      answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      errors: ['condition_failed'],
+      async handle({ parameters: { id, ...condition }, body, token, reply }) {
+        const { record, seq } = await store.put(id, body, { tokenId: token.id, ...condition });
+        reply.header('etag', etagOf(seq));
+        return record;
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: '/plants/:id',
+      access: 'plants:write',
+      operationId: 'patchPlant',
+      summary: 'Change the name or the tag of a plant',
+      description: 'A JSON merge patch (RFC 7396): what is not in it stays, `"tag": null` removes the tag.',
+      parameters: IF_UNCHANGED,
+      body: jsonBody(PlantPatch, 'application/merge-patch+json'),
+      isConcurrent: true,
+      answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      errors: ['not_found', 'condition_failed'],
+      async handle({ parameters: { id, ...condition }, body, token, reply }) {
+        const { record, seq } = await store.patch(id, body, { tokenId: token.id, ...condition });
+        reply.header('etag', etagOf(seq));
+        return record;
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/plants/:id',
+      access: 'plants:write',
+      operationId: 'deletePlant',
+      summary: 'Delete a plant',
+      description: 'The id is free again.',
+      parameters: IF_UNCHANGED,
+      answer: { status: 204, description: 'It is deleted' },
+      errors: ['not_found', 'condition_failed'],
+      async handle({ parameters: { id, ...condition }, token }) {
+        await store.delete(id, { tokenId: token.id, ...condition });
+      },
+    }),
+  ];
+}
+
+function toQuery({ limit, tag, q }: ListQuery, next: string): string {
+  const query = new URLSearchParams();
+  if (limit !== undefined) query.set('limit', String(limit));
+  if (tag !== undefined) query.set('tag', tag);
+  if (q !== undefined) query.set('q', q);
+  query.set('cursor', next);
+  return query.toString();
+}

@@ -1,0 +1,141 @@
+// Everything under /tokens: who may use the service, for what, how often and how long.
+
+import { z } from 'zod';
+import { PlantStoreError } from '../../domain/errors.ts';
+import {
+  DEFAULT_GRACE_MS,
+  DEFAULT_SCOPES,
+  DescribedToken,
+  describeToken,
+  issueToken,
+  renewSecret,
+  requireScopes,
+  SCOPES,
+  type Scope,
+  type Token,
+  type TokenStore,
+  TokenWithSecret,
+  WantedToken,
+} from '../../domain/token.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import { parseRate } from '../../lib/token-bucket.ts';
+import { grace, tokenId as id } from '../core/parameters.ts';
+import { jsonBody, NO_STORE, type Route, route } from '../core/route.ts';
+
+export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
+  return [
+    route({
+      method: 'POST',
+      path: '/tokens',
+      access: 'admin',
+      operationId: 'createToken',
+      summary: 'Make a token',
+      description: 'It can have no scope that the token which asks for it lacks.',
+      body: jsonBody(WantedToken),
+      answer: {
+        status: 201,
+        description: 'The token with its secret, which is shown only now',
+        schema: TokenWithSecret,
+        headers: { Location: 'Path of the token', ...NO_STORE },
+      },
+      async handle({ body: { name, scopes = DEFAULT_SCOPES, expires, rate }, token: own, reply }) {
+        requireOwnScopes(own, scopes);
+        const nowMs = clock();
+        const wanted = {
+          name,
+          scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+          expiresMs: expires === undefined ? null : toFuture(expires, nowMs),
+          rate: (rate !== undefined && parseRate(rate)) || null,
+        };
+        const { token, secret } = await issueToken(store, wanted, nowMs);
+        reply.header('location', `${basePath}/tokens/${token.id}`);
+        return { ...describeToken(token, nowMs), secret };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/tokens',
+      access: 'admin',
+      operationId: 'listTokens',
+      summary: 'List all tokens, oldest first',
+      description: 'Also those that are expired or revoked: the change log names them.',
+      answer: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
+      async handle() {
+        return (await store.listTokens()).map((token) => describeToken(token, clock()));
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/tokens/self',
+      access: 'any',
+      operationId: 'getOwnToken',
+      summary: 'Tell what the credential of this request may do',
+      description:
+        'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
+      answer: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
+      handle({ token }) {
+        return describeToken(token, clock());
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/tokens/:id',
+      access: 'admin',
+      operationId: 'getToken',
+      summary: 'Read a token',
+      parameters: { id },
+      answer: { description: 'The token, without its secret', schema: DescribedToken },
+      errors: ['not_found'],
+      async handle({ parameters: { id } }) {
+        return describeToken(await store.getToken(id), clock());
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/tokens/:id',
+      access: 'admin',
+      operationId: 'revokeToken',
+      summary: 'Revoke a token',
+      description:
+        'No node takes it a second later. The last token that is active with the scope `admin` cannot be revoked here.',
+      parameters: { id },
+      answer: { status: 204, description: 'It is revoked' },
+      errors: ['not_found', 'last_admin'],
+      async handle({ parameters: { id } }) {
+        await store.revokeToken(id, clock());
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/tokens/:id/rotate',
+      access: 'admin',
+      operationId: 'rotateToken',
+      summary: 'Give a token a new secret',
+      description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
+      parameters: { id, grace },
+      answer: {
+        description: 'The token with its new secret, which is shown only now',
+        schema: TokenWithSecret,
+        headers: NO_STORE,
+      },
+      errors: ['not_found'],
+      async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own }) {
+        requireOwnScopes(own, (await store.getToken(id)).scopes);
+        const { token, secret } = await renewSecret(store, id, clock(), graceMs);
+        return { ...describeToken(token, clock()), secret };
+      },
+    }),
+  ];
+}
+
+/** Nobody gets at more than they have by making, or taking over, a token. */
+function requireOwnScopes(own: Token, wanted: Scope[]): void {
+  for (const scope of wanted) requireScopes(own, scope);
+}
+
+function toFuture(text: string, nowMs: number): number {
+  const durationMs = parseDuration(text);
+  const timeMs = durationMs === undefined ? Date.parse(text) : nowMs + durationMs;
+  if (timeMs > nowMs) return timeMs;
+  throw new PlantStoreError('not_valid', '"expires" must be in the future');
+}

@@ -1,0 +1,77 @@
+// The change log as it grows: what is there, then each new change when its commit is done.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Change, ChangeQuery } from '../domain/change.ts';
+import { charsOf } from '../domain/page-size.ts';
+
+/** So often it is looked if another process has written. */
+const POLL_MS = 500;
+/** What each of many followers may hold in memory. */
+const CHANGES_AT_ONCE = 500;
+const CHARS_AT_ONCE = 64 * 1024;
+/** Who has seen all there is gathers for so long, instead of reading after every single commit. */
+const GATHER_MS = 20;
+/** Within this nobody else's commit is worth another look. */
+const FRESH_MS = 50;
+
+export interface Follow {
+  follow(options: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
+  /** Called after every commit of this process, and when another is heard of. */
+  onCommit(): void;
+}
+
+export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>): Follow {
+  const waiting = new Set<() => void>();
+  let commits = 0;
+  /** What was read last: those who are up to date all ask for the same. */
+  let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
+
+  return {
+    async *follow({ after, signal }) {
+      let last = after;
+      while (!signal?.aborted) {
+        const commitsBefore = commits; // before the look, so that none is missed between the two
+        const changes = await read(last);
+        for (const change of changes) {
+          yield change;
+          if (signal?.aborted) return;
+          last = change.seq;
+        }
+        if (changes.length === 0 && commits === commitsBefore) await nextCommit(signal);
+        else if (isAll(changes)) await sleep(GATHER_MS);
+      }
+    },
+    onCommit() {
+      commits++;
+      for (const wake of waiting) wake();
+    },
+  };
+
+  function read(after: number | undefined): Promise<Change[]> {
+    const atMs = performance.now();
+    if (recent?.after === after && recent?.commits === commits && atMs - recent.atMs < FRESH_MS) return recent.changes;
+    const changes = readChanges({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE });
+    recent = { after, commits, atMs, changes };
+    return changes;
+  }
+
+  function nextCommit(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(wake, POLL_MS);
+      signal?.addEventListener('abort', wake);
+      waiting.add(wake);
+
+      function wake(): void {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', wake);
+        waiting.delete(wake);
+        resolve();
+      }
+    });
+  }
+}
+
+function isAll(changes: Change[]): boolean {
+  const chars = changes.reduce((sum, { plant }) => sum + charsOf(plant), 0);
+  return changes.length < CHANGES_AT_ONCE && chars <= CHARS_AT_ONCE;
+}

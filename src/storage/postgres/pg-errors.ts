@@ -1,0 +1,83 @@
+// What a PostgreSQL error means for us, by its SQLSTATE and never by its text, which may be in any language.
+
+import pg from 'pg';
+import { unavailable } from '../../domain/errors.ts';
+
+export type Failure =
+  /** Rolled back because of others: worth another try at once. */
+  | 'conflict'
+  /** Rolled back: it took too long, or the server is short of something. Try again later. */
+  | 'busy'
+  /** No room: rolled back, and worth another try when there is room. */
+  | 'full'
+  /** The connection is gone, or there was none, or what answers is no primary. */
+  | 'unreachable'
+  /** Nothing we know: rolled back. */
+  | 'bug';
+
+const FAILURES: Record<string, Failure> = {
+  '0A000': 'unreachable', // feature_not_supported: of our statements, only what a standby says to BEGIN READ WRITE
+  '40001': 'conflict', // serialization_failure
+  '40P01': 'conflict', // deadlock_detected
+  '23505': 'conflict', // unique_violation: another node was first
+  '25006': 'unreachable', // read_only_sql_transaction: a standby
+  '25P03': 'busy', // idle_in_transaction_session_timeout
+  '25P04': 'busy', // transaction_timeout
+  '53100': 'full', // disk_full
+  '55006': 'busy', // object_in_use: a copy into the database is under way
+  '55P03': 'busy', // lock_not_available
+  '57014': 'busy', // query_canceled: the statement timeout
+};
+const FAILURES_OF_CLASS: Record<string, Failure> = {
+  '08': 'unreachable', // connection exceptions
+  '28': 'unreachable', // authorization: at a connect only
+  '3D': 'unreachable', // no such database
+  '53': 'busy', // insufficient resources
+  '57': 'unreachable', // operator intervention
+  '58': 'busy', // system errors
+};
+
+export function failureOf(error: unknown): Failure {
+  if (!(error instanceof pg.DatabaseError)) return isMistake(error) ? 'bug' : 'unreachable';
+  const { code = '' } = error;
+  return FAILURES[code] ?? FAILURES_OF_CLASS[code.slice(0, 2)] ?? 'bug';
+}
+
+/** Of our own code, as opposed to what the driver says of its connection. */
+function isMistake(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
+}
+
+export class TransactionError extends Error {
+  readonly failure: Failure;
+  /** It may have been committed. */
+  readonly unknown: boolean;
+
+  constructor(cause: unknown, unknown: boolean, failure = failureOf(cause)) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.name = 'TransactionError';
+    this.failure = failure;
+    this.unknown = unknown;
+  }
+}
+
+const SEND_AGAIN = 'It is not known if the record was stored: send the same record again';
+const ADVICE: Partial<Record<Failure, string>> = {
+  conflict: 'The record is changed by many: try again later',
+  busy: 'The database is busy: try again later',
+  full: 'The disk of the database is full: try again later',
+  unreachable: 'The database cannot be reached: try again later',
+};
+
+/** What is told to who wanted to write. A bug stays what it is. */
+export function toWriteError(error: unknown): Error {
+  if (!(error instanceof TransactionError)) return error as Error;
+  const advice = error.unknown ? SEND_AGAIN : ADVICE[error.failure];
+  return advice === undefined ? error : unavailable(advice, error);
+}
+
+/** And to who wanted to read. */
+export function toReadError(error: unknown): Error {
+  if (!(error instanceof TransactionError) || error.failure === 'bug') return error as Error;
+  return unavailable('The database cannot be read now: try again later', error);
+}

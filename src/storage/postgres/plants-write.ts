@@ -1,0 +1,106 @@
+// A batch of steps → one call of a function of the database → what became of each. Which function does what is said
+// in the migrations.
+
+import type { Plant } from '../../domain/plant.ts';
+import { createSlices } from '../../lib/event-loop-turns.ts';
+import type { PlantRow } from '../row-mapping.ts';
+import type { PlantWrite } from '../write-rules.ts';
+import { readNumbers, toArray } from './pg-array.ts';
+import type { Calls } from './qualified-names.ts';
+import { indexKeys } from './search.ts';
+import type { Row, Statement, Transactions } from './transaction.ts';
+
+/** To be done only if the record is as it was seen: `present`. */
+export interface Step {
+  write: PlantWrite;
+  present: PlantRow | undefined;
+  action: { does: 'store'; plant: Plant } | { does: 'delete' } | { does: 'keep' };
+}
+
+/** It is done, with this number, or kept; or else the record was another one, and nothing was done. */
+export type Outcome = { seq: number } | { kept: true } | { present: PlantRow | undefined };
+
+/** No id may come twice. Throws TransactionError. */
+export async function writeSteps({ write, names: { calls } }: Transactions, steps: Step[]): Promise<Outcome[]> {
+  const isNew = steps[0]?.present === undefined;
+  const rows = await write(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
+  const outcomes: Outcome[] = steps.map(() => (isNew ? { present: undefined } : { kept: true }));
+  for (const row of rows) {
+    if (row.n !== null) outcomes[(row.n as number) - 1] = { present: toPresent(row) };
+    else if (row.seqs !== null) {
+      for (const [at, seq] of readNumbers(row.seqs as string).entries()) if (seq !== undefined) outcomes[at] = { seq };
+    }
+  }
+  return outcomes;
+}
+
+async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
+  const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
+  const added: Indexed[] = [];
+  const slices = createSlices();
+  for (const [at, { write }] of steps.entries()) {
+    if (slices.isOver()) await slices.next(); // names take their time to fold
+    added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
+  }
+  return {
+    text: `SELECT * FROM ${calls.create_plants_2}`,
+    values: [
+      toArray(steps.map(({ write }) => write.id)),
+      toArray(plants.map(({ name }) => name)),
+      toArray(plants.map(({ tag }) => tag ?? null)),
+      toArray(steps.map(({ write }) => write.nowMs)),
+      toArray(steps.map(({ write }) => write.tokenId)),
+      ...indexEntries(added),
+    ],
+  };
+}
+
+async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
+  const removed: Indexed[] = [];
+  const added: Indexed[] = [];
+  const after: (Plant | PlantRow)[] = [];
+  const slices = createSlices();
+  for (const { write, action, present } of steps) {
+    if (slices.isOver()) await slices.next();
+    const { id } = write;
+    const before = present as PlantRow;
+    after.push(action.does === 'store' ? action.plant : before);
+    if (action.does === 'keep') continue;
+    const old = new Set(indexKeys(before));
+    const now = new Set(action.does === 'store' ? indexKeys(action.plant) : []);
+    removed.push({ id, words: [...old.difference(now)] });
+    added.push({ id, words: [...now.difference(old)] });
+  }
+  return {
+    text: `SELECT * FROM ${calls.change_plants_2}`,
+    values: [
+      toArray(steps.map(({ write }) => write.id)),
+      toArray(steps.map(({ present }) => present?.seq ?? null)),
+      toArray(steps.map(({ action }) => action.does)),
+      toArray(after.map(({ name }) => name)),
+      toArray(after.map(({ tag }) => tag ?? null)),
+      toArray(steps.map(({ write }) => write.nowMs)),
+      toArray(steps.map(({ write }) => write.tokenId)),
+      ...indexEntries(removed),
+      ...indexEntries(added),
+    ],
+  };
+}
+
+export interface Indexed {
+  id: bigint;
+  words: bigint[];
+}
+
+/** By ascending id and word: a list of words, and one of ids. */
+export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
+  const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return [
+    toArray(sorted.flatMap(({ words }) => words.sort((a, b) => (a < b ? -1 : 1)))),
+    toArray(sorted.flatMap(({ id, words }) => words.map(() => id))),
+  ];
+}
+
+function toPresent(row: Row): PlantRow | undefined {
+  return row.name === null ? undefined : (row as unknown as PlantRow);
+}

@@ -1,0 +1,130 @@
+// What is put into the index `words`, and how candidates are found in it, in the order of ids. The index narrows down;
+// whether a record is wanted is decided by the one rule of words.ts.
+
+import type { Filter } from '../../domain/list-cursor.ts';
+import { hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
+import { MAX_ID, type Plant } from '../../domain/plant.ts';
+import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
+import { toArray } from './pg-array.ts';
+import type { Tables } from './qualified-names.ts';
+import type { Query, Statement } from './transaction.ts';
+
+const MAX_WORDS = 500;
+/** Longer names count as having very many words: folding them takes too long. Migration 0004 says the same in SQL. */
+const MAX_NAME_BYTES = 4096;
+/** Enough to narrow down. */
+const MAX_WORDS_ASKED = 16;
+/** What more words than this begin with is common, and nothing to narrow down by. */
+const MAX_ENDINGS = 64;
+/** Of each of several words, so many are looked at in the first pass; of one, as many as the page wants. */
+const PASS_IDS = 500;
+/** Each pass that was not enough is followed by a longer one. */
+const LONGER = 4;
+const MAX_PASS = 10_000;
+
+export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
+  const words = Buffer.byteLength(name) > MAX_NAME_BYTES ? undefined : new Set(wordsOf(name).map(wordKey));
+  const keys = words === undefined || words.size > MAX_WORDS ? [MANY] : [...words];
+  if (tag != null) keys.push(tagKey(tag));
+  return keys;
+}
+
+export interface Search {
+  /** Plants from `from` on, ascending, that may be wanted; and the last id that was looked at, if there are more. */
+  next(from: bigint, atMost: number): Promise<{ where: Statement | undefined; upTo: bigint | undefined }>;
+  isWanted(plant: Plant): boolean;
+}
+
+/** Undefined where all are wanted. */
+export async function openSearch(query: Query, tables: Tables, { q = '', tag }: Filter): Promise<Search | undefined> {
+  const words = queryWords(q);
+  if (words.length === 0 && tag === undefined) return undefined;
+  const terms: bigint[][] = tag === undefined ? [] : [[tagKey(tag)]];
+  for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
+    const endings = await endingsOf(query, tables, word);
+    if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
+  }
+  let pass = 0;
+  return {
+    isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
+    async next(from, atMost) {
+      if (terms.length === 0) return nextStretch(query, tables, words, from);
+      const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass++);
+      const { ids, upTo } = await findCandidates(query, tables, terms, from, atOnce);
+      const where = { text: `id = ANY ($1::bigint[]) AND ${HAS_LETTERS}`, values: [toArray(ids), likeAll(words)] };
+      return { where: ids.length > 0 ? where : undefined, upTo };
+    },
+  };
+}
+
+/** Skips from word to word, whatever number of plants each has. */
+async function endingsOf(query: Query, tables: Tables, begin: string): Promise<bigint[]> {
+  const rows = await query({
+    text: `
+      WITH RECURSIVE ending (word) AS (
+        (SELECT word FROM ${tables.words} WHERE word BETWEEN $1 AND $2 ORDER BY word LIMIT 1)
+        UNION ALL
+        SELECT (SELECT w.word FROM ${tables.words} w WHERE w.word > ending.word AND w.word <= $2 ORDER BY w.word LIMIT 1)
+        FROM ending WHERE ending.word IS NOT NULL
+      )
+      SELECT word FROM ending WHERE word IS NOT NULL LIMIT ${MAX_ENDINGS + 1}`,
+    values: keysFrom(begin),
+  });
+  return rows.map(({ word }) => word as bigint);
+}
+
+/** A name in ASCII must at least contain the words; of others only words.ts knows. `$2` as `likeAll` gives it. */
+const HAS_LETTERS = '(octet_length(name) <> length(name) OR lower(name) LIKE ALL ($2::text[]))';
+
+function likeAll(words: string[]): string {
+  return toArray(words.map((word) => `%${word}%`));
+}
+
+/** Without the index. */
+async function nextStretch(
+  query: Query,
+  tables: Tables,
+  words: string[],
+  from: bigint,
+): Promise<{ where: Statement; upTo: bigint | undefined }> {
+  const [last] = await query({
+    text: `SELECT id FROM ${tables.plants} WHERE id >= $1 ORDER BY id OFFSET ${MAX_PASS - 1} LIMIT 1`,
+    values: [from],
+  });
+  const upTo = last?.id as bigint | undefined;
+  const text = `id BETWEEN $1 AND $3 AND ${HAS_LETTERS}`;
+  return { where: { text, values: [from, likeAll(words), upTo ?? MAX_ID] }, upTo };
+}
+
+/** The plants that have a word of every term. */
+async function findCandidates(
+  query: Query,
+  tables: Tables,
+  terms: bigint[][],
+  from: bigint,
+  atOnce: number,
+): Promise<{ ids: bigint[]; upTo: bigint | undefined }> {
+  const lists = await Promise.all(terms.map((words) => idsOf(query, tables, words, from, atOnce)));
+  if (lists.some((ids) => ids.length === 0)) return { ids: [], upTo: undefined };
+  const lasts = lists.filter((ids) => ids.length === atOnce).map((ids) => ids.at(-1) as bigint);
+  const end = lasts.length > 0 ? lasts.reduce((a, b) => (a < b ? a : b)) : undefined;
+  const [shortest = [], ...others] = lists.toSorted((a, b) => a.length - b.length);
+  const sets = others.map((ids) => new Set(ids));
+  const ids = shortest.filter((id) => id <= (end ?? MAX_ID) && sets.every((set) => set.has(id)));
+  if (end === undefined) return { ids, upTo: undefined };
+  const start = lists.map(([first]) => first as bigint).reduce((a, b) => (a > b ? a : b)); // nothing fits before it
+  return { ids, upTo: start > end ? start - 1n : end };
+}
+
+async function idsOf(query: Query, tables: Tables, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
+  const rows = await query({
+    text: `
+      SELECT DISTINCT found.id FROM unnest($1::bigint[]) AS asked (word)
+      CROSS JOIN LATERAL (
+        SELECT w.id FROM ${tables.words} w WHERE w.word = asked.word AND w.id >= $2 ORDER BY w.id LIMIT $3
+      ) AS found
+      ORDER BY found.id LIMIT $3`,
+    values: [toArray(words), from, limit],
+  });
+  return rows.map(({ id }) => id as bigint);
+}

@@ -1,0 +1,55 @@
+// The summary, of one moment, each part by one statement.
+
+import {
+  describeHours,
+  firstHourMs,
+  MAX_DIFFERENT_TAGS,
+  MAX_TAG_BYTES,
+  MAX_TAGS,
+  type Summary,
+} from '../../domain/plant-summary.ts';
+import { lastSeq } from './plants-read.ts';
+import type { Tables } from './qualified-names.ts';
+import type { Transactions } from './transaction.ts';
+
+const countPlants = ({ plants }: Tables) =>
+  `SELECT count(*) AS plants, count(*) FILTER (WHERE tag IS NULL) AS untagged FROM ${plants}`;
+
+const countTags = ({ plants }: Tables) => `
+  SELECT tag, plants, different FROM (
+    SELECT tag, count(*) AS plants, count(*) OVER () AS different FROM ${plants}
+    WHERE octet_length(tag) <= ${MAX_TAG_BYTES} GROUP BY tag
+  ) AS counted
+  ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
+
+/** Times grow with numbers: the first change that is new enough is found by halves, without reading the others. */
+const countChanges = ({ changes }: Tables) => `
+  WITH RECURSIVE halves (low, high) AS (
+    SELECT min(seq), max(seq) + 1 FROM ${changes}
+    UNION ALL
+    SELECT CASE WHEN is_old THEN middle + 1 ELSE low END, CASE WHEN is_old THEN high ELSE middle END
+    FROM (
+      SELECT low, high, low + (high - low) / 2 AS middle,
+        (SELECT time FROM ${changes} WHERE seq >= low + (high - low) / 2 ORDER BY seq LIMIT 1) < $1 AS is_old
+      FROM halves WHERE low < high
+    ) AS halved
+  )
+  SELECT time / 3600000 AS hour, count(*) AS changes FROM ${changes}
+  WHERE seq >= (SELECT max(low) FROM halves) AND time >= $1 GROUP BY 1`;
+
+export async function readSummary({ read, names: { tables } }: Transactions, nowMs: number): Promise<Summary> {
+  const [[counted] = [], tagRows = [], hourRows = [], [numbering] = []] = await read(
+    { text: countPlants(tables) },
+    { text: countTags(tables) },
+    { text: countChanges(tables), values: [firstHourMs(nowMs)] },
+    { text: lastSeq(tables) },
+  );
+  const areTooMany = Number(tagRows[0]?.different ?? 0) > MAX_DIFFERENT_TAGS;
+  return {
+    plants: Number(counted?.plants),
+    untagged: Number(counted?.untagged),
+    tags: areTooMany ? [] : tagRows.map(({ tag, plants }) => ({ tag: String(tag), plants: Number(plants) })),
+    lastChange: Number(numbering?.seq ?? 0),
+    changes: describeHours(new Map(hourRows.map(({ hour, changes }) => [Number(hour), Number(changes)]))),
+  };
+}

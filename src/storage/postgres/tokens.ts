@@ -1,0 +1,91 @@
+// Tokens: all SQL of them.
+
+import type { Token, TokenStore } from '../../domain/token.ts';
+import { printRate } from '../../lib/token-bucket.ts';
+import { type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
+import { lastAdmin, noActiveToken, noToken, type Refused, toError } from '../write-rules.ts';
+import { createGather } from './batched-lookup.ts';
+import { toArray } from './pg-array.ts';
+import type { Names } from './qualified-names.ts';
+import type { Row, Statement } from './transaction.ts';
+
+interface Database {
+  names: Names;
+  read(statement: Statement): Promise<Row[]>;
+  commit(statement: Statement): Promise<Row[]>;
+  /** When very many wait. */
+  tooMany(): Error;
+}
+
+type FoundRow = TokenRow & { old_until: bigint };
+
+const COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
+const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
+
+export function createTokenStore({ names: { tables, calls }, read, commit, tooMany }: Database): TokenStore {
+  const columnsOfAll = `${COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
+  const all = `SELECT ${columnsOfAll} FROM ${tables.tokens} t`;
+  return {
+    async addToken({ id, name, scopes, createdMs, expiresMs, rate }, secretHash) {
+      const text = `INSERT INTO ${tables.tokens} (id, secret_hash, name, scopes, created, expires, rate) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
+      const values = [id, secretHash, name, scopes.join(' '), createdMs, expiresMs, rate && printRate(rate)];
+      await commit({ text, values });
+    },
+    findToken: createGather(findTokens, tooMany),
+    getToken,
+    async listTokens() {
+      return (await read({ text: `${all} ORDER BY t.created, t.id` })).map((row) =>
+        toToken(row as unknown as FoundRow),
+      );
+    },
+    async revokeToken(id, nowMs, evenLastAdmin = false) {
+      // All of them are locked, so that of the last two each cannot revoke the other at once.
+      const text = `
+        WITH admins AS MATERIALIZED (
+          SELECT id FROM ${tables.tokens} WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
+        )
+        UPDATE ${tables.tokens} SET revoked = coalesce(revoked, $2)
+        WHERE id = $1 AND ($3 OR EXISTS (SELECT FROM admins WHERE id <> $1) OR NOT EXISTS (SELECT FROM admins))
+        RETURNING id`;
+      const revoked = await commit({ text, values: [id, nowMs, evenLastAdmin] });
+      if (revoked.length > 0) return;
+      await getToken(id);
+      refuse(lastAdmin(id));
+    },
+    async rotateToken(id, secretHash, nowMs, oldUntilMs) {
+      const text = `SELECT ${calls.rotate_token_2} AS is_rotated`;
+      const [row] = await commit({ text, values: [id, secretHash, nowMs, oldUntilMs] });
+      if (!row?.is_rotated) refuse(noActiveToken(id));
+      return getToken(id);
+    },
+    async noteUse(ids, timeMs) {
+      // Not worth waiting for: neither for a disk or a standby, nor for who has one of them locked.
+      const text = `
+        WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
+        free AS (SELECT id FROM ${tables.tokens} WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
+        UPDATE ${tables.tokens} t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id`;
+      await commit({ text, values: [toArray(ids), timeMs] });
+    },
+  };
+
+  async function findTokens(secretHashes: string[]): Promise<Map<string, Token>> {
+    const text = `
+      SELECT t.secret_hash, ${columnsOfAll}, false AS is_old FROM ${tables.tokens} t WHERE t.secret_hash = ANY ($1)
+      UNION ALL
+      SELECT o.secret_hash, ${COLUMNS}, o.until, true
+      FROM ${tables.old_secrets} o JOIN ${tables.tokens} t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
+    const rows = await read({ text, values: [toArray(secretHashes)] });
+    return new Map(
+      rows.map((row) => [row.secret_hash as string, (row.is_old ? toOldToken : toToken)(row as unknown as FoundRow)]),
+    );
+  }
+
+  async function getToken(id: string): Promise<Token> {
+    const [row] = await read({ text: `${all} WHERE t.id = $1`, values: [id] });
+    return row ? toToken(row as unknown as FoundRow) : refuse(noToken(id));
+  }
+}
+
+function refuse(refused: Refused): never {
+  throw toError(refused);
+}

@@ -1,0 +1,189 @@
+// Rows as the databases give them → the words of the domain.
+
+import type { Change, ChangeType } from '../domain/change.ts';
+import type { NewPlant, PlantRecord } from '../domain/plant.ts';
+import type { Scope, Token } from '../domain/token.ts';
+import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
+import { parseRate } from '../lib/token-bucket.ts';
+
+type Integer = number | bigint;
+
+export interface PlantRow {
+  name: string;
+  tag: string | null;
+  created: Integer;
+  updated: Integer;
+  seq: Integer;
+}
+
+export function toNewPlant(id: bigint, { name, tag }: { name: string; tag: string | null }): NewPlant {
+  return tag === null ? { id, name } : { id, name, tag };
+}
+
+export function toRecord(id: bigint, row: PlantRow): PlantRecord {
+  const { name, tag } = row;
+  const [created, updated] = [toTime(row.created), toTime(row.updated)];
+  return tag === null ? { id, name, created, updated } : { id, name, tag, created, updated };
+}
+
+export interface ChangeRow {
+  seq: bigint;
+  type: ChangeType;
+  time: bigint;
+  plant_id: bigint;
+  name: string;
+  tag: string | null;
+  token_id: string;
+}
+
+export function toChange(row: ChangeRow): Change {
+  const { seq, type, time, plant_id, token_id } = row;
+  return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
+}
+
+export interface TokenRow {
+  id: string;
+  name: string;
+  scopes: string;
+  created: Integer;
+  expires: Integer | null;
+  revoked: Integer | null;
+  rate: string | null;
+  last_used: Integer | null;
+}
+
+/** With the time until which a secret that was replaced is taken: the last of all, or the one that was asked for. */
+export function toToken(row: TokenRow & { old_until: Integer | null }): Token {
+  const { id, name, scopes, created, expires, revoked, rate, last_used, old_until } = row;
+  return {
+    id,
+    name,
+    scopes: scopes.split(' ') as Scope[],
+    createdMs: Number(created),
+    expiresMs: toMs(expires),
+    revokedMs: toMs(revoked),
+    rate: (rate !== null && parseRate(rate)) || null,
+    lastUsedMs: toMs(last_used),
+    oldSecretUntilMs: toMs(old_until),
+  };
+}
+
+/** As one that was found by a secret which was replaced. */
+export function toOldToken(row: TokenRow & { old_until: Integer }): Token {
+  const token = toToken(row);
+  return { ...token, expiresMs: Math.min(token.expiresMs ?? Number.POSITIVE_INFINITY, Number(row.old_until)) };
+}
+
+function toMs(time: Integer | null): number | null {
+  return time === null ? null : Number(time);
+}
+
+export interface WebhookRow {
+  id: string;
+  url: string;
+  events: string;
+  secret: string;
+  old_secret: string | null;
+  old_secret_until: Integer | null;
+  created: Integer;
+  position: Integer;
+  replay_to: Integer | null;
+  replay_resume: Integer | null;
+  failing_since: Integer | null;
+  reason: string | null;
+  disabled: Integer | null;
+  epoch: Integer;
+  retries: Integer;
+}
+
+export function toWebhook(row: WebhookRow): StoredWebhook {
+  const { old_secret, replay_to, failing_since, disabled } = row;
+  return {
+    id: row.id,
+    url: row.url,
+    events: row.events.split(' ') as ChangeType[],
+    secret: row.secret,
+    oldSecret: old_secret === null ? null : { secret: old_secret, untilMs: Number(row.old_secret_until) },
+    createdMs: Number(row.created),
+    position: Number(row.position),
+    replay: replay_to === null ? null : { to: Number(replay_to), resume: Number(row.replay_resume) },
+    failing: failing_since === null ? null : { sinceMs: Number(failing_since), reason: row.reason ?? '' },
+    disabledMs: disabled === null ? null : Number(disabled),
+    epoch: Number(row.epoch),
+    retries: Number(row.retries),
+  };
+}
+
+export interface DeliveryRow {
+  webhook_id: string;
+  seq: bigint;
+  plant_id: bigint;
+  status: DeliveryStatus;
+  attempts: Integer;
+  due: Integer;
+  time: Integer | null;
+  code: Integer | null;
+  answer: string | null;
+  error: string | null;
+}
+
+/** By webhook. */
+export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[]> {
+  const byWebhook = new Map<string, OpenDelivery[]>();
+  for (const { webhook_id, seq, plant_id, attempts, due } of rows) {
+    const open = byWebhook.get(webhook_id) ?? [];
+    byWebhook.set(webhook_id, open);
+    open.push({ seq: Number(seq), plantId: plant_id, attempts: Number(attempts), dueMs: Number(due) });
+  }
+  return byWebhook;
+}
+
+/** `type` is that of the change. */
+export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
+  const { seq, type, plant_id, status, attempts, due, time, code, answer, error } = row;
+  return {
+    seq: Number(seq),
+    event: type,
+    plant: plant_id,
+    status,
+    attempts: Number(attempts),
+    ...(time !== null && { time: toTime(time) }),
+    ...(status === 'waiting' && Number(attempts) > 0 && { next: toTime(due) }),
+    ...(code !== null && { code: Number(code) }),
+    ...(answer !== null && { answer }),
+    ...(error !== null && { error }),
+  };
+}
+
+const DAY_MS = 86_400_000;
+const ZERO = 0x30;
+let lastMs = Number.NaN;
+let lastDay = Number.NaN;
+let lastTime = '';
+/** The text of the last one, of which mostly the end alone is another. */
+let bytes = Buffer.alloc(0);
+
+/** RFC 3339. With a toISOString() for each, a page of records takes a third longer; as a sum of texts, JSON is printed slowly. */
+function toTime(ms: Integer): string {
+  const timeMs = Number(ms);
+  if (timeMs === lastMs) return lastTime;
+  const day = Math.floor(timeMs / DAY_MS);
+  const restMs = timeMs - day * DAY_MS;
+  if (day === lastDay) {
+    const end = bytes.length;
+    putDigits(end - 13, Math.floor(restMs / 3_600_000));
+    putDigits(end - 10, Math.floor(restMs / 60_000) % 60);
+    putDigits(end - 7, Math.floor(restMs / 1000) % 60);
+    putDigits(end - 4, Math.floor(restMs / 10) % 100);
+    bytes[end - 2] = ZERO + (restMs % 10);
+  } else bytes = Buffer.from(new Date(timeMs).toISOString());
+  lastMs = timeMs;
+  lastDay = day;
+  lastTime = bytes.toString('latin1');
+  return lastTime;
+}
+
+function putDigits(at: number, n: number): void {
+  bytes[at] = ZERO + Math.floor(n / 10);
+  bytes[at + 1] = ZERO + (n % 10);
+}

@@ -1,0 +1,320 @@
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { makeFolder } from '../../../test/server.ts';
+import { Refusal } from '../../lib/user-error.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
+
+function makeDatabase(): string {
+  const path = join(makeFolder(), 'plants.db');
+  prepareDatabase(path, 'command').release();
+  const db = openConnection(path);
+  const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, ?)');
+  db.exec('BEGIN');
+  for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`, id + 1);
+  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, name, tag, 'tok' FROM plants; COMMIT`);
+  db.close();
+  return path;
+}
+
+function refusesUntouched(path: string, message: RegExp): void {
+  const hash = () => createHash('sha256').update(readFileSync(path)).digest('hex');
+  const before = hash();
+  assert.throws(
+    () => prepareDatabase(path, 'server'),
+    (error: Error) => {
+      assert.ok(error instanceof Refusal, String(error));
+      assert.match(error.message, message);
+      assert.doesNotMatch(error.message, /\n/);
+      return true;
+    },
+  );
+  assert.equal(hash(), before);
+}
+
+test('openConnection() commits durably: WAL and synchronous=FULL', () => {
+  const db = openConnection(makeDatabase());
+  assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
+  assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, 2n);
+  assert.equal(db.prepare('PRAGMA busy_timeout').get()?.timeout, 5000n);
+  db.close();
+});
+
+test('prepareDatabase() makes folders and a whole file, and leaves nothing else', () => {
+  const folder = join(makeFolder(), 'a', 'b');
+  const prepared = prepareDatabase(join(folder, 'plants.db'), 'server');
+  openConnection(prepared.path).close();
+  prepared.release();
+  assert.deepEqual(readdirSync(folder).sort(), ['plants.db', 'plants.db.lock']);
+  const db = new DatabaseSync(join(folder, 'plants.db'));
+  const tables = db
+    .prepare(
+      `SELECT name, strict FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'words%'`,
+    )
+    .all();
+  assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
+    ['changes', 1],
+    ['deliveries', 1],
+    ['dictionary', 1],
+    ['numbering', 1],
+    ['old_secrets', 1],
+    ['plants', 1],
+    ['skipped', 1],
+    ['tokens', 1],
+    ['webhooks', 1],
+  ]);
+  db.close();
+});
+
+test('prepareDatabase() brings a store of the first version along: its records are found, its numbers go on', () => {
+  const path = join(makeFolder(), 'plants.db');
+  const old = new DatabaseSync(path);
+  old.exec(readFileSync(join(import.meta.dirname, 'migrations/0001_plants_changes_tokens.sql'), 'utf8'));
+  old.exec(`
+    PRAGMA user_version = 1;
+    INSERT INTO plants VALUES (9223372036854775807, 'Été', 'Tree', 1, 1, 2), (-5, 'Acer 𠀀𠀁', NULL, 1, 1, 3);
+    INSERT INTO changes VALUES (2, 'plant.created', 1, 9223372036854775807, 'Été', 'Tree', 'tok_1');
+    INSERT INTO changes VALUES (3, 'plant.created', 1, -5, 'Acer 𠀀𠀁', NULL, 'tok_1');`);
+  old.close();
+  prepareDatabase(path, 'command').release();
+  const db = new DatabaseSync(path, { readBigInts: true });
+  const find = (words: string) => db.prepare('SELECT rowid FROM words WHERE words MATCH ?').all(words);
+  assert.deepEqual(
+    find('"et"*').map(({ rowid }) => rowid),
+    [9223372036854775807n],
+  );
+  assert.deepEqual(
+    find('"acer"').map(({ rowid }) => rowid),
+    [-5n],
+  );
+  assert.deepEqual(
+    db
+      .prepare('SELECT seq, plant_id FROM changes')
+      .all()
+      .map(({ seq, plant_id }) => [seq, plant_id]),
+    [
+      [2n, 9223372036854775807n],
+      [3n, -5n],
+    ],
+  );
+  assert.deepEqual(
+    db
+      .prepare('SELECT word FROM dictionary')
+      .all()
+      .map(({ word }) => word),
+    ['acer', 'ete', '𠀀𠀁'],
+    'words, and no tags',
+  );
+  assert.equal(prepareLastSeq(db)(), 3);
+  assert.equal(db.prepare('SELECT pruned_to FROM numbering').get()?.pruned_to, 1n);
+  db.close();
+});
+
+test('prepareDatabase() makes an index with long words anew, and leaves one without as it is', () => {
+  const migrations = join(import.meta.dirname, 'migrations');
+  const files = readdirSync(migrations).filter((file) => file < '0006');
+  const makeOld = (word: string) => {
+    const path = join(makeFolder(), 'plants.db');
+    const db = new DatabaseSync(path);
+    db.function('index_text', (name, _tag) => name);
+    for (const file of files) db.exec(readFileSync(join(migrations, file), 'utf8'));
+    db.exec(`
+      PRAGMA user_version = ${files.length};
+      INSERT INTO plants VALUES (1, '${word} Ab', 't', 1, 1, 2);
+      INSERT INTO changes VALUES (2, 'plant.created', 1, 1, '${word} Ab', 't', 'tok_1');
+      INSERT INTO words (rowid, text) VALUES (1, '${word} Ab \ue000t');
+      INSERT INTO dictionary VALUES ('${word}'), ('ab'), ('stale');`);
+    db.close();
+    prepareDatabase(path, 'command').release();
+    const now = new DatabaseSync(path);
+    const words = now.prepare('SELECT word FROM dictionary ORDER BY word').all();
+    const found = now.prepare('SELECT rowid FROM words WHERE words MATCH ?');
+    const isIndexed = (text: string) => found.all(`"${text}"`).length === 1;
+    const seen = { words: words.map((row) => row.word), isIndexed: ['ab', '\ue000t', word].map(isIndexed) };
+    now.close();
+    return seen;
+  };
+  assert.deepEqual(makeOld('x'.repeat(65)), { words: ['ab', 'x'.repeat(64)], isIndexed: [true, true, false] });
+  assert.deepEqual(makeOld('x'.repeat(64)), { words: ['ab', 'stale', 'x'.repeat(64)], isIndexed: [true, true, true] });
+});
+
+test('prepareDatabase() goes on after a start that died while it made the file', () => {
+  const path = join(makeFolder(), 'plants.db');
+  writeFileSync(`${path}.new`, randomBytes(5000));
+  writeFileSync(`${path}.new-wal`, randomBytes(5000));
+  prepareDatabase(path, 'server').release();
+  assert.equal(existsSync(`${path}.new`), false);
+});
+
+test('prepareDatabase() refuses a second server, also through a link, and lets a command in', () => {
+  const path = makeDatabase();
+  const first = prepareDatabase(path, 'server');
+  const link = join(makeFolder(), 'link.db');
+  symlinkSync(path, link);
+  for (const name of [path, link]) assert.throws(() => prepareDatabase(name, 'server'), /Another server is using/);
+  prepareDatabase(path, 'command').release();
+  first.release();
+  prepareDatabase(path, 'server').release();
+});
+
+test('prepareDatabase() refuses a file with a second name, and a command on it, until the other name is removed', () => {
+  const path = makeDatabase();
+  const other = join(makeFolder(), 'other.db');
+  linkSync(path, other);
+  for (const name of [path, other]) {
+    for (const role of ['server', 'command'] as const) {
+      assert.throws(() => prepareDatabase(name, role), /has 2 names \(hard links\).* remove the other names/);
+    }
+  }
+  rmSync(other);
+  prepareDatabase(path, 'server').release();
+});
+
+test('prepareDatabase() refuses a link whose file is not there, and keeps the link', () => {
+  const folder = makeFolder();
+  symlinkSync(join(folder, 'unmounted.db'), join(folder, 'link.db'));
+  assert.throws(() => prepareDatabase(join(folder, 'link.db'), 'command'), /is a link to a file that is not there/);
+  assert.ok(lstatSync(join(folder, 'link.db')).isSymbolicLink());
+});
+
+test('prepareDatabase() refuses a newer schema', () => {
+  const path = makeDatabase();
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  refusesUntouched(path, /newer version \(schema 99/);
+});
+
+test('prepareDatabase() refuses a database of somebody else', () => {
+  const path = join(makeFolder(), 'other.db');
+  const db = new DatabaseSync(path);
+  db.exec('CREATE TABLE t (x)');
+  db.close();
+  refusesUntouched(path, /is not a Plant Store database/);
+  assert.equal(existsSync(`${path}.lock`), false, 'nothing is left beside it either');
+});
+
+test('prepareDatabase() refuses a file that is no database, an empty one, and a log without its file', () => {
+  const folder = makeFolder();
+  writeFileSync(join(folder, 'text.db'), 'Not a database, but long enough to look like one. '.repeat(100));
+  refusesUntouched(
+    join(folder, 'text.db'),
+    /is no database, or its beginning is damaged: .*restore this one from a backup/,
+  );
+  writeFileSync(join(folder, 'empty.db'), '');
+  refusesUntouched(join(folder, 'empty.db'), /is empty: restore it/);
+  assert.throws(() => inspectDatabase(folder), /is not a file/);
+  writeFileSync(join(folder, 'gone.db-wal'), randomBytes(5000));
+  assert.throws(() => prepareDatabase(join(folder, 'gone.db'), 'server'), /is missing but its log/);
+  assert.equal(existsSync(join(folder, 'gone.db')), false);
+});
+
+test('prepareDatabase() refuses a file that was cut short or whose pages were overwritten', () => {
+  const whole = makeDatabase();
+  const size = readFileSync(whole).length;
+  for (const [name, damage] of Object.entries({
+    'cut at a page': (path: string) => truncateSync(path, 4096 * 3),
+    'cut within a page': (path: string) => truncateSync(path, size - 1000),
+    'a page of zeros': (path: string) => overwrite(path, 4096 * 5, Buffer.alloc(4096)),
+    'a page of noise': (path: string) => overwrite(path, 4096 * 6, randomBytes(4096)),
+    'the header': (path: string) => overwrite(path, 0, randomBytes(100)),
+    'the first page': (path: string) => overwrite(path, 100, randomBytes(3996)),
+  })) {
+    const path = join(makeFolder(), `${name}.db`);
+    copyFileSync(whole, path);
+    damage(path);
+    refusesUntouched(path, /is damaged|is not a Plant Store database/);
+  }
+});
+
+test('prepareDatabase() checks the pages after an unclean stop, with what is in the WAL', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 2001)`);
+  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'in the WAL', NULL, 'tok')`);
+  const copy = join(makeFolder(), 'copy.db');
+  for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
+  db.close();
+  prepareDatabase(copy, 'server').release();
+  const recovered = openConnection(copy);
+  assert.equal(recovered.prepare('SELECT name FROM plants WHERE id = -1').get()?.name, 'in the WAL');
+  recovered.close();
+});
+
+test('prepareDatabase() refuses a log that is damaged before its last commit, and takes one that was cut short', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  for (let id = -4; id < 0; id++)
+    db.exec(`INSERT INTO tokens VALUES (${id}, ${id}, 'x', '', 1, NULL, NULL, NULL, NULL)`);
+  const log = readFileSync(`${path}-wal`);
+  const copyWith = (bytes: Buffer) => {
+    const copy = join(makeFolder(), 'copy.db');
+    copyFileSync(path, copy);
+    writeFileSync(`${copy}-wal`, bytes);
+    return copy;
+  };
+  const damagedAt = (at: number) => Buffer.from(log.map((byte, index) => (index === at ? byte ^ 1 : byte)));
+  for (const at of [0, 20, 32 + 10, 32 + 24 + 2000, 32 + 24 + 4096 + 20]) {
+    const copy = copyWith(damagedAt(at));
+    assert.throws(
+      () => prepareDatabase(copy, 'server'),
+      /copy\.db-wal is damaged \((its header|frame \d+)\)/,
+      `byte ${at}`,
+    );
+    assert.deepEqual(readFileSync(`${copy}-wal`), damagedAt(at));
+  }
+  for (const bytes of [log, damagedAt(log.length - 1), log.subarray(0, log.length - 1), Buffer.alloc(log.length)]) {
+    prepareDatabase(copyWith(bytes), 'server').release(); // as a power cut can leave it
+  }
+  db.close();
+});
+
+test('prepareDatabase() refuses a plant that is not as its last change left it', () => {
+  for (const [column, value] of Object.entries({ name: 'y', tag: 'y', updated: 2, created: 2, seq: 2, id: 2 })) {
+    const path = makeDatabase();
+    const db = openConnection(path);
+    db.exec(`
+      DELETE FROM plants;
+      DELETE FROM changes;
+      INSERT INTO plants VALUES (1, 'x', NULL, 1, 1, 1);
+      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'x', NULL, 'tok')`);
+    db.close();
+    prepareDatabase(path, 'server').release();
+    const damaging = openConnection(path);
+    damaging.prepare(`UPDATE plants SET ${column} = ?`).run(value);
+    damaging.close();
+    refusesUntouched(path, /is damaged \(plant \d is not as its last change left it\)/);
+  }
+});
+
+test('prepareDatabase() takes a plant whose last change was pruned', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  db.exec(`
+    UPDATE plants SET tag = 'x' WHERE id = 1;
+    DELETE FROM changes WHERE seq <= 2;
+    UPDATE numbering SET pruned_to = 2`);
+  db.close();
+  prepareDatabase(path, 'server').release();
+});
+
+function overwrite(path: string, at: number, bytes: Buffer): void {
+  const content = readFileSync(path);
+  bytes.copy(content, at);
+  writeFileSync(path, content);
+}

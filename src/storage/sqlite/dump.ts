@@ -1,0 +1,56 @@
+// A store on SQLite as rows, of one moment, while a server may go on writing to it.
+
+import type { ChangeRow } from '../row-mapping.ts';
+import type {
+  CopiedDelivery,
+  CopiedPlant,
+  CopiedSecret,
+  CopiedToken,
+  CopiedWebhook,
+  StoreCopy,
+} from '../store-copy.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+import { openReader, prepareDatabase } from './database.ts';
+
+/** Throws Refusal when the file cannot be used. */
+export function openDump(givenPath: string): StoreCopy & { close(): void } {
+  const database = prepareDatabase(givenPath, 'command');
+  const db = openReader(database.path);
+  db.exec('BEGIN');
+  const lastSeq = prepareLastSeq(db)(); // from here on it sees nothing new
+  const all = (sql: string) => db.prepare(sql).all() as Record<string, number>[];
+  const [{ pruned_to = 0 } = {}] = all('SELECT pruned_to FROM numbering');
+  const [{ plants = 0, changes = 0 } = {}] = all(
+    'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM changes) AS changes',
+  );
+  return {
+    lastSeq,
+    prunedTo: pruned_to,
+    skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as {
+      first: number;
+      last: number;
+    }[],
+    counts: { plants, changes },
+    plants: () => rows<CopiedPlant>('SELECT * FROM plants ORDER BY id'),
+    changes: () => rows<ChangeRow>('SELECT * FROM changes ORDER BY seq'),
+    changeAt(seq) {
+      const statement = db.prepare('SELECT * FROM changes WHERE seq = ?');
+      statement.setReadBigInts(true);
+      return statement.get(seq) as ChangeRow | undefined;
+    },
+    tokens: () => rows<CopiedToken>('SELECT * FROM tokens ORDER BY id'),
+    oldSecrets: () => rows<CopiedSecret>('SELECT * FROM old_secrets'),
+    webhooks: () => rows<CopiedWebhook>('SELECT * FROM webhooks ORDER BY id'),
+    deliveries: () => rows<CopiedDelivery>('SELECT * FROM deliveries ORDER BY webhook_id, seq'),
+    close() {
+      db.close();
+      database.release();
+    },
+  };
+
+  async function* rows<T>(sql: string): AsyncGenerator<T> {
+    const statement = db.prepare(sql);
+    statement.setReadBigInts(true);
+    yield* statement.iterate() as Iterable<unknown> as Iterable<T>;
+  }
+}

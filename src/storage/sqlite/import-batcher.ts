@@ -1,0 +1,106 @@
+// Group commit for imports: plants that arrive one after the other are packed together at once, and are one batch.
+// What they were as objects is soon forgotten, however many wait.
+
+import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
+import { createSlices } from '../../lib/event-loop-turns.ts';
+import { idTaken, toError } from '../write-rules.ts';
+import { createPacker, type Image, type Imported, type Packer } from './import-image.ts';
+
+/** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */
+const MAX_PLANTS = 10_000;
+const MAX_CHARS = 4 * 1024 * 1024;
+/** As long as more keep coming, it waits for them. */
+const QUIET_MS = 5;
+/** One that is being stored, and one that is ready. */
+const MAX_UNDER_WAY = 2;
+
+export type Stage = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
+
+interface Batch {
+  by: Author;
+  packer: Packer;
+  calls: Call[];
+  plants: number;
+  isReady: boolean;
+}
+
+interface Call {
+  firstLine: number;
+  count: number;
+  resolve(result: ImportResult): void;
+  reject(error: unknown): void;
+}
+
+export function createStage(store: (image: Image, by: Author) => Promise<Imported>): Stage {
+  const waiting: Batch[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let underWay = 0;
+  let adding = Promise.resolve();
+
+  return (plants, by) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ImportResult>();
+    adding = adding.then(() => add(plants, by, { resolve, reject })).catch(reject);
+    return promise;
+  };
+
+  /** One call at a time, so that lines keep their order: others get their turn between two plants. */
+  async function add(plants: NewPlant[], by: Author, settle: Pick<Call, 'resolve' | 'reject'>): Promise<void> {
+    clearTimeout(timer);
+    const batch = openBatch(by);
+    const slices = createSlices();
+    for (const plant of plants) {
+      if (slices.isOver()) await slices.next();
+      batch.packer.add(plant);
+    }
+    batch.calls.push({ firstLine: batch.plants + 1, count: plants.length, ...settle });
+    batch.plants += plants.length;
+    if (batch.plants >= MAX_PLANTS || batch.packer.chars() >= MAX_CHARS) ready();
+    else timer = setTimeout(ready, QUIET_MS);
+  }
+
+  /** The last one, if there is room in it. */
+  function openBatch(by: Author): Batch {
+    const last = waiting.at(-1);
+    if (last && !last.isReady && last.by.tokenId === by.tokenId) return last;
+    ready();
+    const batch: Batch = { by, packer: createPacker(), calls: [], plants: 0, isReady: false };
+    waiting.push(batch);
+    return batch;
+  }
+
+  function ready(): void {
+    const last = waiting.at(-1);
+    if (last) last.isReady = true;
+    sendNext();
+  }
+
+  function sendNext(): void {
+    while (underWay < MAX_UNDER_WAY && waiting[0]?.isReady) send(waiting.shift() as Batch);
+  }
+
+  async function send({ by, packer, calls }: Batch): Promise<void> {
+    underWay++;
+    try {
+      answer(calls, await store(packer.pack(), by));
+    } catch (error) {
+      for (const { reject } of calls) reject(error);
+    }
+    underWay--;
+    sendNext();
+  }
+}
+
+/** To each call what became of its own plants. */
+function answer(calls: Call[], { present }: Imported): void {
+  let at = 0;
+  for (const { firstLine, count, resolve } of calls) {
+    const first = at;
+    while (at < present.length && (present[at]?.line as number) < firstLine + count) at++;
+    const own = present.slice(first, at);
+    const errors = own
+      .filter(({ same }) => !same)
+      .map(({ line, id }) => ({ line: line - firstLine + 1, error: toError(idTaken(id)) }));
+    const replayed = own.length - errors.length;
+    resolve({ created: count - own.length, replayed, failed: errors.length, errors });
+  }
+}

@@ -1,0 +1,151 @@
+// Many new plants at once: how they travel to the writer's thread, as the image of a small database, and how they are
+// stored there by statements that read it. To bind them one by one would take that thread longer than all the rest.
+
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import type { NewPlant } from '../../domain/plant.ts';
+import { isPlainTag, PLAIN_INDEX_TEXT, withTag } from './search.ts';
+import { createVocabulary } from './search-words.ts';
+
+const ROWS_AT_ONCE = 100;
+const WORDS_AT_ONCE = 500;
+const COLUMNS = 4;
+
+export interface Image {
+  bytes: Uint8Array<ArrayBuffer>;
+  count: number;
+  /** By id: then the order of the file is the one that the index wants, and need not be made. */
+  ascending: boolean;
+}
+
+export interface Packer {
+  /** Takes up to 50 ms for the longest of names. */
+  add(plant: NewPlant): void;
+  /** Of all texts so far. */
+  chars(): number;
+  /** To be called once. */
+  pack(): Image;
+}
+
+/** For one batch: a database that was once large stays so. */
+export function createPacker(): Packer {
+  const db = new DatabaseSync(':memory:');
+  db.exec(
+    'CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); CREATE TABLE dictionary (word TEXT); BEGIN',
+  );
+  const insert = (rows: number) =>
+    db.prepare(`INSERT INTO plants (id, name, tag, text) VALUES ${Array(rows).fill('(?, ?, ?, ?)').join(', ')}`);
+  const insertMany = insert(ROWS_AT_ONCE);
+  const insertWords = db.prepare('INSERT INTO dictionary (word) SELECT value FROM json_each(?)');
+  const rows: SQLInputValue[] = Array(COLUMNS * ROWS_AT_ONCE).fill(null);
+  let count = 0;
+  let ascending = true;
+  let lastId: bigint | undefined;
+  let chars = 0;
+  const vocabulary = createVocabulary();
+
+  return {
+    add(plant) {
+      fill(count++ % ROWS_AT_ONCE, plant);
+      if (count % ROWS_AT_ONCE === 0) insertMany.run(...rows);
+      if (vocabulary.fresh() >= WORDS_AT_ONCE) writeWords();
+    },
+    chars: () => chars,
+    pack() {
+      const insertOne = insert(1);
+      for (let at = 0; at < count % ROWS_AT_ONCE; at++) insertOne.run(...rows.slice(COLUMNS * at, COLUMNS * (at + 1)));
+      writeWords();
+      db.exec('COMMIT');
+      const bytes = db.serialize() as Uint8Array<ArrayBuffer>;
+      db.close();
+      return { bytes, count, ascending };
+    },
+  };
+
+  function writeWords(): void {
+    insertWords.run(JSON.stringify(vocabulary.take()));
+  }
+
+  function fill(at: number, plant: NewPlant): void {
+    ascending &&= lastId === undefined || plant.id > lastId;
+    lastId = plant.id;
+    rows[COLUMNS * at] = plant.id;
+    rows[COLUMNS * at + 1] = plant.name;
+    rows[COLUMNS * at + 2] = plant.tag ?? null;
+    const words = vocabulary.note(plant.name);
+    const text = words || !isPlainTag(plant.tag) ? withTag(words?.join(' ') ?? plant.name, plant.tag) : null;
+    rows[COLUMNS * at + 3] = text;
+    chars += plant.name.length + (plant.tag?.length ?? 0) + (text?.length ?? 0);
+  }
+}
+
+export interface Imported {
+  created: number;
+  /** Those whose id was taken; the first plant of the batch is line 1. */
+  present: { line: number; id: bigint; same: boolean }[];
+}
+
+export interface Numbers {
+  firstSeq: number;
+  tokenId: string;
+  nowMs: number;
+}
+
+/**
+ * In the writer's thread and its transaction, with the image as the database `batch`. Nearly always all plants are
+ * new: only when they are not is it worth looking which.
+ */
+export function storeBatch(db: DatabaseSync, { count, ascending }: Image, numbers: Numbers): Imported {
+  db.exec('SAVEPOINT import');
+  if (insertPlants(db, 'plants', numbers) === count) {
+    logAndIndex(db, 'plants', ascending, numbers);
+    return { created: count, present: [] };
+  }
+  db.exec('ROLLBACK TO import');
+  db.exec(SORT_OUT);
+  const created = insertPlants(db, 'new_plants', numbers);
+  logAndIndex(db, 'new_plants', ascending, numbers);
+  const present = db.prepare('SELECT n, id, same FROM batch.present ORDER BY n').all() as Record<string, bigint>[];
+  return {
+    created,
+    present: present.map(({ n, id, same }) => ({ line: Number(n), id: id as bigint, same: same === 1n })),
+  };
+}
+
+/** Those whose id is stored, or came before in the batch, and if it is the same plant; then the others, numbered anew. */
+const SORT_OUT = `
+  CREATE TABLE batch.present AS
+  SELECT sent.n, sent.id, iif(stored.id IS NULL,
+    first.name = sent.name AND first.tag IS sent.tag,
+    stored.name = sent.name AND stored.tag IS sent.tag) AS same
+  FROM batch.plants AS sent
+  JOIN (SELECT id, min(n) AS n FROM batch.plants GROUP BY id) AS earliest ON earliest.id = sent.id
+  JOIN batch.plants AS first ON first.n = earliest.n
+  LEFT JOIN main.plants AS stored ON stored.id = sent.id
+  WHERE stored.id IS NOT NULL OR sent.n > first.n;
+
+  CREATE TABLE batch.new_plants AS
+  SELECT row_number() OVER (ORDER BY n) AS n, id, name, tag, text
+  FROM batch.plants WHERE n NOT IN (SELECT n FROM batch.present);
+`;
+
+function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Numbers): number {
+  const insert = db.prepare(`
+    INSERT INTO main.plants (id, name, tag, created, updated, seq)
+    SELECT id, name, tag, ?1, ?1, ?2 + n - 1 FROM batch.${table} WHERE true ORDER BY n
+    ON CONFLICT DO NOTHING`);
+  return Number(insert.run(nowMs, firstSeq).changes);
+}
+
+function logAndIndex(db: DatabaseSync, table: string, ascending: boolean, { firstSeq, tokenId, nowMs }: Numbers): void {
+  const insertChanges = db.prepare(`
+    INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
+    SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`);
+  insertChanges.run(firstSeq, nowMs, tokenId);
+  const insertWords = db.prepare(`
+    INSERT INTO words (rowid, text)
+    SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY ${ascending ? 'n' : 'id'}`);
+  insertWords.run();
+  db.exec(
+    'INSERT INTO main.dictionary (word) SELECT word FROM batch.dictionary WHERE true ORDER BY word ON CONFLICT DO NOTHING',
+  );
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder, query } from '../../../test/server.ts';
+import { PlantStoreError } from '../../domain/errors.ts';
+import type { Store } from '../../domain/store.ts';
+import { openSqliteStore } from './store.ts';
+
+let clockMs = 1_000;
+
+async function open(path = join(makeFolder(), 'plants.db')): Promise<{ store: Store; path: string }> {
+  const store = await openSqliteStore({
+    path,
+    role: 'server',
+    observe: () => {},
+    onFailure: () => assert.fail('the store failed'),
+    clock: () => clockMs,
+  });
+  return { store, path };
+}
+
+test('create() stores the plant and its change in one transaction, with the token and the time', async () => {
+  const { store, path } = await open();
+  clockMs = 1_700_000_000_123;
+  const created = await store.create({ id: 9223372036854775807n, name: 'Été', tag: 'tree' }, { tokenId: 'tok_1' });
+  await store.close();
+  assert.deepEqual(created, { seq: 1, replayed: false });
+  assert.deepEqual(query(path, 'SELECT * FROM plants'), [
+    {
+      id: 9223372036854775807n,
+      name: 'Été',
+      tag: 'tree',
+      created: 1_700_000_000_123n,
+      updated: 1_700_000_000_123n,
+      seq: 1n,
+    },
+  ]);
+  assert.deepEqual(query(path, 'SELECT * FROM changes'), [
+    {
+      seq: 1n,
+      type: 'plant.created',
+      time: 1_700_000_000_123n,
+      plant_id: 9223372036854775807n,
+      name: 'Été',
+      tag: 'tree',
+      token_id: 'tok_1',
+    },
+  ]);
+});
+
+test('create() of the same plant is a replay: no second record, no second change, the same seq', async () => {
+  const { store, path } = await open();
+  const first = await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
+  await store.create({ id: 2n, name: 'y' }, { tokenId: 'tok_1' });
+  assert.deepEqual(await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_2' }), { seq: first.seq, replayed: true });
+  await store.close();
+  assert.deepEqual(query(path, 'SELECT seq, token_id FROM changes'), [
+    { seq: 1n, token_id: 'tok_1' },
+    { seq: 2n, token_id: 'tok_1' },
+  ]);
+});
+
+test('create() refuses a different plant under a taken id', async () => {
+  const { store, path } = await open();
+  await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
+  for (const other of [
+    { id: 1n, name: 'y' },
+    { id: 1n, name: 'x', tag: '' },
+  ]) {
+    await assert.rejects(
+      store.create(other, { tokenId: 'tok_1' }),
+      (error: PlantStoreError) => error.code === 'id_taken',
+    );
+  }
+  await store.close();
+  assert.deepEqual(query(path, 'SELECT name, tag FROM plants'), [{ name: 'x', tag: null }]);
+  assert.equal(query(path, 'SELECT * FROM changes').length, 1);
+});
+
+test('create() called by many at once for one id has exactly one winner', async () => {
+  const { store, path } = await open();
+  const races = Array.from({ length: 200 }, (_, id) =>
+    Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => store.create({ id: BigInt(id), name: `by ${n}` }, { tokenId: 'tok_1' })),
+    ),
+  );
+  for (const race of await Promise.all(races)) {
+    const won = race.filter((result) => result.status === 'fulfilled');
+    assert.equal(won.length, 1);
+    assert.equal(won[0]?.value.replayed, false);
+  }
+  await store.close();
+  assert.equal(query(path, 'SELECT * FROM plants').length, 200);
+  assert.equal(query(path, 'SELECT DISTINCT plant_id FROM changes').length, 200);
+});
+
+test('create() numbers changes without a gap, and never again, also when old changes are gone', async () => {
+  const { store, path } = await open();
+  await Promise.all(
+    Array.from({ length: 50 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
+  );
+  assert.deepEqual(query(path, 'SELECT min(seq) AS min, max(seq) AS max, count(*) AS n FROM changes'), [
+    { min: 1n, max: 50n, n: 50n },
+  ]);
+  assert.equal(await store.pruneChanges(clockMs + 1), 50);
+  await store.close();
+  const again = await open(path);
+  assert.equal((await again.store.create({ id: 1000n, name: 'x' }, { tokenId: 'tok_1' })).seq, 51);
+  await again.store.close();
+});
+
+const MAX_WAITING = 10_000;
+const MAX_BATCH = 1000;
+
+test('create() turns away what it cannot hold while it waits: 503, nothing stored, and it recovers', async () => {
+  const { store, path } = await open();
+  const results = await Promise.allSettled(
+    Array.from({ length: 12_000 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
+  );
+  const stored = results.filter((result) => result.status === 'fulfilled').length;
+  const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
+  assert.ok(stored >= MAX_WAITING && stored <= MAX_WAITING + MAX_BATCH, `${stored}`); // one batch does not wait any more
+  assert.ok(refused.every((error) => error instanceof PlantStoreError && error.code === 'unavailable'));
+
+  const name = 'x'.repeat(60_000);
+  const large = await Promise.allSettled(
+    Array.from({ length: 400 }, (_, id) => store.create({ id: BigInt(-1 - id), name }, { tokenId: 'tok_1' })),
+  );
+  const largeStored = large.filter((result) => result.status === 'fulfilled').length;
+  assert.ok(
+    largeStored >= Math.floor((16 * 1024 * 1024) / name.length) && largeStored < large.length,
+    `${largeStored}`,
+  );
+  assert.equal((await store.create({ id: 20_000n, name: 'x' }, { tokenId: 'tok_1' })).replayed, false);
+  await store.close();
+  assert.equal(query(path, 'SELECT * FROM plants WHERE id >= 0').length, stored + 1);
+});
+
+test('close() commits what was handed in before, refuses what comes after, and leaves no WAL behind', async () => {
+  const { store, path } = await open();
+  const under = Array.from({ length: 3000 }, (_, id) =>
+    store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' }),
+  );
+  const closed = store.close();
+  await assert.rejects(
+    store.create({ id: 9999n, name: 'x' }, { tokenId: 'tok_1' }),
+    (error: PlantStoreError) => error.code === 'unavailable',
+  );
+  await closed;
+  await Promise.all(under);
+  assert.equal(existsSync(`${path}-wal`), false);
+  assert.equal(query(path, 'SELECT * FROM plants').length, 3000);
+});
+
+test('probe() makes a real commit and changes nothing', async () => {
+  const { store, path } = await open();
+  await store.probe();
+  await store.close();
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 6n }]);
+});
+
+test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {
+  const { store } = await open();
+  const token = {
+    id: 'tok_b',
+    name: 'Ünï',
+    scopes: ['plants:read' as const, 'admin' as const],
+    createdMs: 5,
+    expiresMs: 99,
+    revokedMs: null,
+    rate: { count: 100, periodMs: 1000 },
+    lastUsedMs: null,
+    oldSecretUntilMs: null,
+  };
+  await store.addToken(token, 'hash b');
+  await store.addToken({ ...token, id: 'tok_a', createdMs: 4, expiresMs: null }, 'hash a');
+  assert.deepEqual(await store.findToken('hash b'), token);
+  assert.equal(await store.findToken('hash c'), undefined);
+  assert.deepEqual(
+    (await store.listTokens()).map(({ id }) => id),
+    ['tok_a', 'tok_b'],
+  );
+  await store.revokeToken('tok_b', 50);
+  await store.revokeToken('tok_b', 60);
+  assert.equal((await store.findToken('hash b'))?.revokedMs, 50);
+  await assert.rejects(store.revokeToken('tok_c', 50), (error: PlantStoreError) => error.code === 'not_found');
+  await store.close();
+});

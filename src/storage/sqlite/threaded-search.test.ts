@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { makeFolder } from '../../../test/server.ts';
+import { prepareDatabase } from './database.ts';
+import { createSearcher } from './threaded-search.ts';
+
+test('a search gives a page, or the error that a store throws', async () => {
+  const path = join(makeFolder(), 'plants.db');
+  prepareDatabase(path, 'command').release();
+  const searcher = createSearcher(path);
+  assert.equal(searcher.close(), undefined, 'without a search there is no thread');
+  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
+  await assert.rejects(searcher.list({ q: 'x', cursor: 'x' }), { name: 'PlantStoreError', code: 'bad_parameter' });
+  await assert.rejects(searcher.list({ q: 'x'.repeat(1001) }), { code: 'bad_parameter' });
+  const [pending] = await Promise.allSettled([searcher.list({ q: 'x' }), searcher.close()]);
+  if (pending.status === 'rejected') assert.equal(pending.reason.code, 'unavailable'); // or it was done before
+  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] }, 'the next one starts another thread');
+  await searcher.close();
+});
+
+test('a search is unavailable where the database cannot be opened once more', async () => {
+  const searcher = createSearcher(join(makeFolder(), 'none.db'));
+  await assert.rejects(searcher.list({ q: 'x' }), { code: 'unavailable' });
+});

@@ -1,0 +1,58 @@
+// Every write to tokens, and its SQL. Runs in the writer's thread, which loads no schemas.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { Token } from '../../domain/token.ts';
+import { printRate } from '../../lib/token-bucket.ts';
+import { lastAdmin, noActiveToken, noToken, type Refused } from '../write-rules.ts';
+
+export type TokenWrite =
+  | { kind: 'add_token'; token: Token; secretHash: string }
+  | { kind: 'revoke_token'; id: string; nowMs: number; evenLastAdmin: boolean }
+  | { kind: 'rotate_token'; id: string; secretHash: string; nowMs: number; oldUntilMs: number }
+  | { kind: 'note_use'; ids: string[]; timeMs: number };
+
+export type TokenResults = Record<TokenWrite['kind'], null>;
+
+/** The caller holds the transaction. */
+export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { done: null } | Refused {
+  const insert = db.prepare(
+    'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires, rate) VALUES (?, ?, ?, ?, ?, ?, ?)',
+  );
+  const revoke = db.prepare('UPDATE tokens SET revoked = coalesce(revoked, ?2) WHERE id = ?1');
+  const activeAdmins = db.prepare(`
+    SELECT id FROM tokens WHERE ' ' || scopes || ' ' LIKE '% admin %' AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+    LIMIT 2`);
+  const shorten = db.prepare('UPDATE old_secrets SET until = min(until, ?2) WHERE token_id = ?1');
+  const keepOld = db.prepare(`
+    INSERT INTO old_secrets SELECT secret_hash, id, ?3 FROM tokens
+    WHERE id = ?1 AND revoked IS NULL AND (expires IS NULL OR expires > ?2)`);
+  const replace = db.prepare('UPDATE tokens SET secret_hash = ?2 WHERE id = ?1');
+  const noteUse = db.prepare('UPDATE tokens SET last_used = max(coalesce(last_used, 0), ?2) WHERE id = ?1');
+
+  return (write) => {
+    switch (write.kind) {
+      case 'add_token': {
+        const { id, name, scopes, createdMs, expiresMs, rate } = write.token;
+        insert.run(id, write.secretHash, name, scopes.join(' '), createdMs, expiresMs, rate && printRate(rate));
+        break;
+      }
+      case 'revoke_token': {
+        const { id, nowMs, evenLastAdmin } = write;
+        const admins = activeAdmins.all(nowMs) as { id: string }[];
+        if (!evenLastAdmin && admins.length === 1 && admins[0]?.id === id) return lastAdmin(id);
+        if (revoke.run(id, nowMs).changes === 0n) return noToken(id);
+        break;
+      }
+      case 'rotate_token': {
+        const { id, secretHash, nowMs, oldUntilMs } = write;
+        if (keepOld.run(id, nowMs, oldUntilMs).changes === 0n) return noActiveToken(id);
+        shorten.run(id, oldUntilMs);
+        replace.run(id, secretHash);
+        break;
+      }
+      case 'note_use':
+        for (const id of write.ids) noteUse.run(id, write.timeMs);
+    }
+    return { done: null };
+  };
+}

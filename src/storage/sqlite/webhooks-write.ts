@@ -1,0 +1,135 @@
+// Every write to webhooks and their deliveries, and its SQL. Runs in the writer's thread, which loads no schemas.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { Progress, Replay, StoredWebhook } from '../../domain/webhook.ts';
+import { KEPT_DELIVERED, noDelivery, noWebhook, type Refused } from '../write-rules.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+
+/** Those that were delivered are looked through for old ones when so many have come. */
+const TRIM_EVERY = 500;
+
+export type WebhookWrite =
+  | { kind: 'add_webhook'; webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'> }
+  | { kind: 'remove_webhook'; id: string }
+  | { kind: 'rotate_secret'; id: string; secret: string; oldUntilMs: number }
+  | { kind: 'enable_webhook'; id: string; nowMs: number }
+  | { kind: 'replay'; id: string; range: Replay; nowMs: number }
+  | { kind: 'retry_delivery'; id: string; seq: number; nowMs: number }
+  | { kind: 'record_deliveries'; progress: Progress[] };
+
+export interface WebhookResults {
+  add_webhook: null;
+  remove_webhook: null;
+  rotate_secret: null;
+  enable_webhook: null;
+  replay: null;
+  retry_delivery: null;
+  /** Of those that were recorded. */
+  record_deliveries: string[];
+}
+
+type Result = { done: WebhookResults[keyof WebhookResults] } | Refused;
+
+/** The caller holds the transaction. */
+export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) => Result {
+  const lastSeq = prepareLastSeq(db);
+  const insert = db.prepare(`
+    INSERT INTO webhooks (id, url, events, secret, created, position, waiting_since) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?5)`);
+  const remove = db.prepare('DELETE FROM webhooks WHERE id = ?');
+  const removeDeliveries = db.prepare('DELETE FROM deliveries WHERE webhook_id = ?');
+  const rotate = db.prepare(
+    'UPDATE webhooks SET old_secret = secret, old_secret_until = ?3, secret = ?2 WHERE id = ?1',
+  );
+  const enable = db.prepare(`
+    UPDATE webhooks SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = ?2,
+      position = max(position, (SELECT pruned_to FROM numbering)),
+      replay_to = iif(replay_resume <= (SELECT pruned_to FROM numbering), NULL, replay_to),
+      replay_resume = iif(replay_resume <= (SELECT pruned_to FROM numbering), NULL, replay_resume)
+    WHERE id = ?1 AND disabled IS NOT NULL`);
+  const makeDue = db.prepare(`
+    UPDATE deliveries SET due = ?2 WHERE webhook_id = ?1 AND status <> 'delivered' AND status = 'waiting' AND due > ?2`);
+  const replay = db.prepare(`
+    UPDATE webhooks SET position = min(position, ?2 - 1), epoch = epoch + 1, waiting_since = ?4,
+      replay_to = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, max(?3, coalesce(replay_to, 0))),
+      replay_resume = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, coalesce(replay_resume, position))
+    WHERE id = ?1 AND ?2 <= coalesce(replay_resume, position)`);
+  const removeWaiting = db.prepare(`
+    DELETE FROM deliveries WHERE webhook_id = ? AND status <> 'delivered' AND status = 'waiting' AND seq BETWEEN ? AND ?`);
+  const retry = db.prepare(`
+    INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
+    SELECT w.id, c.seq, c.plant_id, 'waiting', 0, ?3 FROM webhooks w, changes c
+    WHERE w.id = ?1 AND c.seq = ?2 AND instr(' ' || w.events || ' ', ' ' || c.type || ' ') > 0 AND (
+      c.seq <= coalesce(w.replay_resume, w.position)
+      OR EXISTS (SELECT 1 FROM deliveries d WHERE d.webhook_id = w.id AND d.seq = c.seq)
+    )
+    ON CONFLICT DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due`);
+  const countRetry = db.prepare('UPDATE webhooks SET retries = retries + 1 WHERE id = ?');
+  const find = db.prepare('SELECT 1 FROM webhooks WHERE id = ?');
+  const move = db.prepare(`
+    UPDATE webhooks SET position = ?3, failing_since = ?4, reason = ?5, disabled = ?6,
+      replay_to = iif(?3 > replay_to, NULL, replay_to), replay_resume = iif(?3 > replay_to, NULL, replay_resume)
+    WHERE id = ?1 AND epoch = ?2 AND disabled IS NULL`);
+  // What somebody wants again, which has no attempts but was tried, stays so whatever becomes of an earlier attempt.
+  const record = db.prepare(`
+    INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
+      time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
+    WHERE excluded.status = 'delivered' OR excluded.attempts <= 1 OR NOT (attempts = 0 AND time IS NOT NULL)`);
+  const trim = db.prepare(`
+    DELETE FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' AND seq <= (
+      SELECT seq FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_DELIVERED}
+    )`);
+  /** Since they were looked through. */
+  const delivered = new Map<string, number>();
+
+  return (write) => {
+    switch (write.kind) {
+      case 'add_webhook': {
+        const { id, url, events, secret, createdMs } = write.webhook;
+        insert.run(id, url, events.join(' '), secret, createdMs, lastSeq());
+        return { done: null };
+      }
+      case 'remove_webhook':
+        removeDeliveries.run(write.id);
+        return found(remove.run(write.id).changes, write.id);
+      case 'rotate_secret':
+        return found(rotate.run(write.id, write.secret, write.oldUntilMs).changes, write.id);
+      case 'enable_webhook':
+        if (!find.get(write.id)) return noWebhook(write.id);
+        if (enable.run(write.id, write.nowMs).changes === 1n) makeDue.run(write.id, write.nowMs);
+        return { done: null };
+      case 'replay': {
+        if (!find.get(write.id)) return noWebhook(write.id);
+        const { from, to = Number.MAX_SAFE_INTEGER } = write.range;
+        if (replay.run(write.id, from, to, write.nowMs).changes === 1n) removeWaiting.run(write.id, from, to);
+        return { done: null };
+      }
+      case 'retry_delivery':
+        if (!find.get(write.id)) return noWebhook(write.id);
+        if (retry.run(write.id, write.seq, write.nowMs).changes === 0n) return noDelivery(write.seq);
+        countRetry.run(write.id);
+        return { done: null };
+      case 'record_deliveries':
+        return { done: write.progress.filter(recordOne).map(({ id }) => id) };
+    }
+  };
+
+  function found(changes: number | bigint, id: string): Result {
+    return changes === 0n ? noWebhook(id) : { done: null };
+  }
+
+  function recordOne({ id, epoch, position, failing, disabledMs, records }: Progress): boolean {
+    const { sinceMs = null, reason = null } = failing ?? {};
+    const isHeld = move.run(id, epoch, position, sinceMs, reason, disabledMs).changes === 1n;
+    if (!isHeld && !find.get(id)) return false;
+    for (const one of records) {
+      if (!isHeld && one.status !== 'delivered') continue;
+      const { seq, plantId, status, attempts, dueMs, timeMs, code, answer, error } = one;
+      record.run(id, seq, plantId, status, attempts, dueMs, timeMs, code, answer, error);
+    }
+    const count = (delivered.get(id) ?? 0) + records.length;
+    if (count >= TRIM_EVERY) trim.run(id);
+    delivered.set(id, count >= TRIM_EVERY ? 0 : count);
+    return isHeld;
+  }
+}

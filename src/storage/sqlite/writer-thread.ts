@@ -1,0 +1,128 @@
+// Runs in the writer's thread and owns the only connection that writes: one transaction and one fsync for each
+// batch it is handed. Answers after the commit, never before.
+
+import type { StatementSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
+import { openConnection } from './database.ts';
+import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
+import { prepareWrites, type Write } from './plants-write.ts';
+import { type Failure, failureOf } from './sqlite-errors.ts';
+import { type CrossingResult, type CrossingWrite, packResult, unpackWrite } from './writer-messages.ts';
+
+/** A WAL this long is copied back into the database file. */
+const CHECKPOINT_PAGES = 1000;
+
+/** Interval at which it checks that its files still have their names. */
+const CHECK_FILES_MS = 250;
+
+/** Holds what a batch of an import touches. */
+const CACHE_KIB = 8 * 1024;
+
+export interface Committed {
+  results: CrossingResult[];
+  durationMs: number;
+}
+export type BatchResult = Committed | { failure: Failure; message: string };
+
+const port = parentPort;
+if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
+
+const { path, lockPath } = workerData as { path: string; lockPath: string | undefined };
+const wal = `${path}-wal`;
+const db = openConnection(path);
+db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
+db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
+db.exec(`ATTACH ':memory:' AS batch`);
+let apply = prepareWrites(db);
+let walSize = prepareWalSize();
+let mayBeCopy = isMarkedCopy(db);
+let hasLost = false;
+/** Where a record is that was just committed. */
+const ofCommit = [path, wal].map(identify);
+/** Without the others the next process would not know of this one. */
+const allFiles = [path, wal, `${path}-shm`, ...(lockPath === undefined ? [] : [lockPath])].map(identify);
+const checking = setInterval(() => {
+  const lost = findLost(allFiles);
+  if (lost !== undefined) endWithout(lost);
+}, CHECK_FILES_MS);
+
+port.on('message', (batch: CrossingWrite[] | 'close') => {
+  if (hasLost) return;
+  if (batch === 'close') {
+    clearInterval(checking);
+    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do it, and not say if it failed
+    db.close();
+    port.close();
+    return;
+  }
+  const result = commit(batch.map(unpackWrite));
+  const lost = findLost(ofCommit); // before the response: a file without a name is gone after a crash
+  if (lost !== undefined) {
+    endWithout(lost);
+    return;
+  }
+  port.postMessage(result);
+  tolerantly(checkpointWhenLong);
+});
+
+port.postMessage('ready');
+
+function commit(batch: Write[]): BatchResult {
+  const begunMs = performance.now();
+  try {
+    if (batch[0]?.kind === 'create_plants') {
+      db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
+      apply = prepareWrites(db); // the line above ends all statements
+      walSize = prepareWalSize();
+    }
+    db.exec('BEGIN IMMEDIATE');
+    if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process has done so
+    const results = apply(batch);
+    db.exec('COMMIT');
+    mayBeCopy = false;
+    return {
+      results: results.map((result, at) => packResult(result, batch[at] as Write)),
+      durationMs: performance.now() - begunMs,
+    };
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK');
+    const failure = failureOf(error);
+    if (failure !== 'fatal') apply = prepareWrites(db); // it has learned words that are not stored now
+    return { failure, message: String(error) };
+  }
+}
+
+/** The process must end. What was acknowledged before must not be lost with the name of the WAL. */
+function endWithout(lost: OwnFile): void {
+  hasLost = true;
+  clearInterval(checking);
+  let outcome = '';
+  try {
+    if (lost.name === wal) {
+      saveFile(lost);
+      outcome = ', and is there again with all records';
+    }
+  } catch (error) {
+    outcome = `, and the newest records are lost: ${error}`;
+  }
+  port?.postMessage({ failure: 'fatal', message: `${lost.name} was moved, replaced or deleted${outcome}` });
+}
+
+function prepareWalSize(): StatementSync {
+  return db.prepare('PRAGMA wal_checkpoint(NOOP)');
+}
+
+function checkpointWhenLong(): void {
+  const { log, checkpointed } = walSize.get() as { log: bigint; checkpointed: bigint };
+  if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
+}
+
+/** Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process. */
+function tolerantly(checkpoint: () => void): void {
+  try {
+    checkpoint();
+  } catch (error) {
+    if (failureOf(error) !== 'full' && failureOf(error) !== 'busy') throw error;
+  }
+}

@@ -1,0 +1,144 @@
+// A whole store as rows, to be moved into another database: what it holds, and how two of them are compared.
+
+import { createHash } from 'node:crypto';
+import { charsOf } from '../domain/page-size.ts';
+import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './row-mapping.ts';
+
+export type CopiedPlant = PlantRow & { id: bigint };
+export type CopiedToken = TokenRow & { secret_hash: string };
+export interface CopiedSecret {
+  secret_hash: string;
+  token_id: string;
+  until: number | bigint;
+}
+export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
+export type CopiedDelivery = DeliveryRow;
+
+/** All of one moment. */
+export interface StoreCopy {
+  /** Of the last change. */
+  lastSeq: number;
+  prunedTo: number;
+  skipped: { first: number; last: number }[];
+  counts: { plants: number; changes: number };
+  /** By ascending id. */
+  plants(): AsyncIterable<CopiedPlant>;
+  /** By ascending number. */
+  changes(): AsyncIterable<ChangeRow>;
+  changeAt(seq: bigint): ChangeRow | undefined;
+  /** By ascending id. */
+  tokens(): AsyncIterable<CopiedToken>;
+  /** Those that were replaced. */
+  oldSecrets(): AsyncIterable<CopiedSecret>;
+  /** By ascending id. */
+  webhooks(): AsyncIterable<CopiedWebhook>;
+  /** By ascending id of the webhook, and number. */
+  deliveries(): AsyncIterable<CopiedDelivery>;
+}
+
+export interface Fingerprint {
+  plants: number;
+  changes: number;
+  /** Over every value of every plant, change, webhook and delivery. */
+  sha256: string;
+}
+
+export interface Compared {
+  plants: AsyncIterable<CopiedPlant>;
+  changes: AsyncIterable<ChangeRow>;
+  webhooks: AsyncIterable<CopiedWebhook>;
+  deliveries: AsyncIterable<CopiedDelivery>;
+}
+
+/** The same for two stores that hold the same. */
+export async function fingerprint(compared: Compared): Promise<Fingerprint> {
+  const hash = createHash('sha256');
+  const plants = await add(compared.plants, PLANT);
+  const changes = await add(compared.changes, CHANGE);
+  await add(compared.webhooks, WEBHOOK);
+  await add(compared.deliveries, DELIVERY);
+  return { plants, changes, sha256: hash.digest('hex') };
+
+  async function add<T extends object>(rows: AsyncIterable<T>, columns: (keyof T)[]): Promise<number> {
+    let count = 0;
+    let text = '';
+    for await (const row of rows) {
+      count++;
+      text += `${toLine(row, columns)}\n`;
+      if (text.length < 64 * 1024) continue;
+      hash.update(text);
+      text = '';
+    }
+    hash.update(`${text}\n`);
+    return count;
+  }
+}
+
+/** Two rows are the same when their lines are. */
+export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
+  return JSON.stringify(columns.map((column) => (row[column] === null ? null : String(row[column]))));
+}
+
+export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
+export const CHANGE: (keyof ChangeRow)[] = ['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id'];
+export const WEBHOOK: (keyof CopiedWebhook)[] = [
+  'id',
+  'url',
+  'events',
+  'secret',
+  'old_secret',
+  'old_secret_until',
+  'created',
+  'position',
+  'replay_to',
+  'replay_resume',
+  'waiting_since',
+  'failing_since',
+  'reason',
+  'disabled',
+  'epoch',
+  'retries',
+];
+export const DELIVERY: (keyof CopiedDelivery)[] = [
+  'webhook_id',
+  'seq',
+  'plant_id',
+  'status',
+  'attempts',
+  'due',
+  'time',
+  'code',
+  'answer',
+  'error',
+];
+
+export interface Difference<T> {
+  /** To be stored, in place of `old` where there is one. */
+  row: T | undefined;
+  old: T | undefined;
+}
+
+/** What has to be done to the rows of `there` so that they become those of `wanted`. Both by ascending `key`. */
+export async function* differences<T extends object>(
+  wanted: AsyncIterable<T>,
+  there: AsyncIterable<T>,
+  { key, columns }: { key: (row: T) => bigint | string; columns: (keyof T)[] },
+): AsyncGenerator<Difference<T>> {
+  const others = there[Symbol.asyncIterator]();
+  let other = await others.next();
+  for await (const row of wanted) {
+    while (!other.done && key(other.value) < key(row)) {
+      yield { row: undefined, old: other.value };
+      other = await others.next();
+    }
+    const old = !other.done && key(other.value) === key(row) ? other.value : undefined;
+    if (old) other = await others.next();
+    if (!old || toLine(old, columns) !== toLine(row, columns)) yield { row, old };
+  }
+  for (; !other.done; other = await others.next()) yield { row: undefined, old: other.value };
+}
+
+/** Of its texts. */
+export function charsIn({ row, old }: Difference<{ name: string; tag: string | null }>): number {
+  return [row, old].reduce((sum, one) => sum + (one ? charsOf(one) : 0), 0);
+}

@@ -1,0 +1,144 @@
+// What a write does to the record that is there: the one rule of every database.
+
+import { type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
+import type { Author, Created, Plant, PlantPatch, Versioned } from '../domain/plant.ts';
+import { type Condition, conditionHolds } from '../domain/precondition.ts';
+import { type PlantRow, toRecord } from './row-mapping.ts';
+
+export type PlantWrite = (
+  | { kind: 'create'; id: bigint; plant: Plant }
+  | { kind: 'put'; id: bigint; plant: Plant; condition: Condition }
+  | { kind: 'patch'; id: bigint; patch: PlantPatch; condition: Condition }
+  | { kind: 'delete'; id: bigint; condition: Condition }
+) &
+  Authorship;
+
+export interface Authorship extends Author {
+  nowMs: number;
+}
+
+/** What a write gives when it is done. */
+export interface Results {
+  create: Created;
+  put: Versioned;
+  patch: Versioned;
+  delete: null;
+}
+
+export type Decision =
+  /** Makes a record where there is none, or a new version of it. */
+  | { does: 'store'; plant: Plant }
+  | { does: 'delete' }
+  /** It is as it should be. */
+  | { does: 'keep' }
+  | ({ does: 'refuse' } & Refused);
+
+/** A refused write has changed nothing. */
+export interface Refused {
+  refused: ErrorCode;
+  message: string;
+  detail?: ErrorDetail;
+}
+
+export function decide(write: PlantWrite, present: PlantRow | undefined): Decision {
+  switch (write.kind) {
+    case 'create':
+      if (!present) return { does: 'store', plant: write.plant };
+      if (isSame(present, write.plant)) return { does: 'keep' };
+      return { does: 'refuse', ...idTaken(write.id) };
+    case 'put':
+      if (!conditionHolds(write.condition, present && Number(present.seq))) return conditionFailed(write.id, present);
+      return storeUnlessSame(present, write.plant);
+    case 'patch': {
+      if (!present) return notFound(write.id);
+      if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
+      const { name = present.name, tag = present.tag } = write.patch;
+      return storeUnlessSame(present, tag === null ? { name } : { name, tag });
+    }
+    case 'delete':
+      if (!present) return notFound(write.id);
+      if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
+      return { does: 'delete' };
+  }
+}
+
+/** The record as this change leaves it. */
+export function nextRow(
+  { nowMs }: Authorship,
+  present: PlantRow | undefined,
+  { name, tag }: Plant,
+  seq: number,
+): PlantRow {
+  return { name, tag: tag ?? null, created: present?.created ?? nowMs, updated: nowMs, seq };
+}
+
+/** `row` as it is now; `kept` when it was so before. */
+export function resultOf({ kind, id }: PlantWrite, row: PlantRow, kept: boolean): Results[keyof Results] {
+  const seq = Number(row.seq);
+  if (kind === 'create') return { seq, replayed: kept };
+  return kind === 'delete' ? null : { record: toRecord(id, row), seq };
+}
+
+export function isSame(present: PlantRow, { name, tag }: Plant): boolean {
+  return present.name === name && present.tag === (tag ?? null);
+}
+
+export function idTaken(id: bigint): Refused {
+  return { refused: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
+}
+
+export function noToken(id: string): Refused {
+  return { refused: 'not_found', message: `No token has the id "${id}"` };
+}
+
+export function noActiveToken(id: string): Refused {
+  return { refused: 'not_found', message: `No token that is active has the id "${id}"` };
+}
+
+export function lastAdmin(id: string): Refused {
+  return {
+    refused: 'last_admin',
+    message: `Token ${id} is the last that is active with the scope "admin": make another one first, or use "token revoke --force" on the command line`,
+  };
+}
+
+/** So many deliveries of each webhook are kept after they were made. */
+export const KEPT_DELIVERED = 1000;
+
+export function noWebhook(id: string): Refused {
+  return { refused: 'not_found', message: `No webhook has the id "${id}"` };
+}
+
+export function noDelivery(seq: number): Refused {
+  return { refused: 'not_found', message: `Change ${seq} was not tried yet, or is no longer there` };
+}
+
+export function toError({ refused, message, detail }: Refused): PlantStoreError {
+  return new PlantStoreError(refused, message, detail ? { detail } : {});
+}
+
+/** Throws `not_valid` where a patch has another id than its path. */
+export function requireSameId(id: bigint, patch: PlantPatch): void {
+  if (patch.id === undefined || patch.id === id) return;
+  throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
+}
+
+function storeUnlessSame(present: PlantRow | undefined, plant: Plant): Decision {
+  return present && isSame(present, plant) ? { does: 'keep' } : { does: 'store', plant };
+}
+
+function notFound(id: bigint): Decision {
+  return { does: 'refuse', refused: 'not_found', message: `No plant has the id ${id}` };
+}
+
+function conditionFailed(id: bigint, present: PlantRow | undefined): Decision {
+  const message = present
+    ? `Plant ${id} is at version ${present.seq}: read it again, or leave the condition out`
+    : `There is no plant ${id}: leave If-Match out to create it`;
+  return {
+    does: 'refuse',
+    refused: 'condition_failed',
+    message,
+    detail: present ? { seq: Number(present.seq) } : {},
+  };
+}
