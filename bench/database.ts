@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { queryPostgres, startPostgres } from '../test/postgres.ts';
+import { queryPostgres, startPostgres } from '../testing/postgres.ts';
 
 export interface Database {
   url: string;

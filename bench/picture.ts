@@ -2,7 +2,7 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsBrowser, openBrowser } from '../test/browser.ts';
+import { needsBrowser, openBrowser } from '../testing/browser.ts';
 
 export const PERFORMANCE = join(import.meta.dirname, '../docs/performance');
 const DOTS_PER_PIXEL = 2;

@@ -5,10 +5,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { openStore } from '../src/commands/open.ts';
 import { readDatabase } from '../src/config/config.ts';
 import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
+import { openStore } from '../src/service/open-store.ts';
 import { PLANT, type Request } from './load.ts';
 
 const START_MS = 120_000;

@@ -5,7 +5,7 @@ import { chownSync, globSync, mkdirSync, mkdtempSync, openSync, realpathSync, rm
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../test/free-port.ts';
+import { freePort } from '../testing/free-port.ts';
 import { killPostgresIn, POSTGRES_SERVERS } from './postgres-processes.ts';
 
 /** What has to be there, and the Debian package that brings it. */

@@ -4,8 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { createClient } from '../src/client/client.ts';
-import { openBrowser } from '../test/browser.ts';
-import { addToken, startServer } from '../test/server.ts';
+import { openBrowser } from '../testing/browser.ts';
+import { addToken, startServer } from '../testing/server.ts';
 import { openWindow, signIn } from './test/window.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -3,7 +3,7 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
-import { createProgram } from './commands/program.ts';
+import { createProgram } from './cli/program.ts';
 import { PlantStoreError } from './domain/errors.ts';
 import { Refusal } from './lib/user-error.ts';
 

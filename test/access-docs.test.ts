@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../src/config/config.ts';
-import { makeFolder, needsCurl, startServer, type TestServer } from './server.ts';
+import { makeFolder, needsCurl, startServer, type TestServer } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = readFileSync(join(ROOT, 'docs/access.md'), 'utf8');

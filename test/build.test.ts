@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { makeFolder } from './server.ts';
+import { makeFolder } from '../testing/server.ts';
 
 const BUILD = join(import.meta.dirname, '../bin/build.js');
 const TOOLS = ['typescript/bin/tsc', 'vite/bin/vite.js'];

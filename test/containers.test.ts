@@ -6,7 +6,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { load } from 'js-yaml'; // comes with @redocly/openapi-core
-import { makeFolder, needs, startServer } from './server.ts';
+import { makeFolder, needs, startServer } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCKERFILE = read('Dockerfile');

@@ -4,12 +4,12 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { type CheckAnswer, createCheck } from './description.ts';
-import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
+import { type CheckAnswer, createCheck } from '../testing/description.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from '../testing/postgres.ts';
+import { type Answer, send } from '../testing/request.ts';
+import { query, startServer, type TestServer } from '../testing/server.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
-import { type Answer, send } from './request.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
-import { query, startServer, type TestServer } from './server.ts';
 
 const TIMES = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
 /** Those that differ from one answer to the next. */

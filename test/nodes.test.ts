@@ -6,10 +6,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient } from '../src/client/client.ts';
 import type { Change } from '../src/domain/change.ts';
 import type { PlantStoreError } from '../src/domain/errors.ts';
-import { makeDatabase, needsPostgres, queryPostgres } from './postgres.ts';
-import { send } from './request.ts';
-import { addToken, besideServer, startServer, type TestServer } from './server.ts';
-import { quickEnough, until } from './until.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from '../testing/postgres.ts';
+import { send } from '../testing/request.ts';
+import { addToken, besideServer, startServer, type TestServer } from '../testing/server.ts';
+import { quickEnough, until } from '../testing/until.ts';
 
 suite('two nodes', needsPostgres, () => {
   let url: string;

@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { readTraces } from '../src/config/otel-config.ts';
-import { callerOf } from './request.ts';
-import { addToken, startServer } from './server.ts';
+import { callerOf } from '../testing/request.ts';
+import { addToken, startServer } from '../testing/server.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const PAGE = readFileSync(join(DOCS, 'observability.md'), 'utf8');

@@ -7,8 +7,8 @@ import { readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { before, type TestContext, test } from 'node:test';
-import { findNode24, type Installed, installPacked, plainEnvironment } from './packed.ts';
-import { makeFolder } from './server.ts';
+import { findNode24, type Installed, installPacked, plainEnvironment } from '../testing/packed.ts';
+import { makeFolder } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** 0.6 MB, and room for the console. */

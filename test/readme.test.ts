@@ -10,10 +10,10 @@ import type { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isWrkHere } from '../bench/wrk.ts';
-import { freePort } from './free-port.ts';
-import { leadsToRegistry } from './packed.ts';
-import { makeDatabase, needsPostgres } from './postgres.ts';
-import { makeFolder, needsCurl } from './server.ts';
+import { freePort } from '../testing/free-port.ts';
+import { leadsToRegistry } from '../testing/packed.ts';
+import { makeDatabase, needsPostgres } from '../testing/postgres.ts';
+import { makeFolder, needsCurl } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');

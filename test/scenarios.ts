@@ -2,7 +2,7 @@
 // records of earlier ones. It goes on in record-scenarios.ts.
 
 import { mintSecret } from '../src/domain/token-secret.ts';
-import type { Sent } from './request.ts';
+import type { Sent } from '../testing/request.ts';
 
 export interface Scenario {
   name: string;

@@ -5,10 +5,10 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { freePort } from './free-port.ts';
-import { post, send } from './request.ts';
-import { makeFolder, startServer } from './server.ts';
-import { eventually } from './until.ts';
+import { freePort } from '../testing/free-port.ts';
+import { post, send } from '../testing/request.ts';
+import { makeFolder, startServer } from '../testing/server.ts';
+import { eventually } from '../testing/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');

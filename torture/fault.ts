@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { LAUNCHER, type ServerOptions, startServer, type TestServer } from '../test/server.ts';
+import { LAUNCHER, type ServerOptions, startServer, type TestServer } from '../testing/server.ts';
 import { assertFits, type Change, makeBrokenBuild } from './broken-build.ts';
 import { createRandom, type Random } from './random.ts';
 

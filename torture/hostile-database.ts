@@ -3,7 +3,7 @@
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { queryPostgres } from '../test/postgres.ts';
+import { queryPostgres } from '../testing/postgres.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 /** First half of the key of the advisory lock. The session that ran it keeps it, also after a rollback. */
@@ -35,7 +35,9 @@ export async function listRan(url: string): Promise<string[]> {
 
 /** In all SQL there is: what comes before a parenthesis, and what operators are made of. */
 function namesInSql(): { functions: string[]; operators: string[] } {
-  const files = globSync('src/storage/postgres/**/*.{ts,sql}', { cwd: ROOT }).filter((file) => !file.endsWith('.test.ts'));
+  const files = globSync('src/storage/postgres/**/*.{ts,sql}', { cwd: ROOT }).filter(
+    (file) => !file.endsWith('.test.ts'),
+  );
   const texts = files.flatMap((file) => {
     const text = readFileSync(join(ROOT, file), 'utf8');
     if (file.endsWith('.sql')) return text.replace(/--.*/g, '');

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { createOver } from '../test/request.ts';
-import { query } from '../test/server.ts';
+import { createOver } from '../testing/request.ts';
+import { query } from '../testing/server.ts';
 
 export interface Ledger {
   /** Names by id. */

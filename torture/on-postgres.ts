@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresHere, queryPostgres, type TestPostgres } from '../test/postgres.ts';
+import { isPostgresHere, queryPostgres, type TestPostgres } from '../testing/postgres.ts';
 import type { Control } from './fault.ts';
 
 export const whyNoPostgres = isPostgresHere()

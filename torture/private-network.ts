@@ -2,7 +2,7 @@
 // Only root on Linux can make one.
 
 import { spawnSync } from 'node:child_process';
-import type { TestServer } from '../test/server.ts';
+import type { TestServer } from '../testing/server.ts';
 
 export const whyNoPrivateNetwork = findObstacle();
 

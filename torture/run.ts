@@ -4,7 +4,7 @@ import { globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { run } from 'node:test';
 import { parseArgs } from 'node:util';
-import { globalSetup, globalTeardown } from '../test/setup.ts';
+import { globalSetup, globalTeardown } from '../testing/setup.ts';
 import { type Outcome, printOutcomes } from './outcome.ts';
 
 const HELP = `Usage: npm run torture -- [options] [fault...]

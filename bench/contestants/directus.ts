@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../test/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, CREATE, onPostgres, send } from './contestant.ts';

@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../../test/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, CREATE } from './contestant.ts';

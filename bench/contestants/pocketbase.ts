@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort } from '../../test/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, send } from './contestant.ts';

@@ -1,7 +1,7 @@
 // PostGraphile: GraphQL straight from the tables of PostgreSQL.
 
 import { join } from 'node:path';
-import { freePort } from '../../test/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';

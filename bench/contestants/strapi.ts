@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { freePort } from '../../test/free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';

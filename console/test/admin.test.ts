@@ -7,10 +7,10 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../test/browser.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { addToken, makeFolder, startServer, type TestServer } from '../../test/server.ts';
-import { eventually } from '../../test/until.ts';
+import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { addToken, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
+import { eventually } from '../../testing/until.ts';
 import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;

@@ -5,8 +5,8 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../test/browser.ts';
-import { startServer, type TestServer } from '../../test/server.ts';
+import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { startServer, type TestServer } from '../../testing/server.ts';
 import { BUSY, openWindow, signIn } from './window.ts';
 
 describe('deleting in the console', needsBrowser, () => {

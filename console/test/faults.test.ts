@@ -8,10 +8,10 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../test/browser.ts';
-import { freePort } from '../../test/free-port.ts';
-import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../test/server.ts';
-import { eventually } from '../../test/until.ts';
+import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
+import { eventually } from '../../testing/until.ts';
 import { BUSY, openWindow, signIn } from './window.ts';
 
 /** Three pieces of a file that is sent in pieces. */

@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../test/browser.ts';
-import { addToken, startServer, type TestServer } from '../../test/server.ts';
-import { eventually } from '../../test/until.ts';
+import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { addToken, startServer, type TestServer } from '../../testing/server.ts';
+import { eventually } from '../../testing/until.ts';
 import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;

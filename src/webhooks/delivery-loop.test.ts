@@ -1,11 +1,11 @@
-// The loop on a real store, with receivers that do as they are told. The real process is in test/webhooks.test.ts.
+// The loop on a real store, with receivers that do as they are told. The real process is in src/webhooks/webhooks.test.ts.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolder } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { makeFolder } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import type { Store } from '../domain/store.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { startDelivery } from './delivery-loop.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, type Socket } from 'node:net';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { startReceiver } from '../../test/receiver.ts';
-import { quickEnough, until } from '../../test/until.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { quickEnough, until } from '../../testing/until.ts';
 import { type Attempts, createAttempts } from './post-to-receiver.ts';
 import { createTargets, type Resolve } from './target-guard.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { makeFolder } from '../../test/server.ts';
-import { traced, whyNoStrace } from '../../test/strace.ts';
+import { makeFolder } from '../../testing/server.ts';
+import { traced, whyNoStrace } from '../../testing/strace.ts';
 import { fault } from '../fault.ts';
 import { createLedger } from '../ledger.ts';
 import { ANSWERS_FIRST, SYNCHRONOUS_OFF } from '../safeguards.ts';

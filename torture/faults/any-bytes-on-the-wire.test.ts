@@ -2,8 +2,8 @@
 // as HTTP demands, and never more often than somebody who reads by the letter would see requests.
 
 import assert from 'node:assert/strict';
-import { post } from '../../test/request.ts';
-import { query } from '../../test/server.ts';
+import { post } from '../../testing/request.ts';
+import { query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertError, exchange, type Piece, readAnswers, show } from '../http/answers.ts';
 import { countRequests } from '../http/strict-requests.ts';

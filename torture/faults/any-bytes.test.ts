@@ -2,11 +2,11 @@
 // valid ones and nearly valid ones, bodies that nobody should send, and requests with damaged heads.
 
 import assert from 'node:assert/strict';
-import { createCheck, readDescription } from '../../test/description.ts';
-import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, query, type ServerOptions } from '../../test/server.ts';
+import { createCheck, readDescription } from '../../testing/description.ts';
+import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, query, type ServerOptions } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { sendBodies } from '../fuzz/bodies.ts';
 import { fuzz, sample } from '../fuzz/fuzz.ts';

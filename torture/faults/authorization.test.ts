@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { SCOPES } from '../../src/domain/token.ts';
-import { startIdentityProvider } from '../../test/identity-provider.ts';
-import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { type Answer, callerOf, send } from '../../test/request.ts';
-import { addToken, besideServer, type TestServer } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { startIdentityProvider } from '../../testing/identity-provider.ts';
+import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { type Answer, callerOf, send } from '../../testing/request.ts';
+import { addToken, besideServer, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { type Credential, makeCredentials, type Sendable } from '../security/bad-credentials.ts';
 import { listOperations, type Operation } from '../security/operations.ts';

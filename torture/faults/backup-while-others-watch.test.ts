@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolder } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { makeFolder } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 import { runCommand } from '../security/command.ts';
 
@@ -153,14 +153,12 @@ fault({
     },
     {
       build: 'one that leaves its draft after a signal',
-      changes: [{ file: 'src/commands/backup.ts', from: '    removeDraft(file);\n', to: '' }],
+      changes: [{ file: 'src/cli/backup.ts', from: '    removeDraft(file);\n', to: '' }],
       caught: /leaves (other|restored)\.db\.part/,
     },
     {
       build: 'one that does not die of the signal',
-      changes: [
-        { file: 'src/commands/interrupt.ts', from: 'process.kill(process.pid, signal);', to: 'process.exit(1);' },
-      ],
+      changes: [{ file: 'src/cli/interrupt.ts', from: 'process.kill(process.pid, signal);', to: 'process.exit(1);' }],
       caught: /(backup|restore) ends with 1 after SIG/,
     },
     {

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { type Received, type Receiver, startReceiver } from '../../test/receiver.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, residentKib } from '../../test/server.ts';
+import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { type Received, type Receiver, startReceiver } from '../../testing/receiver.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, residentKib } from '../../testing/server.ts';
 import { createBadReceivers } from '../bad-receivers.ts';
 import { fault, type Trial } from '../fault.ts';
 

@@ -5,10 +5,10 @@ import assert from 'node:assert/strict';
 import { globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, makeFolder, type TestServer } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, makeFolder, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 
 const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');

@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryPostgres, startPostgres, type TestPostgres } from '../../test/postgres.ts';
-import { post } from '../../test/request.ts';
+import { queryPostgres, startPostgres, type TestPostgres } from '../../testing/postgres.ts';
+import { post } from '../../testing/request.ts';
 import { fault } from '../fault.ts';
 import { waitForStandby, whyNoPostgres } from '../on-postgres.ts';
 

@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { type Answer, post, send } from '../../test/request.ts';
-import { query } from '../../test/server.ts';
+import { type Answer, post, send } from '../../testing/request.ts';
+import { query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import type { Random } from '../random.ts';
 

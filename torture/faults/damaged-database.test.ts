@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { callerOf } from '../../test/request.ts';
-import { makeFolder, type TestServer } from '../../test/server.ts';
+import { callerOf } from '../../testing/request.ts';
+import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { DAMAGES, damage, isOfLog } from '../damage.ts';
 import { fault, type Trial } from '../fault.ts';
 

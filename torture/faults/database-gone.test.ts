@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startPostgres } from '../../test/postgres.ts';
-import { createOver, send } from '../../test/request.ts';
-import type { TestServer } from '../../test/server.ts';
+import { startPostgres } from '../../testing/postgres.ts';
+import { createOver, send } from '../../testing/request.ts';
+import type { TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { ANSWERS_FIRST_ON_POSTGRES, assertKeptOnPostgres, whyNoPostgres } from '../on-postgres.ts';
 

@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { type Answer, callerOf } from '../../test/request.ts';
-import { makeFolder, query } from '../../test/server.ts';
+import { type Answer, callerOf } from '../../testing/request.ts';
+import { makeFolder, query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 
 /** With so much there is room again, also for the log that has to be copied back into the file. */

@@ -6,11 +6,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf, post, send } from '../../test/request.ts';
-import { makeFolder, type TestServer } from '../../test/server.ts';
-import { eventually } from '../../test/until.ts';
+import { makeDatabase, queryPostgres } from '../../testing/postgres.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf, post, send } from '../../testing/request.ts';
+import { makeFolder, type TestServer } from '../../testing/server.ts';
+import { eventually } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 

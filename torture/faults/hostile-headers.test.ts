@@ -1,8 +1,8 @@
 // Headers with the names of what every object in JavaScript has, headers that are too long, and thousands of them.
 
 import assert from 'node:assert/strict';
-import { post, send } from '../../test/request.ts';
-import { query, residentKib } from '../../test/server.ts';
+import { post, send } from '../../testing/request.ts';
+import { query, residentKib } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { ask, assertError } from '../http/answers.ts';
 import type { Random } from '../random.ts';

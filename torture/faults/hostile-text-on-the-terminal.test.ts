@@ -9,12 +9,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { SCOPES } from '../../src/domain/token.ts';
-import { freePort } from '../../test/free-port.ts';
-import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../test/identity-provider.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf, send, sendRaw } from '../../test/request.ts';
-import { addToken, besideServer, makeFolder, needsTerminal } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../testing/identity-provider.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf, send, sendRaw } from '../../testing/request.ts';
+import { addToken, besideServer, makeFolder, needsTerminal } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 
 /** Sets the title, clears the screen, colours it twice, rings, deletes, turns the line around, begins another one. */
@@ -68,13 +68,13 @@ fault({
     {
       build: 'one that exports to a terminal as to a file',
       changes: [
-        { file: 'src/commands/export.ts', from: 'process.stdout.isTTY ? shown(texts, format) : texts', to: 'texts' },
+        { file: 'src/cli/export.ts', from: 'process.stdout.isTTY ? shown(texts, format) : texts', to: 'texts' },
       ],
       caught: /^commands on a hostile server have/,
     },
     {
       build: 'one that reports in words as they are',
-      changes: [{ file: 'src/commands/report.ts', from: 'visibleLines(words)', to: 'words' }],
+      changes: [{ file: 'src/cli/terminal/report.ts', from: 'visibleLines(words)', to: 'words' }],
       caught: /^commands on the database have/,
     },
   ],

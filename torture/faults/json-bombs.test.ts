@@ -2,8 +2,8 @@
 // itself tells how late its event loop was.
 
 import assert from 'node:assert/strict';
-import { post, send } from '../../test/request.ts';
-import { addToken, query, type TestServer } from '../../test/server.ts';
+import { post, send } from '../../testing/request.ts';
+import { addToken, query, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 
 const BODY_BYTES = 64 * 1024;

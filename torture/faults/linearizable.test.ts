@@ -3,8 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { makeFolder, type ServerOptions, type TestServer } from '../../test/server.ts';
+import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { makeFolder, type ServerOptions, type TestServer } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { isLinearizable } from '../history.ts';
 import { createRecorder } from '../recorder.ts';

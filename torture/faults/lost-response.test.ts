@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
-import { post } from '../../test/request.ts';
-import { query, type TestServer } from '../../test/server.ts';
+import { makeDatabase, queryPostgres } from '../../testing/postgres.ts';
+import { post } from '../../testing/request.ts';
+import { query, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 

@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toCursor } from '../../src/domain/list-cursor.ts';
-import { makeDatabase } from '../../test/postgres.ts';
-import { type Answer, callerOf, send, sendRaw } from '../../test/request.ts';
-import { besideServer, query, type TestServer } from '../../test/server.ts';
+import { makeDatabase } from '../../testing/postgres.ts';
+import { type Answer, callerOf, send, sendRaw } from '../../testing/request.ts';
+import { besideServer, query, type TestServer } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 import { readTimesDuring } from '../read-times.ts';
@@ -89,7 +89,7 @@ fault({
       build: 'one that loads all that it needs for assistants in one go',
       changes: [
         {
-          file: 'src/commands/serve.ts',
+          file: 'src/cli/serve.ts',
           from: "(await import('../mcp/load.ts')).loadMcp(",
           to: "(await import('../mcp/server.ts')).createMcp(",
         },

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { createOver, post } from '../../test/request.ts';
-import { query, type TestServer } from '../../test/server.ts';
+import { createOver, post } from '../../testing/request.ts';
+import { query, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 
 const MAX_FILES = 256;

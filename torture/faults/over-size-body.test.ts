@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn, post } from '../../test/request.ts';
-import { query, residentKib, type TestServer } from '../../test/server.ts';
+import { fillIn, post } from '../../testing/request.ts';
+import { query, residentKib, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertError, readAnswers } from '../http/answers.ts';
 

@@ -8,8 +8,8 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { cpuUsOf } from '../../bench/measure.ts';
-import { fillIn, post, sendRaw } from '../../test/request.ts';
-import { query, type TestServer } from '../../test/server.ts';
+import { fillIn, post, sendRaw } from '../../testing/request.ts';
+import { query, type TestServer } from '../../testing/server.ts';
 import type { Created } from '../creates.ts';
 import { fault } from '../fault.ts';
 

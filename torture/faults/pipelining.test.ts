@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn, post, send } from '../../test/request.ts';
-import { addToken, residentKib, type TestServer } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { fillIn, post, send } from '../../testing/request.ts';
+import { addToken, residentKib, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 import { readTimes } from '../read-times.ts';
 

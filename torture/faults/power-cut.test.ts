@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { makeFolder, query } from '../../test/server.ts';
+import { makeFolder, query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger, type Ledger } from '../ledger.ts';
 import { SYNCHRONOUS_OFF } from '../safeguards.ts';

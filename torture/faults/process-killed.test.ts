@@ -2,7 +2,7 @@
 // record has its change. (A kill does not test fsync, the page cache survives it: power-cut.test.ts does.)
 
 import { setTimeout } from 'node:timers/promises';
-import { makeFolder } from '../../test/server.ts';
+import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger } from '../ledger.ts';
 import { ANSWERS_FIRST } from '../safeguards.ts';

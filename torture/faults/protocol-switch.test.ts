@@ -7,8 +7,8 @@ import { connect } from 'node:net';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn } from '../../test/request.ts';
-import { query, type TestServer } from '../../test/server.ts';
+import { fillIn } from '../../testing/request.ts';
+import { query, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 
 const PROTOCOLS = ['websocket', 'h2c', 'TLS/1.0', 'unknown'];

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
-import { makeDatabase, queryPostgres } from '../../test/postgres.ts';
-import { createOver } from '../../test/request.ts';
+import { makeDatabase, queryPostgres } from '../../testing/postgres.ts';
+import { createOver } from '../../testing/request.ts';
 import { fault } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 

@@ -2,8 +2,8 @@
 // connection is closed, and nothing has an effect.
 
 import assert from 'node:assert/strict';
-import { post } from '../../test/request.ts';
-import { query } from '../../test/server.ts';
+import { post } from '../../testing/request.ts';
+import { query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { ask, assertError } from '../http/answers.ts';
 import { LENIENT_PARSER } from '../safeguards.ts';

@@ -6,10 +6,10 @@ import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CHANGE_TYPES } from '../../src/domain/change.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, makeFolder, type TestServer } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, makeFolder, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 import { runCommand } from '../security/command.ts';
 

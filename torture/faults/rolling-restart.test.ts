@@ -8,8 +8,8 @@ import { createMachine, missingPackages } from '../../cluster/machine.ts';
 import { createServiceNodes, type ServiceNode } from '../../cluster/service-nodes.ts';
 import { verify } from '../../cluster/verify.ts';
 import { createClient } from '../../src/client/client.ts';
-import { makeDatabase } from '../../test/postgres.ts';
-import { addToken } from '../../test/server.ts';
+import { makeDatabase } from '../../testing/postgres.ts';
+import { addToken } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 
@@ -63,7 +63,7 @@ fault({
       build: 'one that ends at once on SIGTERM',
       changes: [
         {
-          file: 'src/commands/serve.ts',
+          file: 'src/cli/serve.ts',
           from: 'process.on(signal, () => (isImpatient() ? endAtOnce() : stop(signal, 0)));',
           to: 'process.on(signal, () => process.exit(0));',
         },

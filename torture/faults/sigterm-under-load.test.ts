@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
-import { makeFolder } from '../../test/server.ts';
+import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger } from '../ledger.ts';
 
@@ -56,7 +56,7 @@ fault({
       build: 'one that ends its idle connections at once',
       changes: [
         {
-          file: 'src/commands/serve.ts',
+          file: 'src/cli/serve.ts',
           from: 'if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);',
           to: '',
         },

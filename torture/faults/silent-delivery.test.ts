@@ -4,11 +4,11 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresHere, makeDatabase, queryPostgres } from '../../test/postgres.ts';
-import { startReceiver } from '../../test/receiver.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, type TestServer } from '../../test/server.ts';
-import { until } from '../../test/until.ts';
+import { isPostgresHere, makeDatabase, queryPostgres } from '../../testing/postgres.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, type TestServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 
 const SAID_WITHIN_MS = 10_000;

@@ -7,8 +7,8 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn, post, send } from '../../test/request.ts';
-import { residentKib, type TestServer } from '../../test/server.ts';
+import { fillIn, post, send } from '../../testing/request.ts';
+import { residentKib, type TestServer } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 
 const MAX_SECONDS = 15;

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
-import { createOver } from '../../test/request.ts';
-import { residentKib, type TestServer } from '../../test/server.ts';
-import { whyNoStrace, withSyncs } from '../../test/strace.ts';
+import { createOver } from '../../testing/request.ts';
+import { residentKib, type TestServer } from '../../testing/server.ts';
+import { whyNoStrace, withSyncs } from '../../testing/strace.ts';
 import { fault } from '../fault.ts';
 import { createLedger } from '../ledger.ts';
 import { readTimes } from '../read-times.ts';

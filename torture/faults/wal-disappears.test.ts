@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { copyFileSync, renameSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { post, send } from '../../test/request.ts';
-import { makeFolder, type TestServer } from '../../test/server.ts';
+import { post, send } from '../../testing/request.ts';
+import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger, type Ledger } from '../ledger.ts';
 
@@ -162,7 +162,7 @@ fault({
       build: 'one that waits for its clients to end',
       changes: [
         {
-          file: 'src/commands/serve.ts',
+          file: 'src/cli/serve.ts',
           from: 'if (exitStatus !== 0) setTimeout(',
           to: 'if (exitStatus > 1) setTimeout(',
         },

@@ -1,8 +1,8 @@
 // Sends bodies that nobody should send to POST /plants: what fits the schema is stored as it is, and nothing else is.
 
 import assert from 'node:assert/strict';
-import type { CheckAnswer } from '../../test/description.ts';
-import { query } from '../../test/server.ts';
+import type { CheckAnswer } from '../../testing/description.ts';
+import { query } from '../../testing/server.ts';
 import { sample } from './fuzz.ts';
 import { createGiven, toBytes } from './planned-request.ts';
 import { plantBodies } from './plant-bodies.ts';

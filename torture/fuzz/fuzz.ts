@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CheckAnswer } from '../../test/description.ts';
-import type { Answer } from '../../test/request.ts';
+import type { CheckAnswer } from '../../testing/description.ts';
+import type { Answer } from '../../testing/request.ts';
 import { createGiven, noteGiven, type PlannedRequest, targetOf, toBytes } from './planned-request.ts';
 import { createWire } from './wire.ts';
 

@@ -2,7 +2,7 @@
 // description names.
 
 import assert from 'node:assert/strict';
-import type { CheckAnswer } from '../../test/description.ts';
+import type { CheckAnswer } from '../../testing/description.ts';
 import { createRandom } from '../random.ts';
 import { createGiven, type PlannedRequest, toBytes } from './planned-request.ts';
 import { askOnce } from './wire.ts';

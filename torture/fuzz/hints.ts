@@ -1,7 +1,7 @@
 // What the schemas of the description cannot say of a valid request, and values by which requests meet.
 
 import fc from 'fast-check';
-import type { Description } from '../../test/description.ts';
+import type { Description } from '../../testing/description.ts';
 import type { Hints, Schema } from './schema-texts.ts';
 
 const json = (...values: unknown[]) => fc.constantFrom(...values.map((value) => JSON.stringify(value)));

@@ -1,6 +1,6 @@
 // A request before it is sent. Ids that only the server knows stand in it as places in the list of those it gave.
 
-import type { Answer } from '../../test/request.ts';
+import type { Answer } from '../../testing/request.ts';
 
 export interface PlannedRequest {
   /** It is as the description wants it. */

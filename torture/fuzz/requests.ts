@@ -1,7 +1,7 @@
 // Requests made from the OpenAPI description: valid ones of every operation, and nearly valid ones.
 
 import fc from 'fast-check';
-import type { Description, Operation } from '../../test/description.ts';
+import type { Description, Operation } from '../../testing/description.ts';
 import { createHints } from './hints.ts';
 import { goodFiles } from './import-files.ts';
 import type { PlannedRequest } from './planned-request.ts';

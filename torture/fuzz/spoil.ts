@@ -1,7 +1,7 @@
 // What can be wrong with a request that was valid: its method, its path, a parameter, a header, its body.
 
 import fc from 'fast-check';
-import type { Operation } from '../../test/description.ts';
+import type { Operation } from '../../testing/description.ts';
 import { anyFiles } from './import-files.ts';
 import { ODD_HEADERS } from './odd-headers.ts';
 import type { PlannedRequest } from './planned-request.ts';

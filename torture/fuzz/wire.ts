@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Answer } from '../../test/request.ts';
+import type { Answer } from '../../testing/request.ts';
 
 const TIMEOUT_MS = 20_000;
 

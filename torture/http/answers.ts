@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn } from '../../test/request.ts';
+import { fillIn } from '../../testing/request.ts';
 
 const STATUS_LINE = /^HTTP\/1\.1 (\d{3}) [\t\x20-\x7e]*$/;
 const HEADER = /^([!#$%&'*+.^_`|~\w-]+): ?([\t\x20-\x7e]*)$/;

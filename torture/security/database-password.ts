@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/free-port.ts';
-import { isPostgresHere, makeDatabase } from '../../test/postgres.ts';
-import { startProxy } from '../../test/proxy.ts';
-import { callerOf } from '../../test/request.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { startProxy } from '../../testing/proxy.ts';
+import { callerOf } from '../../testing/request.ts';
 import type { Trial } from '../fault.ts';
 import { runCommand } from './command.ts';
 

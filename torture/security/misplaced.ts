@@ -1,6 +1,6 @@
 // A secret wherever a client might put it, right and wrong: as requests, and as bytes that are no request.
 
-import type { Sent } from '../../test/request.ts';
+import type { Sent } from '../../testing/request.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HEADERS = [

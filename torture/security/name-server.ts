@@ -8,7 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { makeFolder } from '../../test/server.ts';
+import { makeFolder } from '../../testing/server.ts';
 
 const HOST = '127.0.0.77';
 const HEADER_BYTES = 12;

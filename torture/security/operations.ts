@@ -3,9 +3,9 @@
 
 import assert from 'node:assert/strict';
 import type { Scope } from '../../src/domain/token.ts';
-import { readDescription } from '../../test/description.ts';
-import { callerOf } from '../../test/request.ts';
-import { addToken, besideServer, type TestServer } from '../../test/server.ts';
+import { readDescription } from '../../testing/description.ts';
+import { callerOf } from '../../testing/request.ts';
+import { addToken, besideServer, type TestServer } from '../../testing/server.ts';
 
 export interface Operation {
   method: string;

@@ -3,7 +3,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { makeFolder, query } from '../../../test/server.ts';
+import { makeFolder, query } from '../../../testing/server.ts';
 import { backUpDatabase } from './backup.ts';
 import { isMarkedCopy, prepareIsGone, prepareLastSeq, skipNumbers } from './change-numbers.ts';
 import { prepareDatabase } from './database.ts';

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { makeFolder } from '../../../test/server.ts';
+import { makeFolder } from '../../../testing/server.ts';
 import { Refusal } from '../../lib/user-error.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeFolder, query } from '../../../test/server.ts';
+import { makeFolder, query } from '../../../testing/server.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
 import { openSqliteStore } from './store.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { makeFolder } from '../../../test/server.ts';
+import { makeFolder } from '../../../testing/server.ts';
 import { prepareDatabase } from './database.ts';
 import { createSearcher } from './threaded-search.ts';
 

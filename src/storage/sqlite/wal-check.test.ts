@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { makeFolder } from '../../../test/server.ts';
+import { makeFolder } from '../../../testing/server.ts';
 import { findLogDamage } from './wal-check.ts';
 
 const COMMITS = 1000;

@@ -1,0 +1,101 @@
+// plant-store completion: the shells themselves are asked what they complete with the script.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { piped, typeInto } from '../../testing/command-line.ts';
+import { makeFolder, needs, needsTerminal } from '../../testing/server.ts';
+
+const TOP =
+  'add backup changes completion edit export get help import list migrate restore rm serve settings token watch webhook';
+
+const ROWS: [typed: string, offered: string][] = [
+  ['', TOP],
+  ['li', 'list'],
+  ['token ', 'create help list revoke rotate'],
+  ['help w', 'watch webhook'],
+  ['token create --sc', '--scopes'],
+  ['token create --scopes ', 'admin plants:read plants:write'],
+  ['token create --name x --scopes plants:read,ad', 'plants:read,admin'],
+  ['webhook add https://x/ --events plant.u', 'plant.updated'],
+  ['webhook deliveries x --status d', 'dead delivered'],
+  ['export x --format ', 'csv ndjson'],
+  ['completion ', 'bash fish zsh'],
+  ['add 7 token --', '--help --json --replace --tag --url'],
+  ['token create --name ', ''],
+  ['import plan', 'plants.csv'],
+];
+
+let folder: string;
+
+before(async () => {
+  folder = makeFolder();
+  writeFileSync(join(folder, 'plants.csv'), '');
+  for (const shell of ['bash', 'zsh', 'fish']) {
+    writeFileSync(join(folder, shell), (await piped(['completion', shell])).stdout);
+  }
+});
+
+/** Of one line of output for each row. */
+function check(printed: string, rows: [string, string][]): void {
+  const lines = printed.split('\n').slice(0, -1);
+  const sorted = lines.map((line) => line.trim().split(' ').sort().join(' '));
+  assert.deepEqual(
+    rows.map(([typed], at) => [typed, sorted[at]]),
+    rows,
+  );
+}
+
+test('bash completes commands, options, and values where they are fixed', needs('bash'), () => {
+  const script = ROWS.map(([typed]) => `try ${quoted(`plant-store ${typed}`)}`).join('\n');
+  const ask = `source ./bash
+    COMP_WORDBREAKS=\${COMP_WORDBREAKS//:/}
+    try() { COMP_LINE=$1 COMP_POINT=\${#1}; _plant_store; echo "\${COMPREPLY[*]}"; }
+    ${script}`;
+  const printed = execFileSync('bash', ['--norc', '-c', ask], { cwd: folder, encoding: 'utf8' });
+  check(printed, [...ROWS.slice(0, -1), ['import plan', '']]); // files are bash's own, in the next test
+});
+
+test('bash completes as somebody types, also at a colon and a file', {
+  ...needs('bash'),
+  ...needsTerminal,
+}, async () => {
+  const shown = await typeInto('bash --norc --noprofile -i', { HOME: folder, PS1: '> ' }, [
+    ['> ', `cd ${folder} && source ./bash; plant-store() { echo "<$*>"; }; echo rea''dy\n`],
+    ['ready', 'plant-store tok\tcr\t--sc\tplants:r\t\n'],
+    ['<token create --scopes plants:read>', 'plant-store token create --scopes=plants:read,plants:w\t\n'],
+    ['plants:write>', 'plant-store import plan\t\n'],
+    ['<import plants.csv>', 'exit\n'],
+  ]);
+  assert.match(shown, /<import plants\.csv>/);
+});
+
+test('fish completes the same', needs('fish'), () => {
+  const lines = ROWS.map(([typed]) => quoted(`plant-store ${typed}`)).join(' ');
+  const ask = `source ./fish; for line in ${lines}; set found (complete -C $line | string replace -r '\\t.*' ''); echo "$found"; end`;
+  const env = { PATH: process.env.PATH, HOME: folder };
+  check(execFileSync('fish', ['-c', ask], { cwd: folder, encoding: 'utf8', env }), ROWS);
+});
+
+test('zsh completes as somebody types', { ...needs('zsh'), ...needsTerminal }, async () => {
+  const shown = await typeInto('zsh -f -i', { HOME: folder, PS1: '> ' }, [
+    [
+      '> ',
+      `cd ${folder}; autoload -U compinit; compinit -u -D; source ./zsh; plant-store() { echo "<$*>" }; echo rea''dy\n`,
+    ],
+    ['ready', ''],
+    ['> ', 'plant-store tok\tcr\t--sc\tplants:r\t,ad\t\n'],
+    ['<token create --scopes plants:read,admin>', ''],
+    ['> ', 'plant-store import plan\t\n'],
+    ['<import plants.csv>', ''],
+    ['> ', 'plant-store webhook deliveries x --status \t\t'],
+    ['waiting', '\x15exit\n'],
+  ]);
+  assert.match(shown, /dead +delivered +waiting/);
+});
+
+function quoted(text: string): string {
+  return `'${text}'`;
+}

@@ -1,0 +1,189 @@
+// What it shows: JSON lines when piped, a banner on a terminal, a secret once and never in a log.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { Agent } from 'node:http';
+import { dirname } from 'node:path';
+import { test } from 'node:test';
+import { freePort } from '../../testing/free-port.ts';
+import { createOver, post, send, sendRaw } from '../../testing/request.ts';
+import { addToken, LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer } from '../../testing/server.ts';
+import { quickEnough, until } from '../../testing/until.ts';
+
+test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and never a secret', async () => {
+  const server = await startServer({ env: { ACCESS_LOG: '1' } });
+  await post(server, '{"id":1,"name":"x"}', { 'x-request-id': 'mine' });
+  await send(server.port, {
+    path: `/plants?access_token=${server.secret}`,
+    headers: { authorization: `Bearer ${server.secret}x` },
+  });
+  const jwt = `${'eyJhbGciOiJFUzI1NiJ9'}.${'eyJzdWIiOiJhbGljZSJ9'}.c2lnbmF0dXJl`;
+  for (const path of [
+    `%70st_${server.secret.slice(4)}`,
+    jwt,
+    `Bearer%20${jwt}`,
+    '%ZZpst%5Fabc',
+    '%2570st_ab',
+    'PST_AB',
+    'whsec_ab/cd',
+  ]) {
+    await send(server.port, { path: `/x/${path}` });
+  }
+  for (const target of ['//me:secret@host/plants', 'http://me:sec/ret@host/plants', 'ftp://me:secret@host/plants']) {
+    await sendRaw(server.port, `GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+  }
+  await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
+  await quickEnough(1000, async () => {
+    const startMs = performance.now();
+    await send(server.port, { path: `/${'a'.repeat(15_000)}` }); // takes long to log
+    await send(server.port, { path: '/healthz' });
+    return performance.now() - startMs;
+  });
+  await server.stop();
+  const lines = server
+    .output()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const requests = lines.filter(({ kind }) => kind === 'request');
+  assert.deepEqual(
+    requests.map(({ requestId, method, path, status }) => [requestId === 'mine', method, path, status]),
+    [
+      [true, 'POST', '/plants', 200],
+      [false, 'GET', '/plants', 401],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 400],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '/x/…', 404],
+      [false, 'GET', '…', 404],
+      [false, 'GET', '…', 404],
+      [false, 'GET', '…', 404],
+      [false, 'GET', '/healthz', 200],
+      [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
+      [false, 'GET', '/healthz', 200],
+    ],
+  );
+  assert.match(requests[0].tokenId, /^tok_/);
+  assert.equal(requests[0].address, '127.0.0.1');
+  assert.deepEqual(
+    lines.filter(({ kind }) => kind !== 'request').map(({ kind }) => kind),
+    ['listening', 'stopping', 'stopped'],
+  );
+  assert.doesNotMatch(server.output(), /pst(_|%5F)|eyJ/);
+  assert.ok(!server.output().includes(server.secret.slice(4)));
+
+  const quiet = await startServer();
+  await post(quiet, '{"id":1,"name":"x"}');
+  await quiet.stop();
+  assert.doesNotMatch(quiet.output(), /"kind":"request"/);
+});
+
+test('what a proxy calls an address is logged if it is one', async () => {
+  const server = await startServer({ env: { ACCESS_LOG: '1', TRUST_PROXY: 'loopback' } });
+  for (const forwarded of [
+    '203.0.113.7',
+    '203.0.113.7:5678',
+    '[2001:db8::1]:5678',
+    server.secret,
+    'unknown',
+    '1.2.3.4 x',
+  ]) {
+    await send(server.port, { path: '/healthz', headers: { 'x-forwarded-for': forwarded } });
+  }
+  await server.stop();
+  const addresses = [...server.output().matchAll(/"address":"([^"]*)"/g)].map(([, address]) => address);
+  const own = '127.0.0.1';
+  assert.deepEqual(addresses, ['203.0.113.7', '203.0.113.7:5678', '[2001:db8::1]:5678', own, own, own]);
+});
+
+test('a log that nobody reads does not stop the service', async (t) => {
+  const folder = makeFolder();
+  const first = await startServer({ folder });
+  await first.stop();
+  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: first.databaseUrl };
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = await once(child.stdout, 'data');
+  child.stdout.pause();
+  const port = Number(/:(\d+)"/.exec(String(line))?.[1]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  for (let id = 0; id < 1500; id++)
+    assert.equal(await createOver(agent, { port, secret: first.secret }, { id, name: 'x' }), 200);
+  agent.destroy();
+  const exited = once(child, 'exit');
+  child.kill();
+  assert.equal((await exited)[0], 0);
+});
+
+test('a log that cannot be written does not stop the service', {
+  skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
+}, async (t) => {
+  const databaseUrl = `sqlite:${makeFolder()}/plants.db`;
+  const { secret } = await addToken(databaseUrl, {});
+  const port = await freePort(); // which its log cannot tell
+  const env = { PATH: process.env.PATH, PORT: String(port), ACCESS_LOG: '1', DATABASE_URL: databaseUrl };
+  const command = `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`;
+  const child = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
+  t.after(() => child.kill('SIGKILL'));
+  const create = () => post({ port, secret }, '{"id":1,"name":"x"}');
+  await until(() => create().catch(() => undefined));
+  for (let requests = 0; requests < 5; requests++) assert.equal((await create()).status, 200);
+  child.kill();
+  assert.equal((await once(child, 'exit'))[0], 0);
+});
+
+test('piped, a first start makes no token that nobody would see, and says how to make one', async (t) => {
+  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
+  const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
+  t.after(() => child.kill('SIGKILL'));
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += chunk;
+    if (printed.includes('token create')) child.kill();
+  }
+  assert.match(printed, /"kind":"no_token".*plant-store -- token create --name NAME/);
+  assert.doesNotMatch(printed, /pst_/);
+});
+
+test('on a terminal the first start shows a token once, and a curl line that works as it is', {
+  ...needsTerminal,
+  ...needsCurl,
+}, async () => {
+  const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
+  const onTerminal = async (whileItRuns: (shown: string) => void): Promise<string> => {
+    const child = spawn('script', ['-qec', `"${process.execPath}" "${LAUNCHER}" serve`, '/dev/null'], { env });
+    let shown = '';
+    let isReady = false;
+    for await (const chunk of child.stdout) {
+      shown += chunk;
+      if (isReady || !shown.includes('Ctrl-C')) continue;
+      isReady = true;
+      whileItRuns(shown);
+      child.stdin.write('\x03');
+    }
+    return shown;
+  };
+
+  const first = await onTerminal((shown) => {
+    const curl = /^ *(curl .*)$/m.exec(shown.replaceAll('\r', ''))?.[1] ?? '';
+    const answer = execFileSync('sh', ['-c', curl.replace('curl', 'curl -s')], { encoding: 'utf8' });
+    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}');
+  });
+  assert.match(first, /Address\s+http:\/\/127\.0\.0\.1:\d+/);
+  assert.match(first, /Database\s+sqlite:/);
+  assert.match(first, /Stopped/);
+  assert.equal(new Set(first.match(/pst_\w{36}/g)).size, 1);
+
+  const second = await onTerminal((shown) => {
+    const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
+    const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
+    const answer = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
+    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a token of its own');
+  });
+  assert.doesNotMatch(second, /pst_/);
+});

@@ -1,0 +1,164 @@
+// What a start takes and refuses, and how it says so.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { post, send } from '../../testing/request.ts';
+import { addToken, LAUNCHER, makeFolder, needs, startServer } from '../../testing/server.ts';
+
+function run(
+  args: string[],
+  env: Record<string, string> = {},
+): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [LAUNCHER, ...args], {
+    env: { PATH: process.env.PATH, ...env },
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
+}
+
+test('a bad setting is one line on standard error and exit status 2, before anything is opened', () => {
+  const folder = makeFolder();
+  const { status, stdout, stderr } = run(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` });
+  assert.deepEqual(
+    { status, stdout, stderr },
+    {
+      status: 2,
+      stdout: '',
+      stderr: 'plant-store: PORT must be a number from 0 (any free port) to 65535, not "x"\n',
+    },
+  );
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('an unknown command or option is exit status 2, help and version are 0', () => {
+  assert.equal(run(['grow']).status, 2);
+  assert.equal(run(['serve', '--fast']).status, 2);
+  assert.equal(run(['token', 'create']).status, 2);
+  const help = run(['token', 'create', '--help']);
+  assert.equal(help.status, 0);
+  assert.match(help.stdout, /Examples:/);
+  assert.match(run(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('a port that is in use is refused clearly', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as { port: number };
+  const { status, stderr } = run(['serve'], { PORT: String(port), DATABASE_URL: `sqlite:${makeFolder()}/plants.db` });
+  other.close();
+  assert.equal(status, 1);
+  assert.equal(stderr, `plant-store: Port ${port} of 127.0.0.1 is in use: set PORT to another one\n`);
+});
+
+test('a database of a newer version is refused in one line', () => {
+  const path = join(makeFolder(), 'plants.db');
+  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+  const db = new DatabaseSync(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
+  assert.equal(status, 1);
+  assert.match(stderr, /^plant-store: .* was written by a newer version .*\n$/);
+});
+
+/** Root may write everywhere, unless it starts without the capabilities that let it. */
+const withoutOverride = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+const needsModes =
+  process.platform === 'win32' ? { skip: 'SKIPPED: Windows has no file modes' } : needs(...withoutOverride.slice(0, 1));
+
+test(
+  'a database that this user cannot write, and a folder instead of a file, are refused before it listens',
+  needsModes,
+  (t) => {
+    const folder = makeFolder();
+    const path = join(folder, 'plants.db');
+    run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const refusal = () => {
+      const [command = '', ...args] = [...withoutOverride, process.execPath, LAUNCHER, 'serve'];
+      const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}` };
+      return spawnSync(command, args, { env, encoding: 'utf8', timeout: 20_000 }).stderr;
+    };
+    t.after(() => chmodSync(folder, 0o700));
+    chmodSync(path, 0o400);
+    assert.match(
+      refusal(),
+      /^plant-store: .*plants\.db cannot be written by this user \(EACCES\): run as its owner, or change its owner\n$/,
+    );
+    chmodSync(path, 0o600);
+    chmodSync(folder, 0o500);
+    assert.match(
+      refusal(),
+      /^plant-store: .*[^b] cannot be written by this user \(EACCES\): run as its owner, or change its owner\n$/,
+    );
+    assert.match(
+      run(['serve'], { DATABASE_URL: `sqlite:${folder}` }).stderr,
+      /is a folder: set DATABASE_URL to a file in it\n$/,
+    );
+  },
+);
+
+test('a file that is moved away under a running server ends it: no 200 for what has no place', async () => {
+  const server = await startServer();
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  const ended = once(server.process, 'close');
+  renameSync(server.databasePath, `${server.databasePath}.moved`);
+  assert.equal((await post(server, '{"id":2,"name":"x"}')).status, 503);
+  assert.equal((await ended)[0], 1);
+  assert.match(server.output(), /was moved, replaced or deleted/);
+});
+
+test('a place where no file can be is refused in one line', () => {
+  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${LAUNCHER}/plants.db` });
+  assert.equal(status, 1);
+  assert.match(stderr, /^plant-store: Cannot use .*plants.db: .*\n$/);
+});
+
+test('BASE_PATH stands before every path, in Location, Link and the description', async () => {
+  const server = await startServer({ env: { BASE_PATH: '/store/v1/' } });
+  assert.match(server.url, /\/store\/v1$/);
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
+  const created = await send(server.port, {
+    method: 'POST',
+    path: '/store/v1/plants',
+    headers,
+    body: '{"id":-7,"name":"x"}',
+  });
+  assert.equal(created.status, 200);
+  assert.equal(created.headers.location, '/store/v1/plants/-7');
+  await send(server.port, { method: 'POST', path: '/store/v1/plants', headers, body: '{"id":8,"name":"x"}' });
+  const page = await send(server.port, { path: '/store/v1/plants?limit=1', headers });
+  const next = /^<(\/store\/v1\/plants\?[^>]+)>; rel="next"$/.exec(String(page.headers.link))?.[1];
+  assert.match((await send(server.port, { path: next ?? '', headers })).body, /^\[\{"id":8,/);
+  const admin = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
+  const made = await send(server.port, {
+    method: 'POST',
+    path: '/store/v1/tokens',
+    headers: { ...headers, authorization: `Bearer ${admin.secret}` },
+    body: '{"name":"x","scopes":["plants:read"]}',
+  });
+  assert.match(made.headers.location ?? '', /^\/store\/v1\/tokens\/tok_\w+$/);
+  assert.equal((await send(server.port, { path: '/store/v1/healthz' })).status, 200);
+  assert.equal((await send(server.port, { path: '/healthz' })).status, 404);
+  assert.equal((await send(server.port, { path: '/store/v1/plants' })).status, 401);
+  const { servers } = JSON.parse((await send(server.port, { path: '/store/v1/openapi.json' })).body);
+  assert.deepEqual(servers, [{ url: '/store/v1' }]);
+  await server.stop();
+});
+
+test('who stores a plant does not wait for undici, which nothing has asked for', async () => {
+  const hook = `process.on('exit', () => console.error('LOADED ' + process.moduleLoadList))`;
+  const server = await startServer({
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
+  });
+  assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
+  await server.stop();
+  assert.match(server.output(), /LOADED .*NativeModule http,/);
+  assert.doesNotMatch(server.output(), /undici/);
+});

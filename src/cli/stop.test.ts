@@ -1,0 +1,106 @@
+// How it ends: every request answered, nothing reset, the file closed, in time.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { sendRaw } from '../../testing/request.ts';
+import { LAUNCHER, makeFolder, needsTerminal, query, startServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
+
+test('SIGTERM answers everything that clients have sent behind each other', async () => {
+  const server = await startServer();
+  const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
+  const received = Array.from({ length: 8 }, (_, client) => {
+    const socket = connect(server.port, '127.0.0.1');
+    const bodies = Array.from({ length: 20 }, (_, n) => `{"id":${100 + client * 20 + n},"name":"x"}`);
+    const requests = bodies.map(
+      (body) => `POST /plants HTTP/1.1\r\n${headers}Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    socket.write(requests.join(''));
+    return text(socket);
+  });
+  while (query(server.databasePath, 'SELECT * FROM plants').length === 0) await setTimeout(1);
+  assert.equal(await server.stop(), 0);
+  const answered = (await Promise.all(received)).join('').match(/HTTP\/1.1 200/g)?.length;
+  assert.equal(answered, query(server.databasePath, 'SELECT * FROM plants').length);
+});
+
+test('while it stops it is not ready but still answers, and a second signal ends it at once', async () => {
+  const server = await startServer();
+  const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
+  const waiting = [
+    'GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n',
+    `POST /plants HTTP/1.1\r\n${headers}Content-Length: 19\r\n\r\n{"id":1,"name":"x"}`,
+  ].map((bytes) => {
+    const socket = connect(server.port, '127.0.0.1');
+    const answer = text(socket);
+    return { finish: () => socket.write(bytes), answer };
+  });
+  const hanging = connect(server.port, '127.0.0.1');
+  hanging.on('error', () => {});
+  hanging.write('POST /plants HTTP/1.1\r\n');
+  await setTimeout(200);
+  server.process.kill('SIGTERM');
+  await until(() => server.output().includes('"kind":"stopping"'));
+  server.process.kill('SIGTERM'); // as timeout does it, which signals the process and its group
+  await until(async () => !(await isTaken(server.port))); // until then it is not yet told to be stopping
+  for (const { finish } of waiting) finish();
+  const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
+  assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);
+  assert.match(ready, /^retry-after: 1$/im);
+  assert.match(created, /^HTTP\/1.1 200 .*connection: close.*\{"name":"x"\}/is);
+  await setTimeout(600);
+  const startMs = performance.now();
+  assert.equal(await server.stop(), null, 'killed');
+  assert.ok(performance.now() - startMs < 3000);
+});
+
+test('a client that never ends its request does not keep it from stopping', { timeout: 30_000 }, async () => {
+  const server = await startServer();
+  const answer = sendRaw(server.port, 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n', 30_000).catch(
+    String,
+  );
+  await setTimeout(100);
+  const startMs = performance.now();
+  assert.equal(await server.stop(), 0);
+  assert.ok(performance.now() - startMs < 10_000);
+  await answer;
+});
+
+test('SIGINT stops it too', async () => {
+  const server = await startServer();
+  server.process.kill('SIGINT');
+  assert.equal((await once(server.process, 'exit'))[0], 0);
+});
+
+test('closing the terminal is a clean stop', needsTerminal, async () => {
+  const folder = makeFolder();
+  const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` };
+  const terminal = spawn('script', ['-qec', `"${process.execPath}" "${LAUNCHER}" serve`, '/dev/null'], { env });
+  let shown = '';
+  for await (const chunk of terminal.stdout.iterator({ destroyOnReturn: false })) {
+    shown += chunk;
+    if (shown.includes('Ctrl-C')) break;
+  }
+  assert.equal(existsSync(`${folder}/plants.db-wal`), true);
+  terminal.kill('SIGKILL');
+  await until(() => !existsSync(`${folder}/plants.db-wal`)); // the database is closed
+});
+
+/** Whether a new connection is. */
+async function isTaken(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

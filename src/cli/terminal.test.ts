@@ -1,0 +1,368 @@
+// plant-store add, get, list, edit, rm and watch on a running server: JSON when piped, tables on a terminal, one clear
+// line and a status when it cannot be done.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { after, before, suite, test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { onTerminal, piped, typeInto } from '../../testing/command-line.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
+import { createClient } from '../client/client.ts';
+import { widthOf } from '../lib/safe-text.ts';
+import { Refusal } from '../lib/user-error.ts';
+import { createProgram } from './program.ts';
+
+const MAX = '9223372036854775807';
+const MIN = '-9223372036854775808';
+
+let server: TestServer;
+let env: { PLANT_STORE_URL: string; PLANT_STORE_TOKEN: string };
+
+before(async () => {
+  server = await startServer();
+  env = { PLANT_STORE_URL: server.url, PLANT_STORE_TOKEN: server.secret };
+});
+after(() => server.stop());
+
+async function json(...args: string[]) {
+  const { status, stdout, stderr } = await piped(args, env);
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+/** In this process, which costs a tenth of another one; `main.ts` prints the message and ends with the status. */
+async function refused(args: string[], status: number, words: RegExp, other: Record<string, string> = {}) {
+  const before = { ...process.env };
+  Object.assign(process.env, env, other);
+  try {
+    await createProgram('0.0.0').parseAsync(args, { from: 'user' });
+    assert.fail(`${args.join(' ')} is not refused`);
+  } catch (error) {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.match(error.message, words);
+    assert.doesNotMatch(error.message, /\n/);
+    assert.equal(error.exitStatus, status);
+  } finally {
+    for (const name of Object.keys({ ...env, ...other })) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+}
+
+suite('piped', () => {
+  test('add, get, edit and rm print one JSON object each, with ids to the last digit', async () => {
+    const plant = `{"id":${MAX},"name":"Monstera deliciosa","tag":"tropical","version":1`;
+    const add = ['add', MAX, 'Monstera deliciosa', '--tag', 'tropical'];
+    assert.equal(await json(...add), `${plant},"replayed":false}\n`);
+    assert.equal(await json(...add), `${plant},"replayed":true}\n`);
+    const got = await json('get', MAX);
+    assert.match(
+      got,
+      new RegExp(`^\\{"id":${MAX},"name":"Monstera deliciosa","tag":"tropical","created":"[^"]+",.*"version":1\\}\n$`),
+    );
+    assert.match(
+      await json('edit', MAX, '--name', ''),
+      new RegExp(`^\\{"id":${MAX},"name":"","tag":"tropical",.*"version":2\\}\n$`),
+    );
+    assert.match(
+      await json('edit', MAX, '--no-tag'),
+      new RegExp(`^\\{"id":${MAX},"name":"","created":.*"version":3\\}\n$`),
+    );
+    assert.match(await json('add', MAX, '--replace', '--', '-x'), /"name":"-x","created":.*"version":4\}\n$/);
+    assert.equal(await json('rm', MAX, '--if-version', '4'), `{"removed":[${MAX}],"missing":[]}\n`);
+  });
+
+  test('a negative id is an id, wherever it stands', async () => {
+    assert.match(await json('add', MIN, 'first'), new RegExp(`^\\{"id":${MIN},`));
+    assert.match(await json('get', MIN), new RegExp(`^\\{"id":${MIN},`));
+    assert.match(await json('add', '-5', 'other'), /^\{"id":-5,/);
+    assert.match(await json('edit', '--tag', '-1', '-5'), /^\{"id":-5,"name":"other","tag":"-1",/);
+    const { status, stdout, stderr } = await piped(['rm', '-5', '-6', MIN, '--', '-7'], env);
+    assert.equal(stdout, `{"removed":[-5,${MIN}],"missing":[-6,-7]}\n`);
+    assert.equal(stderr, 'plant-store: No plant has one of the ids -6, -7\n');
+    assert.equal(status, 3);
+  });
+
+  test('list gives a plant a line, as many as it is told, and says when there are more', async () => {
+    const client = createClient({ url: server.url, token: server.secret });
+    const plants = Array.from({ length: 2500 }, (_, n) => ({
+      id: BigInt(n + 1),
+      name: `Plant ${n + 1}`,
+      tag: `t${n % 2}`,
+    }));
+    await client.import(plants);
+    const [usual, some, all, found] = await Promise.all(
+      [[], ['--limit', '1001'], ['--all'], ['--search', 'pla 25', '--tag', 't1']].map((args) =>
+        piped(['list', ...args], env),
+      ),
+    );
+    const ids = (run: typeof usual) =>
+      run?.stdout
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line).id);
+    const more = 'There are more: add --all, or a larger --limit\n';
+    assert.deepEqual([ids(usual)?.length, usual?.stderr], [100, more]);
+    assert.deepEqual([ids(some)?.length, ids(some)?.at(-1), some?.stderr], [1001, 1001, more]);
+    assert.deepEqual(
+      ids(all),
+      plants.map(({ id }) => Number(id)),
+    );
+    assert.equal(all?.stderr, '');
+    assert.deepEqual(ids(found)?.slice(0, 4), [250, 252, 254, 256]);
+    await client.delete(2500n);
+  });
+
+  for (const command of ['list --all', 'watch --after 0']) {
+    test(`a reader of ${command} that goes away, such as head, ends it without a word`, async () => {
+      const words = `"${process.execPath}" "${LAUNCHER}" ${command} | head -1; exit \${PIPESTATUS[0]}`;
+      const child = spawn('bash', ['--norc', '-c', words], { env: { PATH: process.env.PATH, ...env } });
+      const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
+      assert.match(out.join(''), /^\{.*\}\n$/);
+      assert.deepEqual([child.exitCode, err.join('')], [0, '']);
+    });
+  }
+
+  test('watch shows what comes from now on, through a restart of the server, and Ctrl-C ends it with 0', async () => {
+    const fixed = { PORT: String(await freePort()) };
+    const own = await startServer({ env: fixed });
+    const token = { PLANT_STORE_TOKEN: own.secret };
+    const client = createClient({ url: own.url, token: own.secret });
+    await client.create({ id: 1n, name: 'before' });
+    const start = (...args: string[]) =>
+      spawn(process.execPath, [LAUNCHER, 'watch', ...args, '--url', own.url], {
+        env: { PATH: process.env.PATH, ...token },
+      });
+    const [fromNow, fromStart] = [start(), start('--after', '0')];
+    const lines = createInterface(fromNow.stdout)[Symbol.asyncIterator]();
+    const earlier = createInterface(fromStart.stdout)[Symbol.asyncIterator]();
+    assert.match(
+      (await earlier.next()).value ?? '',
+      /^\{"seq":1,"type":"plant.created","time":"[^"]+","plant":\{"id":1,"name":"before"\},"token":"tok_/,
+    );
+    fromStart.kill('SIGTERM');
+    assert.equal((await once(fromStart, 'exit'))[0], 0);
+    const first = lines.next();
+    for (let id = 2n, isSeen = false; !isSeen; id++) {
+      await client.create({ id, name: 'while it begins' });
+      isSeen = await Promise.race([first.then(() => true), new Promise<false>((go) => setTimeout(go, 100, false))]);
+    }
+    const { seq: seen } = JSON.parse((await first).value ?? '');
+    await own.stop();
+    const again = await startServer({ databaseUrl: own.databaseUrl, env: fixed });
+    await client.create({ id: BigInt(MAX), name: 'after' });
+    let last = { seq: seen, plant: '' };
+    for (let line = ''; !line.includes('"after"'); ) {
+      line = (await lines.next()).value ?? '';
+      assert.equal(JSON.parse(line).seq, last.seq + 1);
+      last = { seq: last.seq + 1, plant: line };
+    }
+    assert.match(last.plant, new RegExp(`"plant":\\{"id":${MAX},"name":"after"\\}`));
+    fromNow.kill('SIGINT');
+    assert.deepEqual(await once(fromNow, 'exit'), [0, null]);
+    await again.stop();
+  });
+});
+
+test('what cannot be written to standard output is one line and status 1', {
+  skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
+}, async () => {
+  for (const command of ['list --json', 'watch --after 0', 'token list']) {
+    const words = `exec "${process.execPath}" "${LAUNCHER}" ${command} > /dev/full`;
+    const child = spawn('sh', ['-c', words], {
+      env: { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl, ...env },
+    });
+    const [err] = await Promise.all([child.stderr.toArray(), once(child, 'close')]);
+    assert.match(err.join(''), /^plant-store: Cannot write to standard output: .*ENOSPC.*\n$/, command);
+    assert.equal(child.exitCode, 1);
+  }
+});
+
+suite('refused', () => {
+  test('--tag and --no-tag are one or the other, whatever the order', async () => {
+    const both = await Promise.all([
+      piped(['edit', '1', '--tag', 'x', '--no-tag'], env),
+      piped(['edit', '1', '--no-tag', '--tag', 'x'], env),
+    ]);
+    for (const { status, stderr } of both) {
+      assert.match(stderr, /^plant-store: option '--no-tag' cannot be used with option '--tag <tag>'\n/);
+      assert.equal(status, 2);
+    }
+  });
+
+  test('after a read without an answer nothing may be changed', async () => {
+    const deaf = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+    await once(deaf, 'listening');
+    const where = { PLANT_STORE_URL: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` };
+    await refused(['get', '1'], 6, /: try again, or with https:\/\/ if it speaks TLS$/, where);
+    await refused(['rm', '1'], 6, /TLS; what was to be changed may be changed$/, where);
+    deaf.close();
+  });
+
+  test('http and https mixed up is told, and no reason to try again', async () => {
+    await refused(['get', '1'], 1, /^No TLS is spoken at https:.*: does its address begin with http:\/\/\?$/, {
+      PLANT_STORE_URL: server.url.replace('http:', 'https:'),
+    });
+  });
+
+  for (const [args, status, words] of [
+    [
+      ['get', '9223372036854775808'],
+      2,
+      /An id is a whole number from -9223372036854775808 to 9223372036854775807, not/,
+    ],
+    [['rm', '1', '1.5'], 2, /not "1.5"/],
+    [['add', '0x7', 'x'], 2, /not "0x7"/],
+    [['edit', '1'], 2, /Say what to change: --name, --tag or --no-tag/],
+    [
+      ['get', '1', '--url', 'http://127.0.0.1:1'],
+      6,
+      /No plant store answers at http:\/\/127.0.0.1:1 \(the port belongs/,
+    ],
+    [['rm', '1', '2', '--if-version', '1'], 2, /--if-version goes with one id only/],
+    [['list', '--limit', '0'], 2, /--limit takes a whole number from 1 on, not "0"/],
+    [['watch', '--after', '-1'], 2, /--after takes a whole number from 0 on, not "-1"/],
+    [['get', '1', '--url', 'localhost'], 2, /--url takes the address of a server/],
+    [['get', '-77'], 3, /No plant has the id -77$/],
+    [['edit', '-77', '--name', 'x'], 3, /No plant has the id -77$/],
+    [
+      ['add', '1', 'another'],
+      4,
+      /Id 1 belongs to another plant: take another id, change that plant with "edit 1", or add --replace$/,
+    ],
+    [['edit', '1', '--name', 'x', '--if-version', '1'], 4, /Plant 1 is at version \d+/],
+    [['add', '1', 'x'.repeat(70_000)], 1, /64 KiB|65,?536/],
+  ] as [string[], number, RegExp][]) {
+    test(`${args.join(' ').slice(0, 60)} is refused with status ${status}`, async () => {
+      await refused(args, status, words);
+    });
+  }
+
+  test('without a token, with a wrong one or one that may not, it says how to get one', async () => {
+    const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
+    await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(.*plant-store -- token create --name me\)/, {
+      PLANT_STORE_TOKEN: '',
+    });
+    await refused(
+      ['get', '1'],
+      5,
+      /"npm run --silent plant-store -- token create.*with the DATABASE_URL of the server/,
+      {
+        PLANT_STORE_TOKEN: `${secret}x`,
+        npm_lifecycle_event: 'plant-store',
+      },
+    );
+    await refused(['rm', '1'], 5, /lacks the scope "plants:write" .*--scopes/, { PLANT_STORE_TOKEN: secret });
+    await refused(['get', '1'], 2, /PLANT_STORE_TOKEN has a character/, { PLANT_STORE_TOKEN: 'a b' });
+  });
+
+  test('without a server it says where it has looked and how to start one', async () => {
+    const other = createServer((_request, response) => response.writeHead(404).end('<h1>nothing</h1>')).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(other, 'listening');
+    const port = String((other.address() as AddressInfo).port);
+    const where = { PLANT_STORE_URL: '', PORT: port, BASE_PATH: '/store' };
+    await refused(
+      ['get', '1'],
+      1,
+      /status 404 and no Error \(at http:\/\/127.0.0.1:\d+\/store: does the address lack/,
+      where,
+    );
+    other.close();
+    await once(other, 'close');
+    const words = new RegExp(
+      `No plant store answers at http://127.0.0.1:${port}/store \\(.*ECONNREFUSED.*plant-store -- serve" starts one`,
+    );
+    await refused(['rm', '1'], 6, words, where);
+    await refused(['watch'], 6, words, where);
+    await refused(['list'], 2, /PORT is 0/, { PLANT_STORE_URL: '', PORT: '0' });
+    await refused(['list'], 2, /PLANT_STORE_URL must be the address of a server/, { PLANT_STORE_URL: 'x' });
+  });
+});
+
+suite('on a terminal', needsTerminal, () => {
+  test('a narrow one has no room for times, and nothing is wrapped', async () => {
+    const client = createClient({ url: server.url, token: server.secret });
+    await client.put(BigInt(MIN), { name: 'n'.repeat(50), tag: 'tag' });
+    const lines = stripVTControlCharacters(await onTerminal(['list', '--limit', '1'], env, 40)).split('\n');
+    assert.match(lines[0] ?? '', /^ID +NAME +TAG *$/);
+    assert.ok(
+      lines.slice(0, 2).every((line) => widthOf(line) <= 40),
+      lines.join('\n'),
+    );
+    await client.delete(BigInt(MIN));
+  });
+
+  const EVIL = 'Evil \u001b[2J\u009b31m\n\u202ename';
+  const EVIL_SHOWN = 'Evil \\x1b[2J\\x9b31m\\n\\u{202e}name';
+
+  test('list is a table that fits, with wide characters, quiet colours and nothing that moves the cursor', async () => {
+    const client = createClient({ url: server.url, token: server.secret });
+    await client.create({ id: -9n, name: '苗 ユリ 👨‍👩‍👧 e\u0301', tag: '日本' });
+    await client.create({ id: -8n, name: EVIL });
+    await client.create({ id: -7n, name: 'long '.repeat(50), tag: 'tag '.repeat(50) });
+    await client.create({ id: -6n, name: '', tag: '' });
+    const coloured = await onTerminal(['list', '--limit', '5'], env, 100);
+    const plain = stripVTControlCharacters(coloured);
+    const [heading = '', ...rows] = plain.split('\n');
+    assert.match(heading, /^ID +NAME +TAG +UPDATED$/);
+    const widths = rows.slice(0, 5).map((row) => widthOf(row.replace(/\d{4}-\d\d-\d\d \d\d:\d\dZ$/, '')));
+    assert.deepEqual(widths, Array(5).fill(heading.indexOf('UPDATED')), plain);
+    assert.equal(widthOf(rows[2] ?? ''), 100, 'what is long takes what there is');
+    assert.ok(rows[1]?.startsWith(`-8  ${EVIL_SHOWN} `), plain);
+    assert.match(rows[2] ?? '', /^-7 {2}long .*… {2}tag .*… {2}\d/);
+    assert.match(rows[3] ?? '', /^-6 {2}"" +"" +\d/);
+    assert.equal(rows[5], 'There are more: add --all, or a larger --limit');
+    const codes = coloured.split('\u001b').slice(1);
+    assert.ok(codes.length > 0 && codes.every((code) => /^\[(2|22)m/.test(code)), JSON.stringify(coloured));
+  });
+
+  test('there are no colours where they are not wanted', async () => {
+    for (const other of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
+      const shown = await onTerminal(['list', '--limit', '1'], { ...env, ...other });
+      assert.match(shown, /^ID /);
+      assert.ok(!shown.includes('\u001b'));
+    }
+    const { stdout } = await piped(['list', '--limit', '1'], { ...env, FORCE_COLOR: '1' });
+    assert.equal(JSON.parse(stdout).id, -9, 'JSON has none');
+  });
+
+  test('get shows every member; --json is JSON there, too, and as safe', async () => {
+    const shown = await onTerminal(['get', '-8'], { ...env, NO_COLOR: '1' });
+    const [id, name, ...others] = shown.split('\n');
+    assert.deepEqual([id, name], ['Id       -8', `Name     ${EVIL_SHOWN}`]);
+    assert.match(others.join('\n'), /^Created {2}\d{4}-.*Z\nUpdated {2}.*Z\nVersion {2}\d+\n$/);
+    const line = await onTerminal(['get', '-8', '--json'], env);
+    assert.equal(JSON.parse(line).name, EVIL);
+    assert.doesNotMatch(line.trimEnd(), /[\p{Cc}\p{Cf}]/u);
+  });
+
+  test('add and rm answer with a sentence', async () => {
+    assert.equal(await onTerminal(['add', '-3', 'x'], env), 'Plant -3 is stored\n');
+    const removed = await onTerminal(['rm', '-3', '-4'], env);
+    assert.equal(removed, 'Plant -3 is removed\nplant-store: No plant has the id -4\n');
+    assert.equal(await onTerminal(['list', '--tag', 'nobody'], env), 'No plants\n');
+  });
+
+  test('watch says that it watches, shows a change a line, and Ctrl-C ends it with status 0', async () => {
+    const words = `trap : INT; "${process.execPath}" "${LAUNCHER}" watch; echo "status $?"`;
+    const client = createClient({ url: server.url, token: server.secret });
+    const shown = typeInto(words, { ...env, NO_COLOR: '1' }, [['deleted', '\u0003']]);
+    const every = setInterval(async () => {
+      await client.put(-2n, { name: 'x', tag: 'y' });
+      await client.delete(-2n).catch(() => {}); // the other one was quicker
+    }, 100);
+    const text = (await shown).replaceAll('\r\n', '\n');
+    clearInterval(every);
+    assert.match(text, /^Watching http:\/\/127.0.0.1:\d+ for changes after \d+; Ctrl-C ends it\n/);
+    assert.match(text, /^ +\d+ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}deleted {2}-2 {2}x \(y\)$/m);
+    assert.match(text, /status 0\n$/);
+  });
+});

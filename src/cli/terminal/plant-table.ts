@@ -1,0 +1,83 @@
+// Plants and changes for a terminal: in columns that fit its width, with quiet colours where it has them.
+
+import { styleText } from 'node:util';
+import type { Change, PlantRecord } from '../../client/client.ts';
+import { cutTo, padTo, visible, widthOf } from '../../lib/safe-text.ts';
+import { shortTime, timeToSecond } from './table.ts';
+
+const GAP = '  ';
+const TIME_WIDTH = '2026-01-31 12:00Z'.length;
+const MIN_TEXT_WIDTH = 8;
+/** Of what is left for name and tag. */
+const TAG_SHARE = 1 / 3;
+const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
+  ['plant.created', ['green', 'created']],
+  ['plant.updated', ['yellow', 'updated']],
+  ['plant.deleted', ['red', 'deleted']],
+]);
+
+/** Page by page: columns may become wider on the way, never narrower. The heading comes with the first page. */
+export function createPlantTable(terminalWidth: number): (records: PlantRecord[]) => string {
+  const widths = { id: 2, name: 4, tag: 3 };
+  let isFirst = true;
+  let hasTime = true;
+  return (records) => {
+    const rows = records.map(({ id, name, tag, updated }) => ({
+      id: String(id),
+      name: quotedIfEmpty(name),
+      tag: tag === undefined ? '' : quotedIfEmpty(tag),
+      updated: shortTime(updated, ''),
+    }));
+    for (const column of ['id', 'name', 'tag'] as const) {
+      widths[column] = Math.max(widths[column], ...rows.map((row) => widthOf(row[column])));
+    }
+    const withoutTime = terminalWidth - widths.id - 2 * GAP.length;
+    hasTime &&= withoutTime - TIME_WIDTH - GAP.length >= 2 * MIN_TEXT_WIDTH;
+    const left = hasTime ? withoutTime - TIME_WIDTH - GAP.length : withoutTime;
+    const tagWidth = Math.min(widths.tag, Math.max(MIN_TEXT_WIDTH, Math.floor(left * TAG_SHARE), left - widths.name));
+    const nameWidth = Math.min(widths.name, Math.max(MIN_TEXT_WIDTH, left - tagWidth));
+    const cells = (id: string, name: string, tag: string) =>
+      [padTo(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) + (hasTime ? GAP : '');
+    const heading = isFirst ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}${hasTime ? 'UPDATED' : ''}`)}\n` : '';
+    isFirst = false;
+    const lines = rows.map(
+      ({ id, name, tag, updated }) => `${cells(id, name, tag)}${hasTime ? styleText('dim', updated) : ''}\n`,
+    );
+    return heading + lines.join('');
+  };
+}
+
+/** Whole, however long it is. */
+export function describePlant({ id, name, tag, created, updated }: PlantRecord, version: number): string {
+  const rows: [string, string | undefined][] = [
+    ['Id', String(id)],
+    ['Name', quotedIfEmpty(name)],
+    ['Tag', tag === undefined ? undefined : quotedIfEmpty(tag)],
+    ['Created', timeToSecond(created)],
+    ['Updated', timeToSecond(updated)],
+    ['Version', String(version)],
+  ];
+  return rows
+    .filter(([, text]) => text !== undefined)
+    .map(([label, text]) => `${styleText('dim', label.padEnd('Version'.length))}${GAP}${text}\n`)
+    .join('');
+}
+
+/** One line, as it comes: the widths of those to come are not known. */
+export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number): string {
+  const [colour, word] = ACTIONS.get(type) ?? ['dim', visible(String(type))]; // a newer server may have others
+  const start = `${visible(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
+  const id = String(plant.id);
+  const tag = plant.tag === undefined ? '' : ` (${visible(String(plant.tag))})`;
+  const left = terminalWidth - widthOf(start) - widthOf(word) - id.length - 2 * GAP.length;
+  const text = cutTo(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
+  return `${styleText('dim', start)}${styleText(colour, word)}${GAP}${id}${GAP}${text}\n`;
+}
+
+function quotedIfEmpty(text: string): string {
+  return text === '' ? '""' : visible(String(text)); // a strange server's may be anything
+}
+
+function cutAndPad(width: number, text: string): string {
+  return padTo(width, cutTo(width, text));
+}

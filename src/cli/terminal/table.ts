@@ -1,0 +1,24 @@
+// Rows of text in columns, for a terminal.
+
+import { padTo, visible, widthOf } from '../../lib/safe-text.ts';
+
+export function toTable(headings: string[], rows: string[][]): string {
+  const cells = [headings, ...rows].map((row) => row.map(visible));
+  const widths = headings.map((_heading, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
+  const print = (row: string[]) => row.map((cell, at) => padTo(widths[at] ?? 0, cell)).join('  ');
+  return cells.map((row) => `${print(row).trimEnd()}\n`).join('');
+}
+
+/** To the minute. `none` stands for a time that is not there. */
+export function shortTime(time: string | null | undefined, none: string): string {
+  return time ? cutTime(time, 16) : none;
+}
+
+export function timeToSecond(time: string | undefined): string {
+  return time ? cutTime(time, 19) : '-';
+}
+
+/** What a strange server calls a time may be anything. */
+function cutTime(time: unknown, length: number): string {
+  return visible(`${String(time).slice(0, length).replace('T', ' ')}Z`);
+}

@@ -1,0 +1,148 @@
+// plant-store webhook …: words on a terminal, JSON when piped, one clear line and a status when it cannot be done.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Receiver, startReceiver } from '../../testing/receiver.ts';
+import { post } from '../../testing/request.ts';
+import { LAUNCHER, makeFolder, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
+import { eventually } from '../../testing/until.ts';
+
+interface Run {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+let server: TestServer;
+let receiver: Receiver;
+
+async function run(args: string[], env: Record<string, string> = {}, wrapper: string[] = []): Promise<Run> {
+  const own = [process.execPath, LAUNCHER, 'webhook', ...args];
+  const [command = '', ...rest] =
+    wrapper.length > 0 ? [...wrapper, own.map((arg) => `'${arg}'`).join(' '), '/dev/null'] : own;
+  const child = spawn(command, rest, {
+    env: { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl, WEBHOOK_ALLOW_PRIVATE: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
+  return { status: child.exitCode ?? -1, stdout: stdout.join(''), stderr: stderr.join('') };
+}
+
+async function json(...args: string[]) {
+  const { status, stdout, stderr } = await run(args);
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const onTerminal = (...args: string[]) => run(args, {}, ['script', '-qec']);
+
+suite('plant-store webhook', () => {
+  let id: string;
+
+  before(async () => {
+    server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+    receiver = await startReceiver();
+  });
+  after(() => server.stop());
+
+  test('add, and a server beside it delivers; list, deliveries, retry, replay', async () => {
+    const added = await json('add', receiver.url);
+    id = added.id;
+    assert.match(added.secret, /^whsec_/);
+    assert.deepEqual(added.events, ['plant.created']);
+    await sleep(1200); // until the server has seen it
+    for (const n of [1, 2, 3]) await post(server, `{"id":${n},"name":"Ficus"}`);
+    await receiver.count(3);
+    await eventually(async () => {
+      const [listed] = await json('list');
+      assert.deepEqual([listed.id, listed.status, listed.position, listed.secret], [id, 'active', 3, undefined]);
+    });
+    const deliveries = await json('deliveries', id, '--limit', '2', '--before', '3');
+    assert.deepEqual(
+      deliveries.map(({ seq, status }: { seq: number; status: string }) => [seq, status]),
+      [
+        [2, 'delivered'],
+        [1, 'delivered'],
+      ],
+    );
+    assert.deepEqual(await json('deliveries', id, '--status', 'dead'), []);
+    assert.equal((await json('retry', id, '2')).status, 'waiting');
+    await receiver.count(4);
+    assert.equal((await json('replay', id, '--from', '1', '--to', '2')).id, id);
+    await receiver.count(6);
+  });
+
+  test('test tells what came of it, and its status is 1 when nothing did', async () => {
+    const { delivered, code } = await json('test', id);
+    assert.deepEqual([delivered, code], [true, 200]);
+    const { status, stdout } = await run(['test', id], { WEBHOOK_ALLOW_PRIVATE: '0' });
+    assert.equal(status, 1);
+    assert.match(JSON.parse(stdout).error, /WEBHOOK_ALLOW_PRIVATE=1 allows it/);
+  });
+
+  test('rotate and enable', async () => {
+    const rotated = await json('rotate', id);
+    assert.match(rotated.secret, /^whsec_/);
+    assert.ok(Date.parse(rotated.rotating) > Date.now());
+    assert.equal((await json('enable', id)).status, 'active');
+  });
+
+  test('on a terminal it speaks in words and tables', needsTerminal, async () => {
+    const list = await onTerminal('list');
+    assert.match(list.stdout, /^ID +URL +EVENTS +STATUS +SINCE +POSITION +REASON\r\nwhk_/);
+    const deliveries = await onTerminal('deliveries', id, '--limit', '1');
+    assert.match(deliveries.stdout, /^CHANGE .*\r\n3 .* delivered .*\r\nThere are more: add --before 3\r\n$/s);
+    assert.match((await onTerminal('test', id)).stdout, /^Delivered: 200 after \d+ ms\r\nok\r\n$/);
+    assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is sent again\r\n$/);
+    assert.match(
+      (await onTerminal('enable', id)).stdout,
+      /^Webhook whk_\w+ was not disabled, and goes on after change 3/,
+    );
+    assert.match(
+      (await onTerminal('add', receiver.url)).stdout,
+      /^whsec_\S+\r\nwhk_\w+ is told of plant\.created from now on/,
+    );
+  });
+
+  for (const [args, status, words] of [
+    [['add', 'http://example.com/'], 2, /"url" must begin with https/],
+    [['add', 'nothing'], 2, /"url" must be a URL such as/],
+    [['add', 'https://example.com/', '--events', 'plant.eaten'], 2, /--events takes all, or plant.created/],
+    [['remove', 'whk_none'], 1, /No webhook has the id "whk_none"/],
+    [['remove', 'x'], 2, /An id begins with whk_/],
+    [['deliveries', 'whk_none'], 1, /No webhook has the id/],
+    [['deliveries', 'whk_none', '--status', 'lost'], 2, /--status takes waiting, delivered, dead/],
+    [['deliveries', 'whk_none', '--limit', '1001'], 2, /--limit must be a number from 1 to 1000/],
+    [['retry', 'whk_none', '0'], 2, /must be a number/],
+    [['retry', 'whk_none', '1'], 1, /No webhook has the id/],
+    [['replay', 'whk_none', '--from', '2', '--to', '1'], 2, /--to must not be before --from/],
+    [['replay', 'whk_none', '--from', '1'], 1, /No webhook has the id/],
+    [['replay', 'whk_none'], 2, /--from/],
+    [['test', 'whk_none'], 1, /No webhook has the id/],
+    [['rotate', 'whk_none'], 1, /No webhook has the id/],
+    [['enable', 'whk_none'], 1, /No webhook has the id/],
+  ] as const) {
+    test(`${args.join(' ')} is refused with status ${status}`, async () => {
+      const { stderr, ...ran } = await run([...args], { WEBHOOK_ALLOW_PRIVATE: '0' });
+      assert.deepEqual(ran, { status, stdout: '' });
+      assert.match(stderr, words);
+      assert.match(stderr, /^plant-store: /);
+    });
+  }
+
+  test('where there is no database none is made', async () => {
+    const DATABASE_URL = `sqlite:${join(makeFolder(), 'typo.db')}`;
+    const { status, stderr } = await run(['add', 'https://example.com/'], { DATABASE_URL });
+    assert.equal(status, 1);
+    assert.match(stderr, /There is no database at /);
+  });
+
+  test('remove ends it', async () => {
+    assert.equal((await run(['remove', id])).status, 0);
+    assert.equal((await run(['remove', id])).status, 1);
+  });
+});

@@ -1,0 +1,86 @@
+// Tokens and webhooks through the client, against the real server.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startReceiver } from '../../testing/receiver.ts';
+import { addToken, startServer, type TestServer } from '../../testing/server.ts';
+import { SCOPES } from '../domain/token.ts';
+import { createClient, type ErrorCode, type PlantStoreClient, PlantStoreError } from './client.ts';
+
+const LARGE = 9223372036854775807n;
+
+let server: TestServer;
+let client: PlantStoreClient;
+before(async () => {
+  server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const { secret } = await addToken(server.databaseUrl, { scopes: [...SCOPES] });
+  client = createClient({ url: server.url, token: secret });
+});
+after(() => server.stop());
+
+test('tokens are made, listed, read, renewed and revoked', async () => {
+  const { tokens } = client;
+  const wanted = { name: 'Shop', scopes: ['plants:read' as const], rate: '9/s' };
+  const { secret, ...made } = await tokens.create({ ...wanted, expires: '90d' });
+  const { id, created, expires = '', ...rest } = made;
+  assert.deepEqual(rest, { ...wanted, status: 'active' });
+  assert.equal(Date.parse(expires) - Date.parse(created), 90 * 86_400_000);
+  assert.deepEqual(await tokens.get(id), made);
+  assert.deepEqual((await tokens.list()).at(-1), made);
+
+  const renewed = await tokens.rotate(id, { grace: '0' });
+  await rejects(createClient({ url: server.url, token: secret }).list(), 'bad_token');
+  await createClient({ url: server.url, token: renewed.secret }).list();
+  assert.equal((await createClient({ url: server.url, token: renewed.secret }).tokens.self()).id, id);
+  assert.ok((await tokens.rotate(id)).rotating);
+  await tokens.revoke(id);
+  assert.equal((await tokens.get(id)).status, 'revoked');
+  await rejects(tokens.rotate(id), 'not_found');
+  await rejects(tokens.get('a/b?c'), 'bad_parameter');
+  await rejects(tokens.create({ name: '' }), 'not_valid');
+  await rejects(createClient({ url: server.url, token: server.secret }).tokens.list(), 'scope_missing');
+});
+
+test('webhooks are made, listed, read, tested, renewed and removed, and deliveries listed and sent again', async () => {
+  const { webhooks } = client;
+  const receiver = await startReceiver();
+  const { secret, ...made } = await webhooks.create({ url: receiver.url, events: ['plant.created', 'plant.deleted'] });
+  const { id } = made;
+  assert.match(secret, /^whsec_/);
+  assert.deepEqual(await webhooks.get(id), made);
+  assert.deepEqual(await webhooks.list(), [made]);
+  const { delivered, code, milliseconds } = await webhooks.test(id);
+  assert.deepEqual([delivered, code, milliseconds >= 0], [true, 200, true]);
+
+  const { seq } = await client.create({ id: LARGE, name: 'x' });
+  await client.delete(LARGE);
+  const seqs = [seq + 1, seq];
+  while ((await webhooks.deliveries(id, { status: 'delivered' })).length < 2) await sleep(20);
+  const page = await webhooks.deliveries(id);
+  assert.deepEqual(
+    page.map((delivery) => delivery.seq),
+    seqs,
+  );
+  assert.deepEqual(
+    page.map((delivery) => delivery.plant),
+    [LARGE, LARGE],
+  );
+  assert.deepEqual((await webhooks.deliveries(id, { limit: 1 })).length, 1);
+  assert.deepEqual(await webhooks.deliveries(id, { before: seq + 1 }), page.slice(1));
+  assert.deepEqual(await webhooks.deliveries(id, { status: 'dead' }), []);
+
+  const again = await webhooks.retry(id, seq);
+  assert.deepEqual([again.seq, again.plant, again.status], [seq, LARGE, 'waiting']);
+  assert.equal((await webhooks.replay(id, { from: seq, to: seq + 1 })).position, seq - 1);
+  assert.equal((await webhooks.enable(id)).status, 'active');
+  const renewed = await webhooks.rotate(id);
+  assert.notEqual(renewed.secret, secret);
+  assert.ok(renewed.rotating);
+  await webhooks.delete(id);
+  await rejects(webhooks.get(id), 'not_found');
+});
+
+async function rejects(promise: Promise<unknown>, code: ErrorCode): Promise<void> {
+  await assert.rejects(promise, (error) => error instanceof PlantStoreError && error.code === code);
+}

@@ -1,0 +1,93 @@
+// Who may call what, by the table of routes itself. That nobody else is let in: torture/faults/authorization.test.ts.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { send } from '../../../testing/request.ts';
+import { makeFolder, startServer } from '../../../testing/server.ts';
+import { createMetrics } from '../../observability/metrics.ts';
+import { openStore } from '../../service/open-store.ts';
+import { createAttempts } from '../../webhooks/post-to-receiver.ts';
+import { createTargets } from '../../webhooks/target-guard.ts';
+import type { Access, Route } from '../core/route.ts';
+import { createRoutes, requireAccess } from '../routes/all-routes.ts';
+
+const BASE_PATH = '/store';
+const OPEN = [
+  'GET /healthz',
+  'GET /readyz',
+  'GET /openapi.json',
+  'GET /',
+  'GET ', // of a base path, which leads there
+  'GET /docs',
+  'GET /assets/:name',
+];
+
+async function readTable(): Promise<Route[]> {
+  const path = join(makeFolder(), 'table.db');
+  const store = await openStore({ kind: 'sqlite', path }, { role: 'command', observe() {}, onFailure() {} });
+  const targets = createTargets({ allowPrivate: false });
+  const webhooks = { targets, attempts: createAttempts(targets), onChange() {} };
+  const stopping = new AbortController().signal;
+  const metrics = createMetrics(store);
+  const mcp = {
+    load: () => Promise.reject(new Error('nobody calls a route of a table')),
+    corsOrigins: [],
+    observe() {},
+  };
+  const routes = createRoutes({ store, basePath: BASE_PATH, metrics, webhooks, mcp, stopping, clock: Date.now });
+  await store.close();
+  return routes;
+}
+
+const routes = await readTable();
+
+test('the routes without credentials are those that the interface names', () => {
+  const open = routes.filter(({ access }) => access === 'open').map(({ method, path }) => `${method} ${path}`);
+  assert.deepEqual(open.sort(), [...OPEN].sort());
+});
+
+/** For what a tool of MCP does it asks itself. */
+const ANY_TOKEN = ['/tokens/self', '/mcp'];
+
+test('each route asks for the scope that the interface names', () => {
+  for (const { method, path, access } of routes) {
+    if (access === 'open') continue;
+    const isPlants = /^\/(plants|events)(\/|$)/.test(path);
+    const hasPlantsSent = method === 'POST' && path.startsWith('/webhooks') && !path.endsWith('/test');
+    const ofAdmin: Access = hasPlantsSent ? ['admin', 'plants:read'] : 'admin';
+    const wanted: Access = isPlants ? (method === 'GET' ? 'plants:read' : 'plants:write') : ofAdmin;
+    assert.deepEqual(access, ANY_TOKEN.includes(path) ? 'any' : wanted, `${method} ${path}`);
+  }
+});
+
+test('a route that does not say who may call it stops the start', () => {
+  for (const access of [
+    undefined,
+    '',
+    'plants:*',
+    'Admin',
+    'public',
+    'Any',
+    [],
+    ['any'],
+    ['admin', 'open'],
+    ['admin', undefined],
+  ]) {
+    const route = { ...routes[0], access } as unknown as Route;
+    assert.throws(() => requireAccess(route), /does not say who may call it/);
+  }
+});
+
+test('paths and methods that nobody has tell a stranger nothing', async () => {
+  const server = await startServer({ env: { BASE_PATH } });
+  for (const path of ['/plants/1/x', '/tokens/x/y', '/webhooks/1/2/3', '/metrics/x', '/events/1', '/plants/%zz']) {
+    const answer = await send(server.port, { path: BASE_PATH + path });
+    assert.deepEqual([answer.status, JSON.parse(answer.body).error], [401, 40101], path);
+  }
+  for (const method of ['OPTIONS', 'PROPFIND', 'DELETE', 'TRACE']) {
+    const answer = await send(server.port, { method, path: `${BASE_PATH}/tokens` });
+    assert.equal(answer.status, 401, method);
+  }
+  await server.stop();
+});

@@ -1,0 +1,191 @@
+// How much: the rate of a token, and of wrong tokens from one address, on the real process.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CheckAnswer, createCheck } from '../../../testing/description.ts';
+import { type Answer, callerOf, send } from '../../../testing/request.ts';
+import { addToken, besideServer, startServer, type TestServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
+import { renewSecret } from '../../domain/token.ts';
+import { mintSecret } from '../../domain/token-secret.ts';
+
+let server: TestServer;
+let check: CheckAnswer;
+before(async () => {
+  server = await startServer({ env: { TRUST_PROXY: 'loopback,10.9.0.0/16' } });
+  check = await createCheck(server.port);
+});
+after(() => server.stop());
+
+function get(secret: string, address = '203.0.113.1', path = '/plants'): Promise<Answer> {
+  return send(server.port, { path, headers: { authorization: `Bearer ${secret}`, 'x-forwarded-for': address } });
+}
+
+async function addLimited(rate: { count: number; periodMs: number }): Promise<string> {
+  return (await addToken(server.databaseUrl, { rate })).secret;
+}
+
+suite('the rate of a token', () => {
+  test('every answer tells what is left, and what is over is 429 with Retry-After', async () => {
+    const secret = await addLimited({ count: 5, periodMs: 60_000 });
+    const call = callerOf(server, secret);
+    const answers = [
+      await call('GET', '/plants'),
+      await call('POST', '/plants', '{'),
+      await call('GET', '/plants/nowhere/else'),
+      await call('GET', '/tokens'),
+      await call('HEAD', '/plants/1'),
+    ];
+    assert.deepEqual(
+      answers.map(({ status, headers }) => [status, headers.ratelimit, headers['ratelimit-policy']]),
+      [
+        [200, '"token";r=4;t=12', '"token";q=5;w=60'],
+        [400, '"token";r=3;t=12', '"token";q=5;w=60'],
+        [404, '"token";r=2;t=12', '"token";q=5;w=60'],
+        [403, '"token";r=1;t=12', '"token";q=5;w=60'],
+        [404, '"token";r=0;t=12', '"token";q=5;w=60'],
+      ],
+    );
+    const over = await call('POST', '/plants', '{"id":1,"name":"x"}');
+    check('POST', '/plants', over);
+    assert.deepEqual([over.status, JSON.parse(over.body).error], [429, 42900]);
+    assert.match(JSON.parse(over.body).message, /^The token is over its rate: try again in 1[12] s$/);
+    assert.match(String(over.headers['retry-after']), /^1[12]$/);
+    assert.equal(over.headers.ratelimit, `"token";r=0;t=${over.headers['retry-after']}`);
+    assert.equal(over.headers['cache-control'], 'no-store');
+    assert.equal((await get(server.secret, '203.0.113.1', '/plants/1')).status, 404, 'it has changed nothing');
+  });
+
+  test('it fills up again, and others are not touched', async () => {
+    const secret = await addLimited({ count: 4, periodMs: 1000 });
+    const statuses = await atOnce(20, async () => (await get(secret)).status);
+    assert.ok(statuses.filter((status) => status === 200).length >= 4);
+    assert.ok(statuses.includes(429));
+    const other = await get(server.secret);
+    assert.deepEqual([other.status, other.headers.ratelimit], [200, undefined]);
+    await sleep(300);
+    assert.equal((await get(secret)).status, 200);
+  });
+});
+
+suite('wrong tokens from one address', () => {
+  test('are 401 a hundred times, then 429; a token that is right is let in all the same', async () => {
+    const address = '198.51.100.7';
+    const used = (await addToken(server.databaseUrl, {})).secret;
+    assert.equal((await get(used, address)).status, 200);
+    const never = (await addToken(server.databaseUrl, {})).secret;
+
+    const answers = await atOnce(200, (n) => get(n % 2 === 0 ? 'pst_guess' : mintSecret().replace(/.$/, '!'), address));
+    const refused = answers.filter(({ status }) => status === 401).length;
+    const [over] = answers.filter(({ status }) => status !== 401);
+    assert.ok(refused >= 100 && refused < 200, String(refused));
+    assert.equal(over?.status, 429);
+    assert.deepEqual(
+      [over?.headers['retry-after'], over?.headers.ratelimit, over?.headers['ratelimit-policy']],
+      ['1', '"logins";r=0;t=1', '"logins";q=100;w=10'],
+    );
+    assert.equal(JSON.parse(over?.body ?? '').error, 42900);
+
+    assert.equal((await get(used, address)).status, 200, 'one that was used before');
+    assert.equal((await get(never, address)).status, 200, 'one that was never used');
+    assert.equal((await get('pst_guess', '198.51.100.8')).status, 401, 'another address');
+  });
+
+  test('wait for their answer when there are too many, and hold up no token that is right', async (t) => {
+    const address = '198.51.100.9';
+    await atOnce(100, () => get('pst_guess', address));
+    const rights = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
+    let guessing = true;
+    t.after(() => {
+      guessing = false;
+    });
+    const waits: number[] = [];
+    const guessers = Array.from({ length: 20 }, async () => {
+      while (guessing) {
+        const begunMs = performance.now();
+        const { status } = await get(mintSecret(), address);
+        if (status === 429) waits.push(performance.now() - begunMs);
+      }
+    });
+    await sleep(200);
+    for (const { secret } of rights) assert.equal((await get(secret, address)).status, 200, 'one that was never used');
+    await until(() => waits.length > 20);
+    guessing = false;
+    await Promise.all(guessers);
+    assert.ok(Math.min(...waits) > 90, `${Math.min(...waits)} ms at least`);
+  });
+
+  test('expired, revoked and replaced ones are no guesses', async () => {
+    const address = '198.51.100.10';
+    const expired = await addToken(server.databaseUrl, { expiresMs: Date.now() - 1 });
+    const [revoked, replaced] = [await addToken(server.databaseUrl, {}), await addToken(server.databaseUrl, {})];
+    await besideServer(server.databaseUrl, async (store) => {
+      await store.revokeToken(revoked.token.id, Date.now());
+      await renewSecret(store, replaced.token.id, Date.now(), 0);
+    });
+    for (const { secret } of [expired, revoked, replaced]) {
+      for (let n = 0; n < 50; n++) assert.equal((await get(secret, address)).status, 401);
+    }
+    assert.equal((await get('pst_guess', address)).status, 401);
+  });
+});
+
+suite('TRUST_PROXY', () => {
+  async function isLimited(headers: Record<string, string>): Promise<boolean> {
+    const { status } = await send(server.port, { path: '/plants', headers: { authorization: 'Bearer x', ...headers } });
+    return status === 429;
+  }
+
+  /** Each tenth of a second one more is free. */
+  async function isOver(headers: Record<string, string>): Promise<boolean> {
+    return (await atOnce(15, () => isLimited(headers))).includes(true);
+  }
+
+  async function exhaust(headersOf: (n: number) => Record<string, string>): Promise<void> {
+    assert.ok((await atOnce(200, (n) => isLimited(headersOf(n)))).includes(true), 'it is never limited');
+  }
+
+  test('the address is the last that is not a trusted proxy: who makes one up gains nothing', async () => {
+    const from = (...chain: string[]) => ({ 'x-forwarded-for': chain.join(', ') });
+    await exhaust((n) => from(`192.0.2.${n}`, '198.51.100.20', '10.9.1.1'));
+    assert.equal(await isOver(from('198.51.100.20')), true);
+    assert.equal(await isOver(from('198.51.100.21', '10.9.1.1')), false);
+    assert.equal(await isOver(from('2001:db8:1:2::1')), false);
+    await exhaust((n) => from(`2001:db8:1:2::${n}`));
+    assert.equal(await isOver(from('2001:db8:1:2:ffff::1')), true, 'a network of IPv6 is one address');
+    assert.equal(await isOver(from('2001:db8:1:3::1')), false);
+    await exhaust((n) => from(`203.0.113.50:${20_000 + n}`));
+    assert.equal(await isOver(from('203.0.113.50')), true, 'with or without a port');
+    await exhaust((n) => from(`[2001:db8:9::1]:${20_000 + n}`));
+    assert.equal(await isOver(from('2001:db8:9::2')), true);
+    await exhaust((n) => from(`nonsense ${n}`));
+    assert.equal(await isOver(from('more nonsense')), true, 'what is no address is that of the proxy');
+  });
+
+  test('without it nobody can choose an address', async () => {
+    const alone = await startServer();
+    assert.equal(await isLimitedSometime(alone, (n) => `192.0.2.${n}`), true);
+    await alone.stop();
+  });
+
+  test('as a number it is the address that so many proxies before have seen', async () => {
+    const behindOne = await startServer({ env: { TRUST_PROXY: '1' } });
+    assert.equal(await isLimitedSometime(behindOne, (n) => `192.0.2.${n}`), false);
+    assert.equal(await isLimitedSometime(behindOne, (n) => `192.0.2.${n}, 203.0.113.9`), true);
+    await behindOne.stop();
+  });
+
+  async function isLimitedSometime({ port }: TestServer, forwardedFor: (n: number) => string): Promise<boolean> {
+    const statuses = await atOnce(200, async (n) => {
+      const headers = { authorization: 'Bearer x', 'x-forwarded-for': forwardedFor(n) };
+      return (await send(port, { path: '/plants', headers })).status;
+    });
+    return statuses.includes(429);
+  }
+});
+
+/** So that little time passes in between, in which more is free again. */
+function atOnce<T>(count: number, ask: (n: number) => Promise<T>): Promise<T[]> {
+  return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
+}

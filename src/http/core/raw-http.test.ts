@@ -1,0 +1,281 @@
+// What only a broken or hostile client sends, byte by byte: one answer each, an Error, and the connection is closed.
+
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { fillIn, sendRaw } from '../../../testing/request.ts';
+import { query, startServer, type TestServer } from '../../../testing/server.ts';
+
+let server: TestServer;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+const BODY = '{"id":900,"name":"x"}';
+const LENGTH = `Content-Length: ${BODY.length}\r\n`;
+
+/** HOST, AUTH and TYPE stand for good headers. */
+const REFUSED: [name: string, bytes: string, status: number, error: number][] = [
+  ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 40000],
+  ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 40000],
+  ['a method in small letters', 'get /healthz HTTP/1.1\r\nHOST \r\n', 400, 40000],
+  ['a path of 64 KiB', `GET /${'a'.repeat(65_536)} HTTP/1.1\r\nHOST \r\n`, 431, 43100],
+  ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHOST \r\n', 404, 40400],
+  [
+    'a whole URL below /plants without credentials',
+    'GET http://x/plants/a/b HTTP/1.1\r\nHOST Connection: close\r\n\r\n',
+    401,
+    40101,
+  ],
+  ['OPTIONS *', 'OPTIONS * HTTP/1.1\r\nHOST Connection: close\r\n\r\n', 404, 40400],
+];
+
+for (const [name, bytes, status, error] of REFUSED) {
+  test(`refuses ${name}`, async () => {
+    const [answer, ...more] = split(await sendRaw(server.port, fillIn(server.secret, bytes)));
+    assert.deepEqual(more, [], 'more than one answer');
+    assert.ok(answer);
+    assert.equal(answer.status, status);
+    assert.equal(JSON.parse(answer.body).error, error);
+    assert.match(answer.head, /^connection: close$/im);
+    assert.match(answer.head, /^content-type: application\/json/im);
+    assert.match(answer.head, /^cache-control: no-store$/im);
+    assert.match(answer.head, /^x-request-id: \S+$/im);
+  });
+}
+
+test('answers good requests before it refuses what follows them on the connection', async () => {
+  const first = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":901,"name":"x"}`;
+  const answers = split(
+    await sendRaw(server.port, fillIn(server.secret, `${first}GET /healthz HTTP/1.1\r\nHOST \r\nGARBAGE\r\n\r\n`)),
+  );
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, JSON.parse(body).error]),
+    [
+      [200, undefined],
+      [200, undefined],
+      [400, 40000],
+    ],
+  );
+});
+
+const CLOSED_ON: [name: string, bytes: string][] = [
+  ['two Hosts', 'GET /healthz HTTP/1.1\r\nHOST HOST \r\n'],
+  ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n'],
+  ['two Authorizations', 'GET /healthz HTTP/1.1\r\nHOST AUTH AUTH \r\n'],
+  ['two Content-Types', `POST /plants HTTP/1.1\r\nHOST AUTH TYPE TYPE ${LENGTH}\r\n${BODY}`],
+  [
+    'a body that is too long',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 70000\r\n\r\n${'x'.repeat(70_000)}`,
+  ],
+  [
+    'a chunked body that is too long',
+    `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\n11170\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`,
+  ],
+  ['a chunked body of a stranger', 'POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n'],
+  [
+    '100-continue of a stranger',
+    'POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 21\r\n\r\n',
+  ],
+];
+
+for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
+  test(`after ${name} nothing else on the connection has an effect, at once or later`, async () => {
+    for (const [isLater, id] of [910 + at * 2, 911 + at * 2].entries()) {
+      const next = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`;
+      const socket = connect(server.port, '127.0.0.1');
+      const received = text(socket);
+      socket.on('error', () => {});
+      socket.write(fillIn(server.secret, bytes));
+      if (isLater) await setTimeout(100);
+      socket.write(fillIn(server.secret, next));
+      const [answer, ...more] = split(await received.catch(() => ''));
+      assert.deepEqual(more, []);
+      assert.ok((answer?.status ?? 0) >= 400);
+      assert.match(answer?.head ?? '', /^connection: close$/im);
+      assert.deepEqual(query(server.databasePath, `SELECT * FROM plants WHERE id = ${id}`), []);
+    }
+  });
+}
+
+test('good requests that come in one piece with one whose answer closes the connection are answered first', async () => {
+  for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
+    const good = [950 + at * 2, 951 + at * 2].map(
+      (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
+    );
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, good.join('') + bytes)));
+    assert.deepEqual(
+      answers.map(({ status }) => (status < 400 ? status : 'refused')),
+      [200, 200, 'refused'],
+      name,
+    );
+  }
+});
+
+test('a fault in the rest of a request that has its answer brings no second answer', async () => {
+  for (const [head, rest] of [
+    [`POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: 100\r\n\r\nabc`, ''],
+    [`GET /healthz HTTP/1.1\r\nHOST Content-Length: 100\r\n\r\nabc`, ''],
+    [`POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n`, 'zz\r\n'],
+  ] as const) {
+    const socket = connect(server.port, '127.0.0.1');
+    const received = text(socket);
+    socket.write(fillIn(server.secret, head));
+    await setTimeout(200);
+    socket.end(rest);
+    assert.equal(split(await received).length, 1);
+  }
+});
+
+test('a client that ends its half of the connection still gets its answer', async () => {
+  const socket = connect(server.port, '127.0.0.1');
+  const received = text(socket);
+  socket.end(
+    fillIn(server.secret, `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":904,"name":"x"}`),
+  );
+  assert.match(await received, /^HTTP\/1.1 200 .*\{"name":"x"\}$/s);
+  const half = connect(server.port, '127.0.0.1');
+  const refusal = text(half);
+  half.end(fillIn(server.secret, 'POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":905'));
+  assert.match(await refusal, /^HTTP\/1.1 400 /);
+});
+
+test('asks for the body only if it will be read', async () => {
+  const head = `POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\n`;
+  assert.match(
+    await sendRaw(server.port, fillIn(server.secret, `${head}Content-Length: 21\r\n\r\n`)),
+    /^HTTP\/1.1 401 /,
+  );
+  assert.match(
+    await sendRaw(server.port, fillIn(server.secret, `${head}AUTH Content-Length: 70000\r\n\r\n`)),
+    /^HTTP\/1.1 413 /,
+  );
+  const answer = await sendRaw(
+    server.port,
+    fillIn(server.secret, `${head}AUTH Connection: close\r\nContent-Length: 21\r\n\r\n{"id":903,"name":"x"}`),
+  );
+  assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
+});
+
+test('nothing behind an answer that closes has an effect: who was not told to go on may or may not do so', async () => {
+  const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":907,"name":"x"}`;
+  for (const [first, status] of [
+    ['GET /healthz HTTP/1.1\r\nHOST Expect: 100-continue\r\n\r\n', 200],
+    ['GET /healthz HTTP/1.1\r\nHOST Expect: x, 100-Continue\r\n\r\n', 200],
+    ['POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}', 401],
+  ] as const) {
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
+    assert.deepEqual(
+      answers.map((answer) => [answer.status, /^connection: close$/im.test(answer.head)]),
+      [[status, true]],
+      first,
+    );
+    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 907'), [], first);
+  }
+});
+
+test('answers a create before it refuses the tunnel that follows it', async () => {
+  const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":906,"name":"x"}`;
+  const answers = split(
+    await sendRaw(server.port, fillIn(server.secret, `${create}CONNECT a:1 HTTP/1.1\r\nHOST \r\n`)),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 404],
+  );
+});
+
+test('a read behind a create sees it, and creates run together, with responses in order', async () => {
+  const creates = [930, 931, 932].map(
+    (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
+  );
+  const read = 'GET /plants/932 HTTP/1.1\r\nHOST AUTH \r\n';
+  const remove = 'DELETE /plants/932 HTTP/1.1\r\nHOST AUTH Connection: close\r\n\r\n';
+  const answers = split(
+    await sendRaw(server.port, fillIn(server.secret, `${creates.join('')}${read}${creates[2]}${read}${remove}`)),
+  );
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 200, 200, 200, 200, 204],
+  );
+  assert.match(answers[3]?.body ?? '', /"id":932/);
+  assert.match(answers[4]?.head ?? '', /^idempotent-replayed: true$/im);
+});
+
+test('bodies that come bit by bit behind other requests are read whole', async () => {
+  const body = `{"id":935,"name":"${'x'.repeat(50_000)}"}`;
+  const head = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const socket = connect(server.port, '127.0.0.1');
+  const received = text(socket);
+  socket.write(fillIn(server.secret, `${'GET /plants HTTP/1.1\r\nHOST AUTH \r\n'.repeat(40)}${head}`));
+  for (let at = 0; at < body.length; at += 10_000) {
+    socket.write(body.slice(at, at + 10_000));
+    await setTimeout(20);
+  }
+  const answers = split(await received);
+  assert.equal(answers.length, 41);
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.equal(query(server.databasePath, 'SELECT id FROM plants WHERE id = 935').length, 1);
+});
+
+test('an import behind other requests is read whole', async () => {
+  const rows = Array.from({ length: 2000 }, (_, n) => `${20_000 + n},${'x'.repeat(100)}\n`).join('');
+  const body = `id,name\n${rows}`;
+  const head = `POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const read = 'GET /plants?limit=1 HTTP/1.1\r\nHOST AUTH \r\n';
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, `${read}${read}${head}${body}`)));
+  assert.equal(answers.length, 3);
+  assert.match(answers[2]?.body ?? '', /"created":2000,/);
+});
+
+test('answers the first thousand of too many pipelined requests, then refuses and closes the connection', async () => {
+  const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":936,"name":"x"}`;
+  const tiny = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000);
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, create + tiny)));
+  const refusal = answers.pop();
+  assert.equal(answers[0]?.status, 200);
+  assert.ok(answers.length >= 1024 && answers.length < 1100, `${answers.length} responses`);
+  assert.match(refusal?.body ?? '', /"error":50300,"message":"Too many requests/);
+  assert.match(refusal?.head ?? '', /^connection: close$/im);
+});
+
+test('a request that asks for another protocol is the last one of its connection', async () => {
+  const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":937,"name":"x"}`;
+  for (const first of [
+    'GET /healthz HTTP/1.1\r\nHOST Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+    'GET /plants HTTP/1.1\r\nHOST Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+    'GET /healthz HTTP/1.1\r\nHOST Upgrade: h2c\r\n\r\n',
+  ]) {
+    const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
+    assert.deepEqual(
+      answers.map(({ head }) => /^connection: close$/im.test(head)),
+      [true],
+      first,
+    );
+  }
+  assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 937'), []);
+});
+
+test('takes a request of HTTP/1.0 without a Host, and a whole URL', async () => {
+  assert.match(await sendRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n'), / 200 /);
+  assert.match(
+    await sendRaw(
+      server.port,
+      fillIn(server.secret, 'GET http://x/healthz HTTP/1.1\r\nHOST Connection: close\r\n\r\n'),
+    ),
+    / 200 /,
+  );
+});
+
+function split(received: string): { status: number; head: string; body: string }[] {
+  return received
+    .split(/(?=HTTP\/1\.1 \d{3} )/)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [head = '', body = ''] = part.split('\r\n\r\n');
+      return { status: Number(head.slice(9, 12)), head: head.replaceAll('\r\n', '\n'), body };
+    });
+}

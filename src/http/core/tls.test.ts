@@ -1,0 +1,210 @@
+// TLS on the real process: what it speaks, new certificates without a restart, and what it says when there is none.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:https';
+import { connect as connectPlain } from 'node:net';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect, type PeerCertificate, type SecureVersion } from 'node:tls';
+import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
+import { sendRaw } from '../../../testing/request.ts';
+import { LAUNCHER, makeFolder, startServer, type TestServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
+import { createClient } from '../../client/client.ts';
+
+suite('TLS', needsOpenssl, () => {
+  const folders = [makeFolder(), makeFolder()] as const;
+  const live = makeFolder();
+  const files = { TLS_CERT: join(live, 'cert.pem'), TLS_KEY: join(live, 'key.pem') };
+  let server: TestServer;
+  /** How long a client was let to say nothing. */
+  let silence: Promise<number>;
+
+  before(async () => {
+    for (const folder of folders) makeCertificate(folder, 'IP:127.0.0.1');
+    install(folders[0]);
+    server = await startServer({ env: files });
+    const begunMs = performance.now();
+    silence = new Promise((resolve) => {
+      const ended = () => resolve(performance.now() - begunMs);
+      connectPlain(server.port).on('close', ended).on('error', ended);
+    });
+  });
+  after(() => server.stop());
+
+  function install(folder: string): void {
+    for (const [from, to] of [
+      ['server.crt', files.TLS_CERT],
+      ['server.key', files.TLS_KEY],
+    ] as const) {
+      writeFileSync(`${to}.new`, readFileSync(join(folder, from)));
+      renameSync(`${to}.new`, to);
+    }
+  }
+
+  function get(path: string, agent?: Agent): Promise<{ status: number; headers: NodeJS.Dict<string | string[]> }> {
+    const options = { port: server.port, path, rejectUnauthorized: false, ...(agent && { agent }) };
+    return new Promise((resolve, reject) => {
+      request(options, (response) => {
+        response.resume().on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
+      })
+        .on('error', reject)
+        .end();
+    });
+  }
+
+  /** Of a new connection. */
+  function handshake(maxVersion?: SecureVersion): Promise<{ protocol: string | null; certificate: PeerCertificate }> {
+    const options = {
+      port: server.port,
+      rejectUnauthorized: false,
+      ...(maxVersion && { minVersion: 'TLSv1' as const, maxVersion, ciphers: 'DEFAULT@SECLEVEL=0' }),
+    };
+    return new Promise((resolve, reject) => {
+      const socket = connect(options, () => {
+        resolve({ protocol: socket.getProtocol(), certificate: socket.getPeerCertificate() });
+        socket.destroy();
+      }).on('error', reject);
+    });
+  }
+
+  test('its address is https; every answer has HSTS; who trusts the certificate uses it as ever', async () => {
+    assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+    for (const path of ['/healthz', '/plants', '/nowhere', '/%zz']) {
+      assert.equal((await get(path)).headers['strict-transport-security'], 'max-age=31536000', path);
+    }
+    const script = `
+      import { createClient } from ${JSON.stringify(join(import.meta.dirname, '../../client/client.ts'))};
+      const client = createClient({ url: process.argv[1], token: process.argv[2] });
+      await client.create({ id: 9223372036854775807n, name: 'x' });
+      console.log(String((await client.get(9223372036854775807n)).record.id));`;
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', script, server.url, server.secret],
+      { env: { ...process.env, NODE_EXTRA_CA_CERTS: join(folders[0], 'server.crt') }, encoding: 'utf8' },
+    );
+    assert.equal(stdout, '9223372036854775807\n', stderr);
+    await assert.rejects(createClient({ url: server.url, token: server.secret, retries: 0 }).get(1n), /self-signed/);
+  });
+
+  test('TLS 1.2 and 1.3 are spoken, nothing older, and no plain HTTP', async () => {
+    assert.equal((await handshake()).protocol, 'TLSv1.3');
+    assert.equal((await handshake('TLSv1.2')).protocol, 'TLSv1.2');
+    await assert.rejects(handshake('TLSv1.1'));
+    await assert.rejects(handshake('TLSv1'));
+    const plain = await sendRaw(server.port, 'GET /plants HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => '');
+    assert.doesNotMatch(plain, /HTTP\/1\.1 200/);
+    assert.equal((await get('/healthz')).status, 200);
+  });
+
+  test('what the parser refuses is answered once, and closed', async () => {
+    const answer = await new Promise<string>((resolve, reject) => {
+      let text = '';
+      const socket = connect({ port: server.port, rejectUnauthorized: false }, () =>
+        socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nnonsense\r\n\r\n'),
+      );
+      socket.on('data', (chunk) => {
+        text += chunk;
+      });
+      socket.on('close', () => resolve(text)).on('error', reject);
+    });
+    assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400']);
+  });
+
+  test('a new certificate is taken over while connections go on; one that does not fit its key is not', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
+    assert.equal((await get('/healthz', agent)).status, 200);
+    const { serialNumber: first } = (await handshake()).certificate;
+
+    writeFileSync(files.TLS_CERT, '');
+    await sleep(1500);
+    assert.equal((await handshake()).certificate.serialNumber, first, 'a file that is just being written');
+    writeFileSync(files.TLS_CERT, readFileSync(join(folders[0], 'server.crt')));
+    writeFileSync(files.TLS_KEY, readFileSync(join(folders[1], 'server.key')));
+    const refusal = /The old certificate stays in use: TLS_CERT and TLS_KEY are not a certificate/;
+    await until(() => refusal.test(server.output()));
+    assert.equal((await handshake()).certificate.serialNumber, first, 'the old one stays');
+
+    install(folders[1]);
+    const { serialNumber: second } = await until(async () => {
+      const { certificate } = await handshake();
+      return certificate.serialNumber === first ? undefined : certificate;
+    });
+    assert.notEqual(second, first);
+    await until(() => /The certificate was renewed: it is valid until \d{4}-/.test(server.output()));
+    assert.equal((await get('/healthz', agent)).status, 200, 'an old connection goes on');
+    agent.destroy();
+  });
+
+  test('who says "no more from me" still gets the answer', async () => {
+    const options = { port: server.port, rejectUnauthorized: false, allowHalfOpen: true };
+    const socket = connect(options);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    const body = '{"id":77,"name":"half open"}';
+    socket.end(
+      `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    await once(socket, 'end');
+    assert.match(received, /^HTTP\/1.1 200 /);
+    socket.destroy();
+  });
+
+  test('a client that connects and says nothing is cut off', async () => {
+    assert.ok((await silence) < 15_000);
+  });
+
+  test('SIGTERM ends it cleanly, also while a client has said nothing yet', async () => {
+    const other = await startServer({
+      env: { TLS_CERT: join(folders[0], 'server.crt'), TLS_KEY: join(folders[0], 'server.key') },
+    });
+    const silent = connectPlain(other.port).on('error', () => {});
+    await sleep(200);
+    const begunMs = performance.now();
+    assert.equal(await other.stop(), 0);
+    assert.ok(performance.now() - begunMs < 5000);
+    assert.match(other.output(), /"kind":"stopped"/);
+    silent.destroy();
+  });
+
+  const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
+    ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
+    ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],
+    ['a file that is none', { TLS_CERT: LAUNCHER }, /^plant-store: TLS_CERT and TLS_KEY are not a certificate .*\n$/],
+    ['a key of another one', { TLS_KEY: join(folders[0], 'server.key') }, /are not a certificate and its key: .*\n$/],
+  ];
+  for (const [name, env, says] of BAD) {
+    test(`${name} is one line and exit status 2, before anything is opened`, () => {
+      const path = join(makeFolder(), 'plants.db');
+      const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, 'serve'], {
+        env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}`, ...files, ...env },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 2);
+      assert.match(stderr, says);
+      assert.throws(() => readFileSync(path));
+    });
+  }
+});
+
+const WARNING = /"level":"warn".*"kind":"no_tls".*set TLS_CERT and TLS_KEY, or TRUST_PROXY/;
+for (const [name, env, isWarned] of [
+  ['beyond loopback without TLS', { HOST: '0.0.0.0' }, true],
+  ['beyond loopback behind a proxy', { HOST: '0.0.0.0', TRUST_PROXY: '10.0.0.0/8' }, false],
+  ['on loopback', {}, false],
+  ['on the loopback of IPv6', { HOST: '::1' }, false],
+  ['on localhost', { HOST: 'localhost' }, false],
+] as const) {
+  test(`${name} there is ${isWarned ? 'a' : 'no'} warning that tokens can be read`, async () => {
+    const server = await startServer({ env });
+    await server.stop();
+    assert.equal(WARNING.test(server.output()), isWarned, server.output());
+  });
+}

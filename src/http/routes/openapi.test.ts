@@ -1,0 +1,64 @@
+// The description itself: valid under a linter, and the published words in it as they were published.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readDescription } from '../../../testing/description.ts';
+import { post, send } from '../../../testing/request.ts';
+import { startServer } from '../../../testing/server.ts';
+
+test('/openapi.json passes the linter and says what the published description says', async () => {
+  const server = await startServer();
+  const { body, headers } = await send(server.port, { path: '/openapi.json' });
+  await server.stop();
+  assert.match(headers['content-type'] ?? '', /^application\/json/);
+
+  // 404 and 405 are described, yet no operation can give them: they belong to paths and methods that are not there.
+  const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-unused-components': 'off' } });
+  const problems = await lintFromString({ source: body, absoluteRef: 'openapi.json', config });
+  assert.deepEqual(
+    problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    [],
+  );
+
+  const { openapi, info, paths, components } = JSON.parse(body);
+  assert.match(openapi, /^3\.1\./);
+  assert.equal(info.version, '1.0.0');
+  assert.equal(info.license.identifier, 'MIT');
+  assert.deepEqual(components.securitySchemes, { bearerAuth: { type: 'http', scheme: 'bearer' } });
+  const { Plant, NewPlant, Error: ErrorSchema } = components.schemas;
+  assert.deepEqual(Plant.required, ['name']);
+  assert.deepEqual(Object.keys(Plant.properties), ['name', 'tag']);
+  assert.deepEqual([...NewPlant.required].sort(), ['id', 'name']);
+  assert.equal(NewPlant.properties.id.type, 'integer');
+  assert.equal(NewPlant.properties.id.format, 'int64');
+  assert.deepEqual(ErrorSchema.required, ['error', 'message']);
+  assert.equal(ErrorSchema.properties.error.format, 'int32');
+  const { post } = paths['/plants'];
+  assert.deepEqual(post.requestBody.content['application/json'].schema, { $ref: '#/components/schemas/NewPlant' });
+  assert.deepEqual(post.responses[200].content['application/json'].schema, { $ref: '#/components/schemas/Plant' });
+  assert.deepEqual(Object.keys(post.responses), [
+    ...['200', '400', '401', '403', '408', '413', '415', '429', '431', '500', '503'],
+  ]);
+  for (const name of ['NotFound', 'MethodNotAllowed']) assert.ok(components.responses[name]);
+});
+
+test('clients made from the published description work: its list is an array of Plants, its delete has no body', async () => {
+  const server = await startServer();
+  const { components, paths } = await readDescription(server.port);
+  const isPlants = new Ajv2020({ strict: false }).compile({ type: 'array', items: components.schemas?.Plant });
+  const limit = paths['/plants']?.get?.parameters?.find(({ name }) => name === 'limit');
+  assert.deepEqual([limit?.in, limit?.schema.type, limit?.schema.format], ['query', 'integer', 'int32']);
+
+  await post(server, '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}');
+  await post(server, '{"id":2,"name":"Acer"}');
+  const headers = { authorization: `Bearer ${server.secret}` };
+  const list = await send(server.port, { path: '/plants?limit=10', headers });
+  assert.equal(list.status, 200);
+  assert.ok(isPlants(JSON.parse(list.body)));
+  assert.equal(JSON.parse(list.body).length, 2);
+  const { status, body } = await send(server.port, { method: 'DELETE', path: '/plants/1', headers });
+  assert.deepEqual([status, body], [204, '']);
+  await server.stop();
+});

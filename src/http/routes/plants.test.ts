@@ -1,0 +1,47 @@
+// 100,000 records page by page, while others write.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startServer } from '../../../testing/server.ts';
+import { createClient } from '../../client/client.ts';
+
+const RECORDS = 100_000;
+
+test('a walk of 100,000 records shows each that stays exactly once and in order, while others come, change and go', async () => {
+  const server = await startServer();
+  const client = createClient({ url: server.url, token: server.secret });
+  for (let at = 0; at < RECORDS; at += 10_000) {
+    await client.import(
+      Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(at + n) * 3n, name: `Stays ${at + n}`, tag: 's' })),
+    );
+  }
+  let done = false;
+  let writes = 0;
+  const write = async (seed: number) => {
+    for (let n = seed; !done; n += 7) {
+      const near = BigInt((n * 7919) % RECORDS) * 3n;
+      await client.put(near + 1n, { name: 'Comes', tag: 's' });
+      await client.patch(near, { tag: n % 2 === 0 ? 's' : 't' });
+      await client.delete(near + 1n).catch(() => {});
+      await client.create({ id: near + 2n, name: 'Comes to stay' }).catch(() => {});
+      writes += 4;
+    }
+  };
+  const writers = Promise.all([1, 2, 3, 4].map(write));
+  for (const query of [{}, { q: 'stays' }]) {
+    let last = -1n;
+    let next = 0n;
+    for await (const { id } of client.walk({ limit: 1000, ...query })) {
+      assert.ok(id > last, `${id} after ${last}`);
+      last = id;
+      if (id % 3n !== 0n) continue;
+      assert.equal(id, next, 'none is missed');
+      next += 3n;
+    }
+    assert.equal(next, BigInt(RECORDS) * 3n);
+  }
+  done = true;
+  await writers;
+  assert.ok(writes > 100, `${writes} writes meanwhile`);
+  await server.stop();
+});

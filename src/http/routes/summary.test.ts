@@ -1,0 +1,189 @@
+// The summary over weeks, which both databases count in their own way and tell the same; and over HTTP, where those who
+// ask at once share one.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { createCheck } from '../../../testing/description.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
+import { callerOf } from '../../../testing/request.ts';
+import { makeFolder, startServer } from '../../../testing/server.ts';
+import type { Summary } from '../../domain/plant-summary.ts';
+import type { Store } from '../../domain/store.ts';
+import { createRecent } from '../../lib/cached-result.ts';
+import { openPostgresStore } from '../../storage/postgres/store.ts';
+import { skipNumbers } from '../../storage/sqlite/change-numbers.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+
+const HOUR_MS = 3_600_000;
+const by = { tokenId: 'tok_1' };
+/** In the middle of an hour. */
+const NOW_MS = Date.UTC(2026, 10, 15, 19, 30);
+/** The first hour that counts is the 719th before the one that has begun. */
+const AGES: [hoursAgo: number, changes: number][] = [
+  [2000, 3],
+  [719.6, 2],
+  [719.4, 5],
+  [719.3, 1],
+  [100, 7],
+  [99.9, 300],
+  [1, 1],
+  [0.1, 40],
+  [0, 1],
+];
+const EXPECTED: Summary['changes'] = [
+  { hour: '2026-10-16T20:00:00.000Z', changes: 6 },
+  { hour: '2026-11-11T15:00:00.000Z', changes: 307 },
+  { hour: '2026-11-15T18:00:00.000Z', changes: 1 },
+  { hour: '2026-11-15T19:00:00.000Z', changes: 41 },
+];
+
+interface Opened {
+  store: Store;
+  /** As a restore does it. */
+  skip(): Promise<void>;
+}
+
+async function openOnSqlite(clock: () => number): Promise<Opened> {
+  const path = join(makeFolder(), 'plants.db');
+  const fail = () => assert.fail('the store failed');
+  const store = await openSqliteStore({ path, role: 'server', observe() {}, onFailure: fail, clock });
+  return {
+    store,
+    async skip() {
+      const db = new DatabaseSync(path);
+      skipNumbers(db);
+      db.close();
+    },
+  };
+}
+
+async function openOnPostgres(clock: () => number): Promise<Opened> {
+  const url = await makeDatabase();
+  const store = await openPostgresStore({ url, poolSize: 4, statementTimeoutMs: 10_000, observe() {}, clock });
+  return { store, skip: async () => void (await queryPostgres(url, 'SELECT skip_change_numbers()')) };
+}
+
+for (const [name, open, needs] of [
+  ['SQLite', openOnSqlite, {}],
+  ['PostgreSQL', openOnPostgres, needsPostgres],
+] as const) {
+  test(`changes are counted by the hours of the last 30 days, on ${name}`, needs, async () => {
+    let nowMs = NOW_MS;
+    const { store, skip } = await open(() => nowMs);
+    assert.deepEqual(await store.summary(), { plants: 0, untagged: 0, tags: [], lastChange: 0, changes: [] });
+    let id = 0n;
+    for (const [hoursAgo, changes] of AGES) {
+      nowMs = NOW_MS - hoursAgo * HOUR_MS;
+      const plants = Array.from({ length: changes }, () => ({ id: id++, name: 'x' }));
+      await store.import(plants, by);
+      if (hoursAgo === 99.9) for (let restores = 0; restores < 2; restores++) await skip();
+    }
+    const summary = await store.summary();
+    assert.deepEqual(summary.changes, EXPECTED);
+    assert.deepEqual([summary.plants, summary.untagged, summary.tags], [360, 360, []]);
+    const { lastSeq } = await store.figures();
+    assert.ok(lastSeq >= 2_000_000_360);
+    assert.equal(summary.lastChange, lastSeq);
+
+    await store.pruneChanges(NOW_MS - 50 * HOUR_MS);
+    assert.deepEqual((await store.summary()).changes, EXPECTED.slice(2));
+    await store.pruneChanges(NOW_MS + HOUR_MS);
+    const { changes, lastChange, plants } = await store.summary();
+    assert.deepEqual({ changes, lastChange, plants }, { changes: [], lastChange: lastSeq, plants: 360 });
+    await store.close();
+  });
+}
+
+for (const [name, open, needs] of [
+  ['SQLite', openOnSqlite, {}],
+  ['PostgreSQL', openOnPostgres, needsPostgres],
+] as const) {
+  test(`tags that are too long are not told, and none where they are too many, on ${name}`, needs, async () => {
+    const { store } = await open(Date.now);
+    await store.import(
+      [
+        { id: -3n, name: 'x', tag: 'é'.repeat(512) },
+        { id: -2n, name: 'x', tag: 'é'.repeat(513) },
+        { id: -1n, name: 'x' },
+      ],
+      by,
+    );
+    const { plants, untagged, tags } = await store.summary();
+    assert.deepEqual(
+      { plants, untagged, tags },
+      { plants: 3, untagged: 1, tags: [{ tag: 'é'.repeat(512), plants: 1 }] },
+    );
+    const many = Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n % 9999}` }));
+    await store.import(many, by);
+    assert.deepEqual((await store.summary()).tags[0], { tag: '0', plants: 2 });
+    await store.create({ id: 10_000n, name: 'x', tag: 'one more' }, by);
+    const last = await store.summary();
+    assert.deepEqual([last.plants, last.untagged, last.tags], [10_004, 1, []]);
+    await store.close();
+  });
+}
+
+test('a stop does not wait for a count, and tells who waits for it', async () => {
+  const server = await startServer();
+  const lines = Array.from({ length: 100_000 }, (_, n) => `{"id":${n},"name":"x"}`).join('\n');
+  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };
+  await fetch(`${server.url}/plants/import`, { method: 'POST', headers, body: lines });
+  const counting = callerOf(server, server.secret)('GET', '/plants/summary');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const begunMs = performance.now();
+  const status = await server.stop();
+  assert.ok([200, 503].includes((await counting).status));
+  assert.deepEqual([status, performance.now() - begunMs < 5000], [0, true]);
+});
+
+test('a store that is closed while it counts says so, and is closed cleanly', async () => {
+  const { store } = await openOnSqlite(Date.now);
+  await store.import(
+    Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n}` })),
+    by,
+  );
+  const counting = assert.rejects(store.summary(), { code: 'unavailable', message: 'The service is stopping' });
+  await store.close();
+  await counting;
+});
+
+test('GET /plants/summary is not kept by anybody but the service, and there for some seconds', async () => {
+  const server = await startServer();
+  const call = callerOf(server, server.secret);
+  await call('POST', '/plants', '{"id":1,"name":"x","tag":"t"}');
+  const first = await call('GET', '/plants/summary');
+  (await createCheck(server.port))('GET', '/plants/summary', first);
+  assert.deepEqual([first.status, first.headers['cache-control']], [200, 'no-store']);
+  assert.deepEqual(JSON.parse(first.body).tags, [{ tag: 't', plants: 1 }]);
+  await call('POST', '/plants', '{"id":2,"name":"x","tag":"t"}');
+  assert.equal((await call('GET', '/plants/summary')).body, first.body);
+  await server.stop();
+});
+
+test('those who ask at once, or soon after, share one answer; what failed is tried anew', async () => {
+  let calls = 0;
+  const ended: PromiseWithResolvers<number>[] = [];
+  const recent = createRecent(50, () => {
+    calls++;
+    const end = Promise.withResolvers<number>();
+    ended.push(end);
+    return end.promise;
+  });
+  const [one, other] = [recent(), recent()];
+  assert.equal(one, other);
+  ended[0]?.reject(new Error('no'));
+  await assert.rejects(one, /no/);
+  const second = recent();
+  ended[1]?.resolve(2);
+  assert.equal(await second, 2);
+  assert.equal(recent(), second);
+  assert.equal(calls, 2);
+  const endMs = performance.now() + 5000;
+  while (calls === 2 && performance.now() < endMs) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    void recent();
+  }
+  assert.equal(calls, 3);
+});

@@ -1,0 +1,94 @@
+// Spans as they are made, over a real store and the real SDK: what is an error, and what is no span at all.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { makeFolder } from '../../../testing/server.ts';
+import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { NO_ANSWER } from '../service-events.ts';
+import type { SeenRequest } from '../tracing.ts';
+import { createOrigins } from './origins.ts';
+import { createRequestSpans } from './request-spans.ts';
+import { createScope } from './scope.ts';
+import { traceStore } from './store-spans.ts';
+
+const SEEN: SeenRequest = {
+  id: 'r1',
+  method: 'GET',
+  route: '/plants/{id}',
+  path: '/plants/1',
+  scheme: 'http',
+  address: '127.0.0.1',
+  port: 3000,
+  headers: {},
+};
+const ERROR = 2;
+
+const path = join(makeFolder(), 'plants.db');
+const opened = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => {} });
+
+function start() {
+  const exporter = new InMemorySpanExporter();
+  const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
+  const scope = createScope(provider.getTracer('test'));
+  const store = traceStore(opened, 'sqlite', scope, createOrigins());
+  return { request: createRequestSpans(scope, true), store, spans: () => exporter.getFinishedSpans() };
+}
+
+test('an answer of 5xx is an error; of a client that is gone there is no status', () => {
+  const { request, spans } = start();
+  for (const status of [503, NO_ANSWER, 404]) request(SEEN, () => {})(status);
+  const told = spans().map(({ status, attributes }) => [
+    status.code === ERROR,
+    attributes['error.type'],
+    attributes['http.response.status_code'],
+  ]);
+  assert.deepEqual(told, [
+    [true, '503', 503],
+    [false, 'client_gone', undefined],
+    [false, undefined, 404],
+  ]);
+});
+
+test('what goes on in the background after the answer, or was never part of a request, is no span', async () => {
+  const { request, store, spans } = start();
+  const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
+  let background: Promise<unknown> | undefined;
+  const end = request(SEEN, () => {
+    background = later.then(() => store.get(1n));
+  });
+  end(200);
+  goOn();
+  await assert.rejects(background as Promise<unknown>, /No plant/);
+  await assert.rejects(store.get(1n), /No plant/);
+  assert.deepEqual(
+    spans().map(({ name }) => name),
+    ['GET /plants/{id}'],
+  );
+});
+
+test('what the store refuses is thrown on; it is an error where it is ours', async () => {
+  const { request, store, spans } = start();
+  await assert.rejects(
+    within(() => store.get(1n)),
+    /No plant/,
+  );
+  await opened.close();
+  await assert.rejects(within(() => store.create({ id: 1n, name: 'x' }, { tokenId: 't' })));
+  const told = spans()
+    .filter(({ parentSpanContext }) => parentSpanContext)
+    .map(({ name, status, attributes }) => [name, status.code === ERROR, attributes['error.type']]);
+  assert.deepEqual(told, [
+    ['store.get', false, 'not_found'],
+    ['store.create', true, 'unavailable'],
+  ]);
+
+  async function within(work: () => Promise<unknown>): Promise<unknown> {
+    let asked: Promise<unknown> | undefined;
+    const end = request(SEEN, () => {
+      asked = work();
+    });
+    return asked?.finally(() => end(500));
+  }
+});

@@ -1,0 +1,43 @@
+// What the disk can do while the file is made. What it can do to a server is in torture/faults.
+// Needs strace, and for the full disk the right to mount a small tmpfs; says so loudly where it has to skip.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { addToken, LAUNCHER, makeFolder, query } from '../../../testing/server.ts';
+import { whyNoStrace, withSyncs } from '../../../testing/strace.ts';
+import { PlantStoreError } from '../../domain/errors.ts';
+import { Refusal } from '../../lib/user-error.ts';
+
+const noStrace = whyNoStrace();
+const needsStrace = noStrace === undefined ? {} : { skip: `SKIPPED: ${noStrace}` };
+const canMount =
+  process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
+const needsMount = canMount ? {} : { skip: 'SKIPPED: only root on Linux can mount a small disk' };
+
+test('a failed fsync while the file is made leaves nothing that stands in the way', needsStrace, async () => {
+  for (let when = 1; when <= 9; when++) {
+    const path = join(makeFolder(), 'plants.db');
+    const failing = withSyncs(`error=EIO:when=${when}`);
+    const [command = '', ...args] = [...failing, process.execPath, LAUNCHER, 'token', 'create', '--name', 'x'];
+    const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${path}` };
+    const { status } = spawnSync(command, args, { env, encoding: 'utf8', timeout: 20_000 });
+    await assert.doesNotReject(addToken(env.DATABASE_URL, {}), `fsync ${when} failed`);
+    assert.equal(query(path, 'SELECT * FROM tokens').length, status === 0 ? 2 : 1, `fsync ${when}`);
+  }
+});
+
+test('a disk that is full while the file is made leaves nothing that stands in the way', needsMount, async (t) => {
+  for (const sizeKib of [16, 36, 48, 60, 68, 76, 84, 92]) {
+    const folder = makeFolder();
+    assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKib}k`, 'tmpfs', folder]).status, 0);
+    t.after(() => spawnSync('umount', ['-l', folder]));
+    const databaseUrl = `sqlite:${folder}/plants.db`;
+    await addToken(databaseUrl, {}).catch((error) => {
+      assert.ok(error instanceof Refusal || error instanceof PlantStoreError, `${sizeKib} KiB: ${error}`);
+    });
+    spawnSync('mount', ['-o', 'remount,size=2m', folder]);
+    await assert.doesNotReject(addToken(databaseUrl, {}), `${sizeKib} KiB`);
+  }
+});

@@ -1,0 +1,59 @@
+// Nothing that we bring has a known high or critical fault; and what tells so is tried on registries that know of one, of
+// none, and that do not answer.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { type Audit, audit } from './npm-audit.ts';
+import { makeFolder } from './server.ts';
+
+test('what is installed with us has no known high or critical fault', async (t) => {
+  const { unknown, found } = await audit();
+  if (unknown !== undefined) return t.skip(`SKIPPED: the registry cannot be asked for known faults: ${unknown}`);
+  assert.deepEqual(found, []);
+});
+
+const ADVISORY = {
+  id: 1,
+  url: 'https://example.com/advisory',
+  title: 'Anybody may read the store',
+  severity: 'high',
+  vulnerable_versions: '*',
+};
+
+for (const [name, advisories, expected] of [
+  ['a high one is named', { pg: [ADVISORY] }, ['high pg: Anybody may read the store']],
+  ['a moderate one is not', { pg: [{ ...ADVISORY, severity: 'moderate' }] }, []],
+] as const) {
+  test(`of the faults that a registry knows, ${name}`, async () => {
+    const answer: RequestListener = (_request, response) => {
+      response.setHeader('content-type', 'application/json').end(JSON.stringify(advisories));
+    };
+    assert.deepEqual(await withRegistry(answer), { found: expected });
+  });
+}
+
+test('a registry that does not say is no proof', async () => {
+  const { unknown, found } = await withRegistry((_request, response) => response.writeHead(405).end());
+  assert.match(String(unknown), /405|audit/);
+  assert.deepEqual(found, []);
+});
+
+/** With a cache of its own: npm keeps what it is told. */
+async function withRegistry(answer: RequestListener): Promise<Audit> {
+  const server = createServer((request, response) => {
+    if (request.method === 'POST' && request.url?.endsWith('/advisories/bulk')) answer(request, response);
+    else response.writeHead(404).end(); // what npm asks of a package that has one
+    request.resume();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { port } = server.address() as AddressInfo;
+    return await audit(`--registry=http://127.0.0.1:${port}/`, `--cache=${makeFolder()}`);
+  } finally {
+    server.close();
+    server.closeAllConnections();
+  }
+}

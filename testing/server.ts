@@ -1,0 +1,195 @@
+// Starts the real process on a real file and a free port, with a token to use it.
+
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { DatabaseSync } from 'node:sqlite';
+import { after } from 'node:test';
+import { readDatabase } from '../src/config/config.ts';
+import type { Store } from '../src/domain/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
+import { openStore } from '../src/service/open-store.ts';
+
+/** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
+const FLAGS = ['--max-semi-space-size=12'];
+export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+/** For tests that cannot do without a command of the machine. */
+export function needs(...commands: string[]): { skip?: string } {
+  const missing = commands.find((command) => spawnSync(command, ['--version']).status !== 0);
+  return missing === undefined ? {} : { skip: `SKIPPED: ${missing} is missing` };
+}
+
+/** For tests that paste what we tell people to paste. */
+export const needsCurl = needs('curl');
+
+/** For tests on a terminal, which `script` makes. */
+export const needsTerminal =
+  process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+    ? {}
+    : { skip: 'SKIPPED: needs the command script of util-linux' };
+
+export interface TestServer {
+  url: string;
+  port: number;
+  process: ChildProcess;
+  /** Of SQLite. */
+  databasePath: string;
+  databaseUrl: string;
+  /** Of a token that may read and write. */
+  secret: string;
+  tokenId: string;
+  /** Everything it has printed so far, on both streams. */
+  output(): string;
+  /** SIGTERM; gives the exit status. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+export interface ServerOptions {
+  folder?: string;
+  /** SQLite in the folder by default. */
+  databaseUrl?: string;
+  env?: Record<string, string>;
+  /** Put before the command line, such as strace with its options. */
+  wrapper?: string[];
+  /** Of another build than this one. */
+  launcher?: string;
+  /** One that the database has already. By default one is created, and thereby the database, by this build. */
+  token?: { secret: string; id: string };
+}
+
+/** Also after a failed test, and when the run is ended: a server that goes on would keep the run from ending. */
+const cleanUps: (() => void)[] = [];
+after(cleanUpAll);
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    cleanUpAll();
+    process.exit(1);
+  });
+}
+
+function cleanUpAll(): void {
+  for (const cleanUp of cleanUps) cleanUp();
+}
+
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
+  cleanUps.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
+  return folder;
+}
+
+export async function startServer({
+  folder = makeFolder(),
+  databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
+  env = {},
+  wrapper = [],
+  launcher = LAUNCHER,
+  token: given,
+}: ServerOptions = {}): Promise<TestServer> {
+  const { secret, id: tokenId } = given ?? (await addReadWriteToken(databaseUrl));
+  const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
+  const child = spawn(command, args, {
+    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
+    detached: true, // a group of its own: what runs under a wrapper ends with it
+  });
+  let printed = '';
+  const collect = (chunk: Buffer) => {
+    printed += chunk;
+  };
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const ended = once(child, 'close'); // by then all that it wrote is here
+  cleanUps.unshift(() => killGroup(child));
+
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface(child.stdout).on('line', (line) => {
+      const found = /"url":"([^"]+)"/.exec(line)?.[1];
+      if (found) resolve(found);
+    });
+    child.on('exit', (status) => reject(new Error(`The server ended with ${status}: ${printed}`)));
+  });
+  return {
+    url,
+    port: Number(new URL(url).port),
+    process: child,
+    databasePath: join(folder, 'plants.db'),
+    databaseUrl,
+    secret,
+    tokenId,
+    output: () => printed,
+    async stop() {
+      child.kill('SIGTERM');
+      return (await ended)[0];
+    },
+    async kill() {
+      killGroup(child);
+      await ended;
+    },
+  };
+}
+
+/** An environment in which the process says which files it loads of those whose names have this in them. */
+export function tellLoaded(part: string): Record<string, string> {
+  const hook = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        if (url.includes('${part}')) process.stderr.write('LOADED ' + url + '\\n');
+        return next(url, context);
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid) process.kill(-pid, 'SIGKILL');
+  } catch {
+    // it has ended before
+  }
+}
+
+/** As a command does it, beside a server that may be running. */
+export async function besideServer<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const database = readDatabase(databaseUrl, {});
+  const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function addReadWriteToken(databaseUrl: string): Promise<{ secret: string; id: string }> {
+  const { secret, token } = await addToken(databaseUrl, {});
+  return { secret, id: token.id };
+}
+
+export function addToken(databaseUrl: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {
+  const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
+  const token = { name: 'test', expiresMs: null, ...wanted, scopes };
+  return besideServer(databaseUrl, (store) => issueToken(store, token, Date.now()));
+}
+
+/** Rows as they are in the file, integers exact. */
+export function query(databasePath: string, sql: string, ...values: (string | bigint)[]): Record<string, unknown>[] {
+  const db = new DatabaseSync(databasePath, { readOnly: true, readBigInts: true, timeout: 5000 });
+  try {
+    return db
+      .prepare(sql)
+      .all(...values)
+      .map((row) => ({ ...row }));
+  } finally {
+    db.close();
+  }
+}
+
+/** Memory of the server; 0 where it cannot be told. */
+export function residentKib({ process: { pid } }: TestServer): number {
+  if (process.platform !== 'linux') return 0;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
