@@ -9,10 +9,19 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
-import type { JwtConfig } from '../config/config.ts';
 import { BadCredential, isOneLine, LAST_TIME_MS, SCOPES, type Token } from '../domain/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { KeyServer } from './jwks-client.ts';
+
+export interface JwtOptions {
+  issuer: string;
+  /** A token is for one of these. */
+  audience: string[];
+  /** Without it, the issuer's metadata has it. */
+  jwksUrl: string | undefined;
+  /** Of each subject. */
+  rate: Rate | null;
+}
 
 /** Those that no secret is shared for. */
 const ALGORITHMS = [
@@ -35,7 +44,7 @@ const VERIFIED_MS = 10_000;
 const MAX_VERIFIED = 5_000;
 
 export function createVerifyJwt(
-  { issuer, audience, rate }: Pick<JwtConfig, 'issuer' | 'audience' | 'rate'>,
+  { issuer, audience, rate }: Pick<JwtOptions, 'issuer' | 'audience' | 'rate'>,
   keyServer: KeyServer,
   clock: () => number = Date.now,
 ): (jwt: string) => Promise<Token> {

@@ -4,8 +4,8 @@ import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { visible } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { requireDatabase } from '../service/open-store.ts';
 import { backUpDatabase, removeDraft, restoreDatabase } from '../storage/sqlite/backup.ts';
+import { requireDatabase } from './database-access.ts';
 import { onInterrupt } from './interrupt.ts';
 import { report } from './terminal/report.ts';
 

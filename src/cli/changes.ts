@@ -2,7 +2,7 @@
 
 import type { Config } from '../config/config.ts';
 import { readDuration } from '../lib/duration.ts';
-import { requireDatabase, withStore } from '../service/open-store.ts';
+import { requireDatabase, withStore } from './database-access.ts';
 import { report } from './terminal/report.ts';
 
 export async function pruneChanges(config: Config, options: { olderThan: string }): Promise<void> {

@@ -7,7 +7,7 @@ import type { NewPlant } from '../domain/plant.ts';
 import { type Format, printPlants } from '../files/format.ts';
 import { visible, visibleJson, visibleLines } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { requireDatabase, withPlants } from '../service/open-store.ts';
+import { requireDatabase, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
 import { onInterrupt } from './interrupt.ts';

@@ -7,7 +7,7 @@ import type { Config } from '../config/config.ts';
 import { readPlants } from '../files/format.ts';
 import { type Counts, importPlants } from '../files/import-plants.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { CLI, newStorePath, withPlants } from '../service/open-store.ts';
+import { CLI, newStorePath, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';
 import { WRITES } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';

@@ -4,8 +4,9 @@ import { type ClientOptions, createClient, type PlantStoreClient } from '../clie
 import { BAD_PORT } from '../client/request.ts';
 import { PassingError } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { type Config, describeUrl } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { describeUrl } from '../lib/describe-url.ts';
 import { EXIT_STATUS, type ExitStatus, Refusal } from '../lib/user-error.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
 

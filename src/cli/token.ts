@@ -15,7 +15,7 @@ import {
 import { readDuration } from '../lib/duration.ts';
 import { visibleJson } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { newStorePath, requireDatabase, withStore } from '../service/open-store.ts';
+import { newStorePath, requireDatabase, withStore } from './database-access.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 

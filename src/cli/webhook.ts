@@ -17,10 +17,10 @@ import {
 } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { requireDatabase, withStore } from '../service/open-store.ts';
 import { createAttempts, toTestResult } from '../webhooks/post-to-receiver.ts';
 import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
 import { createTargets } from '../webhooks/target-guard.ts';
+import { requireDatabase, withStore } from './database-access.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, timeToSecond, toTable } from './terminal/table.ts';
 

@@ -2,13 +2,16 @@
 // variable, what is wrong with it and what it takes. Opens nothing.
 
 import { isIP } from 'node:net';
+import type { JwtOptions } from '../auth/jwt-verifier.ts';
+import { describeUrl } from '../lib/describe-url.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { Refusal } from '../lib/user-error.ts';
-import { readTraces, type TraceConfig } from './otel-config.ts';
+import type { LogLevel } from '../observability/log.ts';
+import type { TraceOptions } from '../observability/tracing.ts';
+import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
-const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export interface Config {
   host: string;
@@ -25,9 +28,9 @@ export interface Config {
   /** Whose pages may use it; `*` is any. */
   corsOrigins: string[];
   /** An identity provider whose JWTs are credentials. */
-  jwt: JwtConfig | undefined;
+  jwt: JwtOptions | undefined;
   /** Where traces go; without it there are none. */
-  traces: TraceConfig | undefined;
+  traces: TraceOptions | undefined;
   /** Webhooks may lead into private networks, also without TLS. */
   allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */
@@ -50,16 +53,6 @@ export type Database =
 export interface TlsFiles {
   certPath: string;
   keyPath: string;
-}
-
-export interface JwtConfig {
-  issuer: string;
-  /** A token is for one of these. */
-  audience: string[];
-  /** Without it, the issuer's metadata has it. */
-  jwksUrl: string | undefined;
-  /** Of each subject. */
-  rate: Rate | null;
 }
 
 type Environment = Record<string, string | undefined>;
@@ -144,11 +137,6 @@ export function describeDatabase(database: Database): string {
   return database.kind === 'sqlite' ? `sqlite:${database.path}` : describeUrl(database.url);
 }
 
-export function describeUrl(url: string): string {
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname}`;
-}
-
 function readBasePath(text: string): string {
   const path = text.replace(/\/$/, '');
   if (/^(\/[A-Za-z0-9._~-]+)*$/.test(path) && !/\/\.\.?(\/|$)/.test(path)) return path;
@@ -200,7 +188,7 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || new URL(text).origin === text;
 }
 
-function readJwt(env: Environment): JwtConfig | undefined {
+function readJwt(env: Environment): JwtOptions | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL: jwksUrl, JWT_RATE: rate } = env;
   if (issuer === undefined) {
     const name = ['JWT_AUDIENCE', 'JWKS_URL', 'JWT_RATE'].find((other) => env[other] !== undefined);

@@ -3,9 +3,10 @@
 
 import { readFileSync } from 'node:fs';
 import { Refusal } from '../lib/user-error.ts';
+import type { TraceOptions } from '../observability/tracing.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
-const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies TraceOptions['protocol'][];
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -13,7 +14,7 @@ const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',
   'parentbased_traceidratio',
-] as const;
+] as const satisfies TraceOptions['sampler'][];
 /** Nothing is sent on with a request of ours, so there is nothing to do for baggage. */
 const PROPAGATORS = ['tracecontext', 'baggage', 'none'] as const;
 const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];
@@ -23,29 +24,10 @@ const ENDPOINT = 'a URL such as http://127.0.0.1:4318';
 const MAX_MS = 600_000;
 const MAX_SPANS = 1_000_000;
 
-export interface TraceConfig {
-  exporter: 'otlp' | 'console';
-  protocol: (typeof PROTOCOLS)[number];
-  sampler: (typeof SAMPLERS)[number];
-  /** Share of the traces, for a sampler that takes one. */
-  ratio: number;
-  /** The header `traceparent` counts. */
-  takesParent: boolean;
-  batch: Batch;
-}
-
-/** Named as the batch processor of OpenTelemetry takes them. */
-export interface Batch {
-  scheduledDelayMillis: number;
-  exportTimeoutMillis: number;
-  maxQueueSize: number;
-  maxExportBatchSize: number;
-}
-
 type Environment = Record<string, string | undefined>;
 
 /** Nothing while they are off: then no other variable is looked at. */
-export function readTraces(env: Environment): TraceConfig | undefined {
+export function readTraces(env: Environment): TraceOptions | undefined {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
   const hasEndpoint = (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined;
   const wanted = env.OTEL_TRACES_EXPORTER ?? (hasEndpoint ? 'otlp' : 'none');
@@ -108,7 +90,7 @@ function requireReadable(name: string, path: string | undefined): void {
   }
 }
 
-function readProtocol(env: Environment): TraceConfig['protocol'] {
+function readProtocol(env: Environment): TraceOptions['protocol'] {
   const own = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL;
   const name = own === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
   const text = own ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';

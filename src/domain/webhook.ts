@@ -1,12 +1,13 @@
 // Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
 
 import { z } from 'zod';
-import { MAX_URL_CHARS } from '../webhooks/target-guard.ts';
 import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
 import { PlantStoreError } from './errors.ts';
 import { Time } from './plant.ts';
 import { mintId } from './token-secret.ts';
 import { strictly } from './validate.ts';
+
+export const MAX_URL_CHARS = 2000;
 
 const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
   format: 'uri',

@@ -1,31 +1,31 @@
-// Only so many at a time: what may take long must leave room for all else.
+// A bound on how much work runs at once, with a bounded queue before it.
 
-import { unavailable } from '../domain/errors.ts';
-
-export interface TurnsOptions {
-  atOnce: number;
-  /** Past either bound it throws `unavailable`, with these words. */
-  maxWaiting: number;
+export interface SemaphoreOptions {
+  maxConcurrent: number;
+  maxQueued: number;
+  /** Time for which work may be queued. */
   waitMs: number;
-  refusal: string;
+  /** Returns what is thrown past either bound. */
+  tooBusy(): Error;
 }
 
-export type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+/** Runs the work as soon as there is room for it. */
+export type RunBounded = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createTurns({ atOnce, maxWaiting, waitMs, refusal }: TurnsOptions): InTurn {
+export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions): RunBounded {
   const waiting = new Set<() => void>();
-  let underWay = 0;
+  let running = 0;
 
   return async (work) => {
-    if (underWay < atOnce) underWay++;
-    else if (waiting.size < maxWaiting) await nextTurn();
-    else throw unavailable(refusal);
+    if (running < maxConcurrent) running++;
+    else if (waiting.size < maxQueued) await nextTurn();
+    else throw tooBusy();
     try {
       return await work();
     } finally {
       const [next] = waiting;
       if (next) next();
-      else underWay--;
+      else running--;
     }
   };
 
@@ -34,7 +34,7 @@ export function createTurns({ atOnce, maxWaiting, waitMs, refusal }: TurnsOption
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         waiting.delete(begin);
-        reject(unavailable(refusal));
+        reject(tooBusy());
       }, waitMs);
       waiting.add(begin);
 

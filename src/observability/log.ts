@@ -1,14 +1,15 @@
 // Facts → log lines: JSON when piped, readable on a terminal.
 
 import { type DestinationStream, pino } from 'pino';
-import { OWN_COMMAND } from '../config/command-name.ts';
-import type { LogLevel } from '../config/config.ts';
 import { visible, visibleJson, visibleLines } from '../lib/safe-text.ts';
 import type { Fact, Observe } from './service-events.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-export function createLog(level: LogLevel): Observe {
+export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
+
+/** `command` is how this installation calls the command line. */
+export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
   process.stdout.on('error', () => {}); // the terminal may be closed before we are
   const stream = isTerminal ? { write: printReadable } : jsonLines();
@@ -28,7 +29,7 @@ export function createLog(level: LogLevel): Observe {
         if (isTerminal) return; // the banner says it
         return logger.info(fact, `Listening on ${fact.url}`);
       case 'no_token':
-        return logger.warn(fact, `There is no token yet: make one with "${OWN_COMMAND} token create --name NAME"`);
+        return logger.warn(fact, `There is no token yet: make one with "${command} token create --name NAME"`);
       case 'no_tls':
         return logger.warn(
           fact,

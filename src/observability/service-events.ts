@@ -2,7 +2,6 @@
 // on, traces decide what is shown, and how.
 
 import { CREDENTIAL_FAULTS } from '../domain/token.ts';
-import type { Result as DeliveryResult } from '../webhooks/webhook-queue.ts';
 
 /** Why a request was not let in. */
 export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate', 'share'] as const;
@@ -10,6 +9,9 @@ export type Refused = (typeof REFUSED)[number];
 
 /** The status of an answer that never came, as the client had gone. Not one of HTTP, yet known to those who read logs. */
 export const NO_ANSWER = 499;
+
+/** Result of one attempt: `dead` if there is no other. */
+export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
 export type Fact =
   | { kind: 'listening'; url: string; database: string }

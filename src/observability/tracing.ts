@@ -28,3 +28,29 @@ export interface Traces {
   /** Sends what is left, within a bounded time. */
   stop(): Promise<void>;
 }
+
+/** What OpenTelemetry's variables say about traces. */
+export interface TraceOptions {
+  exporter: 'otlp' | 'console';
+  protocol: 'http/protobuf' | 'http/json';
+  sampler:
+    | 'always_on'
+    | 'always_off'
+    | 'traceidratio'
+    | 'parentbased_always_on'
+    | 'parentbased_always_off'
+    | 'parentbased_traceidratio';
+  /** Share of the traces, for a sampler that takes one. */
+  ratio: number;
+  /** The header `traceparent` counts. */
+  takesParent: boolean;
+  batch: Batch;
+}
+
+/** Named as the batch processor of OpenTelemetry takes them. */
+export interface Batch {
+  scheduledDelayMillis: number;
+  exportTimeoutMillis: number;
+  maxQueueSize: number;
+  maxExportBatchSize: number;
+}

@@ -2,8 +2,8 @@
 // reads are under way.
 
 import type { Change, ChangeStore } from '../domain/change.ts';
-import { PlantStoreError } from '../domain/errors.ts';
-import { createTurns } from '../lib/semaphore.ts';
+import { PlantStoreError, unavailable } from '../domain/errors.ts';
+import { createSemaphore } from '../lib/semaphore.ts';
 
 /** At once, for one reader. */
 const CHANGES_AT_ONCE = 50;
@@ -26,11 +26,11 @@ export interface LogReader {
 
 export function createLogReader(store: ChangeStore): LogReader {
   const pages = new Map<number, Promise<Change[]>>();
-  const inTurn = createTurns({
-    atOnce: READS_AT_ONCE,
-    maxWaiting: Number.POSITIVE_INFINITY,
+  const runBounded = createSemaphore({
+    maxConcurrent: READS_AT_ONCE,
+    maxQueued: Number.POSITIVE_INFINITY,
     waitMs: READ_WITHIN_MS,
-    refusal: 'The change log cannot be read in time',
+    tooBusy: () => unavailable('The change log cannot be read in time'),
   });
 
   return {
@@ -38,14 +38,14 @@ export function createLogReader(store: ChangeStore): LogReader {
       const known = pages.get(after);
       if (known) return known;
       if (pages.size >= MAX_KEPT_PAGES) pages.clear();
-      const page = inTurn(() => store.changes({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }));
+      const page = runBounded(() => store.changes({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }));
       pages.set(after, page);
       page.catch(() => pages.delete(after));
       return page;
     },
     async one(seq) {
       try {
-        const [change] = await inTurn(() => store.changes({ after: seq - 1, limit: 1 }));
+        const [change] = await runBounded(() => store.changes({ after: seq - 1, limit: 1 }));
         return change?.seq === seq ? change : undefined;
       } catch (error) {
         if (isPruned(error)) return undefined;
@@ -53,7 +53,7 @@ export function createLogReader(store: ChangeStore): LogReader {
       }
     },
     async lastGone(lastSeq) {
-      const [first] = await inTurn(() => store.changes({ limit: 1 }));
+      const [first] = await runBounded(() => store.changes({ limit: 1 }));
       return first ? first.seq - 1 : lastSeq;
     },
     forget: () => pages.clear(),

@@ -5,8 +5,8 @@ import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { PlantStoreError } from '../domain/errors.ts';
+import { MAX_URL_CHARS } from '../domain/webhook.ts';
 
-export const MAX_URL_CHARS = 2000;
 const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
 /** Who adds a webhook waits no longer for its name: it is looked up again for each connection. */
 const LOOK_UP_WITHIN_MS = 2000;

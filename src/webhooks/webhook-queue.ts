@@ -9,6 +9,7 @@ import {
   type Progress,
   type StoredWebhook,
 } from '../domain/webhook.ts';
+import type { DeliveryResult } from '../observability/service-events.ts';
 import { createPlantQueue, type Entry, isUnderWay, toEntry } from './per-plant-queue.ts';
 import type { Outcome } from './post-to-receiver.ts';
 import { createPace } from './receiver-backoff.ts';
@@ -37,8 +38,6 @@ const MAX_HELD_CHARS = 32 * 1024;
 /** What takes longer is put aside, so that the position can pass it. */
 const SLOW_MS = 1000;
 
-export type Result = 'delivered' | 'failed' | 'dead';
-
 export interface Courier {
   /** As it was read last: whoever reads a newer one sets it. It counts from the next change on. */
   webhook: StoredWebhook;
@@ -60,7 +59,7 @@ export interface Courier {
   merge(open: OpenDelivery[]): void;
   /** What to send now, which counts as under way from then on. */
   next(nowMs: number): Entry | undefined;
-  finish(entry: Entry, outcome: Outcome, nowMs: number): Result;
+  finish(entry: Entry, outcome: Outcome, nowMs: number): DeliveryResult;
   /** It could not be sent after all, and nothing is known about the receiver. */
   putBack(entry: Entry): void;
   /** There is nothing to send: the change is gone for good. */
@@ -277,7 +276,7 @@ export function createCourier(
     }
   }
 
-  function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): Result {
+  function settle(entry: Entry, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number): DeliveryResult {
     record(entry, status, outcome, nowMs);
     queue.remove(entry);
     return status;

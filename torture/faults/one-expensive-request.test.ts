@@ -89,7 +89,7 @@ fault({
       build: 'one that loads all that it needs for assistants in one go',
       changes: [
         {
-          file: 'src/cli/serve.ts',
+          file: 'src/service/start-service.ts',
           from: "(await import('../mcp/load.ts')).loadMcp(",
           to: "(await import('../mcp/server.ts')).createMcp(",
         },

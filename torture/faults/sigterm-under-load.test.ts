@@ -56,7 +56,7 @@ fault({
       build: 'one that ends its idle connections at once',
       changes: [
         {
-          file: 'src/cli/serve.ts',
+          file: 'src/service/start-service.ts',
           from: 'if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);',
           to: '',
         },

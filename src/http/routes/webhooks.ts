@@ -1,6 +1,7 @@
 // Everything under /webhooks: receivers that are told of changes, and what became of each delivery.
 
 import { z } from 'zod';
+import { unavailable } from '../../domain/errors.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
@@ -16,7 +17,7 @@ import {
   type WebhookStore,
   WebhookWithSecret,
 } from '../../domain/webhook.ts';
-import { createTurns } from '../../lib/semaphore.ts';
+import { createSemaphore } from '../../lib/semaphore.ts';
 import { type Attempts, toTestResult } from '../../webhooks/post-to-receiver.ts';
 import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
 import type { Targets } from '../../webhooks/target-guard.ts';
@@ -41,11 +42,11 @@ export function webhookRoutes(
   { targets, attempts, onChange }: WebhookTools,
   clock: () => number,
 ): Route[] {
-  const inTurn = createTurns({
-    atOnce: MAX_TESTS,
-    maxWaiting: 0,
+  const runBounded = createSemaphore({
+    maxConcurrent: MAX_TESTS,
+    maxQueued: 0,
     waitMs: 0,
-    refusal: 'Too many tests are under way: try again later',
+    tooBusy: () => unavailable('Too many tests are under way: try again later'),
   });
   return [
     route({
@@ -160,7 +161,7 @@ export function webhookRoutes(
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
-        return toTestResult(await inTurn(() => attempts.send(webhook.url, toTestMessage(webhook, clock()))));
+        return toTestResult(await runBounded(() => attempts.send(webhook.url, toTestMessage(webhook, clock()))));
       },
     }),
     route({

@@ -18,9 +18,8 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
-import type { TraceConfig } from '../../config/otel-config.ts';
 import type { Observe } from '../service-events.ts';
-import type { Traces } from '../tracing.ts';
+import type { TraceOptions, Traces } from '../tracing.ts';
 import { createDeliverySpans } from './delivery-spans.ts';
 import { createExporter } from './exporter.ts';
 import { createOrigins } from './origins.ts';
@@ -33,7 +32,7 @@ const MAX_VALUE_CHARS = 1024;
 const LAST_SPANS_MS = 2000;
 
 export interface TracesOptions {
-  config: TraceConfig;
+  config: TraceOptions;
   database: 'sqlite' | 'postgres';
   version: string;
   /** Names this process among others. */
@@ -70,7 +69,7 @@ function describeService(version: string, node: string): Resource {
   return defaultResource().merge(resourceFromAttributes(own)).merge(given);
 }
 
-function samplerOf({ sampler, ratio }: TraceConfig): Sampler {
+function samplerOf({ sampler, ratio }: TraceOptions): Sampler {
   const name = sampler.replace(/^parentbased_/, '');
   const root =
     name === 'always_on'

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { describeUrl } from '../../config/config.ts';
+import { describeUrl } from '../../lib/describe-url.ts';
 import { Refusal } from '../../lib/user-error.ts';
 import { type Names, namesIn, RELATIONS, SEARCH_PATH } from './qualified-names.ts';
 import { beginRead, beginWrite, noLimits, type SynchronousCommit } from './transaction.ts';

@@ -4,7 +4,7 @@
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { Author, ImportError } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
-import { createTurns } from '../../lib/semaphore.ts';
+import { createSemaphore } from '../../lib/semaphore.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { createFollow } from '../follow-changes.ts';
@@ -70,11 +70,11 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     async (ids) => new Map((await read(() => readPlants(transactions, ids))).map((row) => [row.id, row])),
     tooManyReads,
   );
-  const inTurn = createTurns({
-    atOnce: Math.max(1, Math.floor(poolSize / 3)),
-    maxWaiting: MAX_WAITING_SEARCHES,
+  const runBounded = createSemaphore({
+    maxConcurrent: Math.max(1, Math.floor(poolSize / 3)),
+    maxQueued: MAX_WAITING_SEARCHES,
     waitMs: statementTimeoutMs,
-    refusal: 'Too many searches are waiting: try again later',
+    tooBusy: () => unavailable('Too many searches are waiting: try again later'),
   });
   const [prune, figures] = [pruneText(names.tables), figuresText(names.tables)];
   let snapshots = 0;
@@ -92,7 +92,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     list(query = {}) {
       const isPlain = query.q === undefined && query.tag === undefined;
       const list = () => listPlants(transactions, query);
-      return read(isPlain ? list : () => inTurn(list));
+      return read(isPlain ? list : () => runBounded(list));
     },
     put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
       return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
@@ -126,7 +126,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       });
     },
     summary() {
-      return read(() => inTurn(() => readSummary(transactions, clock())));
+      return read(() => runBounded(() => readSummary(transactions, clock())));
     },
     changes(query = {}) {
       return read(() => readChanges(transactions, query));

@@ -1,0 +1,5 @@
+/** Returns a URL that is fit to be shown: without user, password and query. */
+export function describeUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname}`;
+}

@@ -1,0 +1,177 @@
+// The composition root: config → store → pipeline → listen, and all of it backwards at the end. It never ends the process
+// and listens to no signal: that is the business of whoever calls it.
+
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server as TlsServer } from 'node:tls';
+import ipaddr from 'ipaddr.js';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { JwtOptions } from '../auth/jwt-verifier.ts';
+import { type Config, describeDatabase } from '../config/config.ts';
+import type { Store } from '../domain/store.ts';
+import type { VerifyJwt } from '../http/access/authenticator.ts';
+import { endHandshakes, stopListening } from '../http/core/connection.ts';
+import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
+import { createApp } from '../http/pipeline.ts';
+import { Refusal } from '../lib/user-error.ts';
+import { createMetrics, type Metrics } from '../observability/metrics.ts';
+import type { Observe } from '../observability/service-events.ts';
+import type { Traces } from '../observability/tracing.ts';
+import { type Delivery, startDelivery } from '../webhooks/delivery-loop.ts';
+import { createAttempts } from '../webhooks/post-to-receiver.ts';
+import { createTargets } from '../webhooks/target-guard.ts';
+import { openStore } from './open-store.ts';
+
+/** Time for which an idle connection may send one more request: a client that is just sending sees no reset. */
+export const LAST_REQUESTS_MS = 500;
+/** Time after which a stop disconnects the clients that are still connected. */
+const DISCONNECT_AFTER_MS = 8000;
+
+export interface ServiceOptions {
+  /** Receives every event of the service, such as to log it. */
+  observe: Observe;
+  /** Called once, when the disk or the database file can no longer be trusted: the service must be stopped. */
+  onFailure(): void;
+}
+
+export interface Service {
+  /** Address with the base path. */
+  url: string;
+  store: Store;
+  /** True if the database had no token when the service started. */
+  isFirstStart: boolean;
+  /** Responds to every request in progress, then closes everything. `reason` is logged. A second call waits for the first. */
+  stop(reason: string): Promise<void>;
+}
+
+export async function startService(config: Config, { observe: log, onFailure }: ServiceOptions): Promise<Service> {
+  let metrics: Metrics | undefined;
+  const observe: Observe = (fact) => {
+    log(fact);
+    metrics?.observe(fact);
+  };
+  const node = randomUUID();
+  const certificate = config.tls && (await readCertificate(config.tls));
+  const traces = await startTraces(config, node, observe);
+  const opened = await openStore(config.database, { role: 'server', observe, onFailure });
+  const store = traces ? traces.ofStore(opened) : opened;
+  metrics = createMetrics(store, observe);
+  const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
+  const attempts = createAttempts(targets);
+  let delivery: Delivery | undefined;
+  const draining = new AbortController();
+  const server = createApp({
+    store,
+    basePath: config.basePath,
+    accessLog: config.accessLog,
+    observe,
+    traces,
+    metrics,
+    webhooks: { targets, attempts, onChange: () => delivery?.wake() },
+    verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
+    trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
+    loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
+    certificate,
+    stopping: draining.signal,
+  });
+  if (config.tls && certificate) followCertificate(config.tls, certificate, server as object as TlsServer, observe);
+  const { isFirstStart, address } = await firstStartAndListen().catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  delivery = startDelivery({ store, attempts, node, observe: traces ? tellBoth(observe, traces.observe) : observe });
+  const url = address + config.basePath;
+  observe({ kind: 'listening', url, database: describeDatabase(config.database) });
+  if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
+  let stopped: Promise<void> | undefined;
+  return {
+    url,
+    store,
+    isFirstStart,
+    stop(reason) {
+      stopped ??= stop(reason);
+      return stopped;
+    },
+  };
+
+  /** Asks the database before it listens: a service that listens does not end for want of a database. */
+  async function firstStartAndListen(): Promise<{ isFirstStart: boolean; address: string }> {
+    const isFirstStart = (await store.listTokens()).length === 0;
+    return { isFirstStart, address: await listen(server, config) };
+  }
+
+  async function stop(reason: string): Promise<void> {
+    observe({ kind: 'stopping', reason });
+    const disconnect = setTimeout(() => server.closeAllConnections(), DISCONNECT_AFTER_MS).unref();
+    await stopListening(server);
+    const delivered = delivery?.stop();
+    draining.abort();
+    if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);
+    endHandshakes();
+    await new Promise((resolve) => server.close(resolve)); // also ends idle connections
+    clearTimeout(disconnect);
+    await delivered;
+    await store.close();
+    await traces?.stop();
+    observe({ kind: 'stopped' });
+  }
+}
+
+/** Loads tracing only where it is configured. */
+async function startTraces(
+  { traces: config, database }: Config,
+  node: string,
+  observe: Observe,
+): Promise<Traces | undefined> {
+  if (!config) return undefined;
+  const { version } = packageJson;
+  const { startTraces } = await import('../observability/otel/traces.ts');
+  return startTraces({ config, database: database.kind, version, node, observe });
+}
+
+function tellBoth(first: Observe, second: Observe): Observe {
+  return (fact) => {
+    first(fact);
+    second(fact);
+  };
+}
+
+/** Loads JWT support only where it is configured. Reads the keys now, so that the first request need not wait for them. */
+async function startJwt(jwt: JwtOptions, observe: Observe): Promise<VerifyJwt> {
+  const [{ createVerifyJwt }, { createKeyServer }] = await Promise.all([
+    import('../auth/jwt-verifier.ts'),
+    import('../auth/jwks-client.ts'),
+  ]);
+  const keyServer = createKeyServer({ ...jwt, observe });
+  void keyServer.keys();
+  return createVerifyJwt(jwt, keyServer);
+}
+
+async function listen(server: Server, { host, port, tls }: Config): Promise<string> {
+  try {
+    server.listen(port, host);
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE') throw new Refusal(`Port ${port} of ${host} is in use: set PORT to another one`);
+    throw new Refusal(`Cannot listen on ${host} port ${port}: ${message}`);
+  }
+  const address = server.address();
+  const actualPort = typeof address === 'object' && address ? address.port : port;
+  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  return `${tls ? 'https' : 'http'}://${name}:${actualPort}`;
+}
+
+/** True if tokens travel in plain text beyond this machine, as far as the service knows. */
+function mayBeOverheard({ trustProxy }: Config, certificate: Certificate | undefined, server: Server): boolean {
+  if (certificate || trustProxy !== undefined) return false;
+  const address = server.address();
+  return !(typeof address === 'object' && address !== null && ipaddr.process(address.address).range() === 'loopback');
+}
+
+function openConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+}
