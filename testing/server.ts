@@ -63,22 +63,27 @@ export interface ServerOptions {
 }
 
 /** Also after a failed test, and when the run is ended: a server that goes on would keep the run from ending. */
-const cleanUps: (() => void)[] = [];
+const cleanUps: (() => void | Promise<void>)[] = [];
 after(cleanUpAll);
 for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, () => {
-    cleanUpAll();
+  process.once(signal, async () => {
+    await cleanUpAll();
     process.exit(1);
   });
 }
 
-function cleanUpAll(): void {
-  for (const cleanUp of cleanUps) cleanUp();
+async function cleanUpAll(): Promise<void> {
+  for (const cleanUp of cleanUps) await cleanUp();
+}
+
+/** Runs at the end of the file, before everything that was registered earlier. */
+export function atEnd(cleanUp: () => void | Promise<void>): void {
+  cleanUps.unshift(cleanUp);
 }
 
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  cleanUps.push(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
+  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
   return folder;
 }
 
@@ -103,7 +108,7 @@ export async function startServer({
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const ended = once(child, 'close'); // by then all that it wrote is here
-  cleanUps.unshift(() => killGroup(child));
+  atEnd(() => killGroup(child));
 
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
