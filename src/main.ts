@@ -31,8 +31,8 @@ try {
 
 /** A message may hold the words of a file, of a server or of an argument. */
 async function say(line: string): Promise<void> {
-  const { visible } = await import('./lib/safe-text.ts');
-  process.stderr.write(`${visible(line)}\n`);
+  const { toSafeText } = await import('./lib/safe-text.ts');
+  process.stderr.write(`${toSafeText(line)}\n`);
 }
 
 /** As Node would, but for what strangers have put into the message. */

@@ -2,7 +2,7 @@
 
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
-import { visible } from '../lib/safe-text.ts';
+import { toSafeText } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
 import { backUpDatabase, removeDraft, restoreDatabase } from '../storage/sqlite/backup.ts';
 import { requireDatabase } from './database-access.ts';
@@ -33,7 +33,7 @@ export async function restore(config: Config, file: string): Promise<void> {
 function removeWhenInterrupted(file: string): void {
   onInterrupt(() => {
     removeDraft(file);
-    process.stderr.write(`Stopped: ${visible(file)} is not written\n`);
+    process.stderr.write(`Stopped: ${toSafeText(file)} is not written\n`);
   });
 }
 

@@ -1,7 +1,7 @@
 // What a person sees at the start on a terminal: where it is, what it uses, and a line to paste.
 
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { visibleLines } from '../lib/safe-text.ts';
+import { toSafeLines } from '../lib/safe-text.ts';
 
 export interface BannerFacts {
   version: string;
@@ -16,7 +16,7 @@ export function banner({ version, url, database, firstSecret }: BannerFacts): st
     ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
     : '';
   const makeToken = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
-  return visibleLines(`
+  return toSafeLines(`
   Plant Store ${version}
 
   Address    ${url}

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Author, PlantStore } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
-import { visible } from '../lib/safe-text.ts';
+import { toSafeText } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 import { type Asking, explain } from './remote.ts';
@@ -43,7 +43,7 @@ export async function withPlants<T>(
 
 /** Where a command would make a store, fit to be shown: in the wrong folder it is one that no server uses. */
 export function newStorePath({ database }: Config): string | undefined {
-  return database.kind === 'postgres' || existsSync(database.path) ? undefined : visible(database.path);
+  return database.kind === 'postgres' || existsSync(database.path) ? undefined : toSafeText(database.path);
 }
 
 /** Looking into a file that is not there must not make one. */

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/config.ts';
 import type { NewPlant } from '../domain/plant.ts';
 import { type Format, printPlants } from '../files/format.ts';
-import { visible, visibleJson, visibleLines } from '../lib/safe-text.ts';
+import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
 import { requireDatabase, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';
@@ -44,7 +44,7 @@ export async function exportFile(config: Config, file: string, options: Transfer
 
 /** On a terminal somebody looks at it: what was in a name must not control it. */
 async function* shown(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
-  for await (const text of texts) yield format === 'ndjson' ? visibleJson(text) : visibleLines(text);
+  for await (const text of texts) yield format === 'ndjson' ? toSafeJson(text) : toSafeLines(text);
 }
 
 /** A pipe or a device is written to as it is. */
@@ -59,7 +59,7 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
   onInterrupt(() => {
     progress.stop();
     removeDraft();
-    process.stderr.write(`Stopped: ${visible(givenFile)} is not written\n`);
+    process.stderr.write(`Stopped: ${toSafeText(givenFile)} is not written\n`);
   });
   try {
     removeDraft();

@@ -14,7 +14,7 @@ import { onTerminal, piped, typeInto } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
 import { createClient } from '../client/client.ts';
-import { widthOf } from '../lib/safe-text.ts';
+import { displayWidth } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
 import { createProgram } from './program.ts';
 
@@ -294,7 +294,7 @@ suite('on a terminal', needsTerminal, () => {
     const lines = stripVTControlCharacters(await onTerminal(['list', '--limit', '1'], env, 40)).split('\n');
     assert.match(lines[0] ?? '', /^ID +NAME +TAG *$/);
     assert.ok(
-      lines.slice(0, 2).every((line) => widthOf(line) <= 40),
+      lines.slice(0, 2).every((line) => displayWidth(line) <= 40),
       lines.join('\n'),
     );
     await client.delete(BigInt(MIN));
@@ -313,9 +313,9 @@ suite('on a terminal', needsTerminal, () => {
     const plain = stripVTControlCharacters(coloured);
     const [heading = '', ...rows] = plain.split('\n');
     assert.match(heading, /^ID +NAME +TAG +UPDATED$/);
-    const widths = rows.slice(0, 5).map((row) => widthOf(row.replace(/\d{4}-\d\d-\d\d \d\d:\d\dZ$/, '')));
+    const widths = rows.slice(0, 5).map((row) => displayWidth(row.replace(/\d{4}-\d\d-\d\d \d\d:\d\dZ$/, '')));
     assert.deepEqual(widths, Array(5).fill(heading.indexOf('UPDATED')), plain);
-    assert.equal(widthOf(rows[2] ?? ''), 100, 'what is long takes what there is');
+    assert.equal(displayWidth(rows[2] ?? ''), 100, 'what is long takes what there is');
     assert.ok(rows[1]?.startsWith(`-8  ${EVIL_SHOWN} `), plain);
     assert.match(rows[2] ?? '', /^-7 {2}long .*… {2}tag .*… {2}\d/);
     assert.match(rows[3] ?? '', /^-6 {2}"" +"" +\d/);

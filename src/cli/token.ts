@@ -13,7 +13,7 @@ import {
   type Token,
 } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
-import { visibleJson } from '../lib/safe-text.ts';
+import { toSafeJson } from '../lib/safe-text.ts';
 import { Refusal } from '../lib/user-error.ts';
 import { newStorePath, requireDatabase, withStore } from './database-access.ts';
 import { wantsJson } from './terminal/report.ts';
@@ -39,7 +39,7 @@ export async function listTokens(config: Config, options: { json?: boolean }): P
   requireDatabase(config);
   await withStore(config, async (store) => {
     const tokens = (await store.listTokens()).map((token) => describeToken(token, Date.now()));
-    process.stdout.write(wantsJson(options) ? `${visibleJson(JSON.stringify(tokens, null, 2))}\n` : print(tokens));
+    process.stdout.write(wantsJson(options) ? `${toSafeJson(JSON.stringify(tokens, null, 2))}\n` : print(tokens));
   });
 }
 

@@ -2,7 +2,7 @@
 
 import type { Change, PlantStoreClient } from '../client/client.ts';
 import type { Config } from '../config/config.ts';
-import { visible } from '../lib/safe-text.ts';
+import { toSafeText } from '../lib/safe-text.ts';
 import { readCount } from './numbers.ts';
 import { READS, type ServerOptions, withServer } from './remote.ts';
 import { describeChange } from './terminal/plant-table.ts';
@@ -60,7 +60,7 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
   }
 
   function say(words: string | undefined): void {
-    if (words !== undefined && process.stderr.isTTY) process.stderr.write(`${visible(words)}\n`);
+    if (words !== undefined && process.stderr.isTTY) process.stderr.write(`${toSafeText(words)}\n`);
   }
 
   /** Following goes on whatever happens, so what is wrong from the start is found before. Gives where to begin. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { cutTo, padTo, visible, visibleJson, visibleLines, widthOf } from './safe-text.ts';
+import { cutToWidth, displayWidth, padToWidth, toSafeJson, toSafeLines, toSafeText } from './safe-text.ts';
 
 const SHOWN: [text: string, shown: string, width: number][] = [
   ['Monstera deliciosa', 'Monstera deliciosa', 18],
@@ -21,41 +21,41 @@ const SHOWN: [text: string, shown: string, width: number][] = [
 ];
 
 for (const [text, shown, width] of SHOWN) {
-  test(`visible() shows ${JSON.stringify(shown)} in ${width} columns`, () => {
-    assert.equal(visible(text), shown);
-    assert.equal(widthOf(shown), width);
+  test(`toSafeText() shows ${JSON.stringify(shown)} in ${width} columns`, () => {
+    assert.equal(toSafeText(text), shown);
+    assert.equal(displayWidth(shown), width);
   });
 }
 
-test('visibleLines() keeps lines, and nothing else that moves the cursor', () => {
-  assert.equal(visibleLines('Error: \x1b[2J\r\n    at x\u2028'), 'Error: \\x1b[2J\\r\n    at x\\u{2028}');
+test('toSafeLines() keeps lines, and nothing else that moves the cursor', () => {
+  assert.equal(toSafeLines('Error: \x1b[2J\r\n    at x\u2028'), 'Error: \\x1b[2J\\r\n    at x\\u{2028}');
 });
 
-test('visibleJson() gives JSON of the same value, without DEL, C1 and what has no shape', () => {
+test('toSafeJson() gives JSON of the same value, without DEL, C1 and what has no shape', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.constant('\x7f\x9b\u202e\u2028\u{e0001}é苗🌱')), (text) => {
-      const json = visibleJson(JSON.stringify({ text }));
+      const json = toSafeJson(JSON.stringify({ text }));
       assert.deepEqual(JSON.parse(json), { text });
       assert.doesNotMatch(json, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
     }),
   );
-  assert.equal(visibleJson('{"a":"é苗"}'), '{"a":"é苗"}');
+  assert.equal(toSafeJson('{"a":"é苗"}'), '{"a":"é苗"}');
 });
 
-test('cutTo() ends what is too long with a mark, and takes no half of a wide character', () => {
-  assert.equal(cutTo(8, 'Monstera'), 'Monstera');
-  assert.equal(cutTo(7, 'Monstera'), 'Monste…');
-  assert.equal(cutTo(5, '苗ユリ'), '苗ユ…');
-  assert.equal(cutTo(4, '苗ユリ'), '苗…');
-  assert.equal(cutTo(3, '👨‍👩‍👧👨‍👩‍👧'), '👨‍👩‍👧…');
+test('cutToWidth() ends what is too long with a mark, and takes no half of a wide character', () => {
+  assert.equal(cutToWidth(8, 'Monstera'), 'Monstera');
+  assert.equal(cutToWidth(7, 'Monstera'), 'Monste…');
+  assert.equal(cutToWidth(5, '苗ユリ'), '苗ユ…');
+  assert.equal(cutToWidth(4, '苗ユリ'), '苗…');
+  assert.equal(cutToWidth(3, '👨‍👩‍👧👨‍👩‍👧'), '👨‍👩‍👧…');
 });
 
 test('whatever the text, nothing without a shape is left, and a cell is exactly as wide as its column', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.integer({ min: 1, max: 30 }), (text, width) => {
-      const shown = visible(text);
+      const shown = toSafeText(text);
       assert.doesNotMatch(shown, /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u);
-      assert.equal(widthOf(padTo(width, cutTo(width, shown))), width);
+      assert.equal(displayWidth(padToWidth(width, cutToWidth(width, shown))), width);
     }),
   );
 });

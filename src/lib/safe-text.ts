@@ -24,7 +24,7 @@ function createUnicode() {
 }
 
 /** With escapes for what must not reach a terminal: `\n`, `\x1b`, `\u{202e}`. */
-export function visible(text: string): string {
+export function toSafeText(text: string): string {
   if (PLAIN.test(text)) return text;
   return text.replace(knowUnicode().keptOrShapeless, (found, shapeless?: string) =>
     shapeless === undefined ? found : toEscape(shapeless),
@@ -32,12 +32,12 @@ export function visible(text: string): string {
 }
 
 /** The same for a text of several lines, which stay lines. */
-export function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n');
+export function toSafeLines(text: string): string {
+  return text.split('\n').map(toSafeText).join('\n');
 }
 
 /** JSON of the same value that is safe to show on a terminal. */
-export function visibleJson(json: string): string {
+export function toSafeJson(json: string): string {
   if (!NOT_ASCII.test(json)) return json;
   return json.replace(UNSAFE_IN_JSON, (found) => {
     const units = found.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'));
@@ -46,7 +46,7 @@ export function visibleJson(json: string): string {
 }
 
 /** In columns of a terminal. */
-export function widthOf(text: string): number {
+export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   const { graphemes } = knowUnicode();
   let width = 0;
@@ -54,12 +54,12 @@ export function widthOf(text: string): number {
   return width;
 }
 
-export function padTo(width: number, text: string): string {
-  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
+export function padToWidth(width: number, text: string): string {
+  return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
 /** What is longer ends with `…`. */
-export function cutTo(width: number, text: string): string {
+export function cutToWidth(width: number, text: string): string {
   if (text.length <= width && PLAIN.test(text)) return text;
   const { graphemes } = knowUnicode();
   let kept = '';

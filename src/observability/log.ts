@@ -1,7 +1,7 @@
 // Facts → log lines: JSON when piped, readable on a terminal.
 
 import { type DestinationStream, pino } from 'pino';
-import { visible, visibleJson, visibleLines } from '../lib/safe-text.ts';
+import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import type { Fact, Observe } from './service-events.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
@@ -95,15 +95,15 @@ function jsonLines(): DestinationStream {
   const destination = pino
     .destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES, retryEAGAIN: () => false })
     .on('error', () => {});
-  return { write: (line) => void destination.write(visibleJson(line)) };
+  return { write: (line) => void destination.write(toSafeJson(line)) };
 }
 
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
   // Indented, so that no line of a message looks like one of the log.
-  const details = err ? `\n${visibleLines(String(err.stack ?? err)).replace(/^/gm, '  ')}` : '';
+  const details = err ? `\n${toSafeLines(String(err.stack ?? err)).replace(/^/gm, '  ')}` : '';
   process.stdout.write(
-    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${visible(msg)}${details}\n`,
+    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${toSafeText(msg)}${details}\n`,
   );
 }
 

@@ -43,7 +43,7 @@ fault({
   controls: [
     {
       build: 'one whose log goes to a terminal as it is',
-      changes: [{ file: 'src/observability/log.ts', from: 'visible(msg)', to: 'msg' }],
+      changes: [{ file: 'src/observability/log.ts', from: 'toSafeText(msg)', to: 'msg' }],
       caught: /^the log on a terminal has/,
     },
     {
@@ -51,7 +51,7 @@ fault({
       changes: [
         {
           file: 'src/observability/log.ts',
-          from: 'destination.write(visibleJson(line))',
+          from: 'destination.write(toSafeJson(line))',
           to: 'destination.write(line)',
         },
       ],
@@ -60,8 +60,8 @@ fault({
     {
       build: 'one that prints why a command failed as it is',
       changes: [
-        { file: 'src/main.ts', from: 'visible(line)', to: 'line' },
-        { file: 'src/main.ts', from: `  const { visible } = await import('./visible.ts');\n`, to: '' },
+        { file: 'src/main.ts', from: 'toSafeText(line)', to: 'line' },
+        { file: 'src/main.ts', from: `  const { toSafeText } = await import('./lib/safe-text.ts');\n`, to: '' },
       ],
       caught: /^commands on (a hostile server|the database) have/,
     },
@@ -74,7 +74,7 @@ fault({
     },
     {
       build: 'one that reports in words as they are',
-      changes: [{ file: 'src/cli/terminal/report.ts', from: 'visibleLines(words)', to: 'words' }],
+      changes: [{ file: 'src/cli/terminal/report.ts', from: 'toSafeLines(words)', to: 'words' }],
       caught: /^commands on the database have/,
     },
   ],

@@ -2,7 +2,7 @@
 
 import { styleText } from 'node:util';
 import type { Change, PlantRecord } from '../../client/client.ts';
-import { cutTo, padTo, visible, widthOf } from '../../lib/safe-text.ts';
+import { cutToWidth, displayWidth, padToWidth, toSafeText } from '../../lib/safe-text.ts';
 import { shortTime, timeToSecond } from './table.ts';
 
 const GAP = '  ';
@@ -29,7 +29,7 @@ export function createPlantTable(terminalWidth: number): (records: PlantRecord[]
       updated: shortTime(updated, ''),
     }));
     for (const column of ['id', 'name', 'tag'] as const) {
-      widths[column] = Math.max(widths[column], ...rows.map((row) => widthOf(row[column])));
+      widths[column] = Math.max(widths[column], ...rows.map((row) => displayWidth(row[column])));
     }
     const withoutTime = terminalWidth - widths.id - 2 * GAP.length;
     hasTime &&= withoutTime - TIME_WIDTH - GAP.length >= 2 * MIN_TEXT_WIDTH;
@@ -37,7 +37,8 @@ export function createPlantTable(terminalWidth: number): (records: PlantRecord[]
     const tagWidth = Math.min(widths.tag, Math.max(MIN_TEXT_WIDTH, Math.floor(left * TAG_SHARE), left - widths.name));
     const nameWidth = Math.min(widths.name, Math.max(MIN_TEXT_WIDTH, left - tagWidth));
     const cells = (id: string, name: string, tag: string) =>
-      [padTo(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) + (hasTime ? GAP : '');
+      [padToWidth(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) +
+      (hasTime ? GAP : '');
     const heading = isFirst ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}${hasTime ? 'UPDATED' : ''}`)}\n` : '';
     isFirst = false;
     const lines = rows.map(
@@ -65,19 +66,19 @@ export function describePlant({ id, name, tag, created, updated }: PlantRecord, 
 
 /** One line, as it comes: the widths of those to come are not known. */
 export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number): string {
-  const [colour, word] = ACTIONS.get(type) ?? ['dim', visible(String(type))]; // a newer server may have others
-  const start = `${visible(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
+  const [colour, word] = ACTIONS.get(type) ?? ['dim', toSafeText(String(type))]; // a newer server may have others
+  const start = `${toSafeText(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
   const id = String(plant.id);
-  const tag = plant.tag === undefined ? '' : ` (${visible(String(plant.tag))})`;
-  const left = terminalWidth - widthOf(start) - widthOf(word) - id.length - 2 * GAP.length;
-  const text = cutTo(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
+  const tag = plant.tag === undefined ? '' : ` (${toSafeText(String(plant.tag))})`;
+  const left = terminalWidth - displayWidth(start) - displayWidth(word) - id.length - 2 * GAP.length;
+  const text = cutToWidth(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
   return `${styleText('dim', start)}${styleText(colour, word)}${GAP}${id}${GAP}${text}\n`;
 }
 
 function quotedIfEmpty(text: string): string {
-  return text === '' ? '""' : visible(String(text)); // a strange server's may be anything
+  return text === '' ? '""' : toSafeText(String(text)); // a strange server's may be anything
 }
 
 function cutAndPad(width: number, text: string): string {
-  return padTo(width, cutTo(width, text));
+  return padToWidth(width, cutToWidth(width, text));
 }

@@ -2,7 +2,7 @@
 // standard output may be the result.
 
 import progress from 'cli-progress';
-import { visible } from '../../lib/safe-text.ts';
+import { toSafeText } from '../../lib/safe-text.ts';
 
 const LINE_EVERY_MS = 5000;
 
@@ -33,7 +33,7 @@ export function startProgress(verb: string, total: number | undefined, unit = 'p
     shown.start(total ?? 1, 0, describe(0, 0));
     return {
       update: (done, plants) => shown.update(total ? done : 0, describe(done, plants)),
-      say: (line) => process.stderr.write(`\r\x1b[K${visible(line)}\n`),
+      say: (line) => process.stderr.write(`\r\x1b[K${toSafeText(line)}\n`),
       stop: () => shown.stop(),
     };
   }
@@ -49,7 +49,7 @@ export function startProgress(verb: string, total: number | undefined, unit = 'p
         const left = total ? `, ${shown.left} left` : '';
         process.stderr.write(`${verb}: ${share}${shown.plants}, ${shown.rate}${left}\n`);
       },
-      say: (line) => process.stderr.write(`${visible(line)}\n`),
+      say: (line) => process.stderr.write(`${toSafeText(line)}\n`),
       stop() {},
     };
   }

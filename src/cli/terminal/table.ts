@@ -1,11 +1,11 @@
 // Rows of text in columns, for a terminal.
 
-import { padTo, visible, widthOf } from '../../lib/safe-text.ts';
+import { displayWidth, padToWidth, toSafeText } from '../../lib/safe-text.ts';
 
 export function toTable(headings: string[], rows: string[][]): string {
-  const cells = [headings, ...rows].map((row) => row.map(visible));
-  const widths = headings.map((_heading, at) => Math.max(...cells.map((row) => widthOf(row[at] ?? ''))));
-  const print = (row: string[]) => row.map((cell, at) => padTo(widths[at] ?? 0, cell)).join('  ');
+  const cells = [headings, ...rows].map((row) => row.map(toSafeText));
+  const widths = headings.map((_heading, at) => Math.max(...cells.map((row) => displayWidth(row[at] ?? ''))));
+  const print = (row: string[]) => row.map((cell, at) => padToWidth(widths[at] ?? 0, cell)).join('  ');
   return cells.map((row) => `${print(row).trimEnd()}\n`).join('');
 }
 
@@ -20,5 +20,5 @@ export function timeToSecond(time: string | undefined): string {
 
 /** What a strange server calls a time may be anything. */
 function cutTime(time: unknown, length: number): string {
-  return visible(`${String(time).slice(0, length).replace('T', ' ')}Z`);
+  return toSafeText(`${String(time).slice(0, length).replace('T', ' ')}Z`);
 }
