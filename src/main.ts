@@ -3,9 +3,10 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import packageJson from '../package.json' with { type: 'json' };
+import { exitStatusOf } from './cli/exit-status.ts';
 import { createProgram } from './cli/program.ts';
 import { PlantStoreError } from './domain/errors.ts';
-import { Refusal } from './lib/user-error.ts';
+import { UserError } from './lib/user-error.ts';
 
 if (process.argv[2] !== 'serve') {
   process.stdout.on('error', endWithoutOutput); // a server goes on without its log
@@ -21,9 +22,9 @@ try {
       await say('Add --help to see how it is used');
     }
     process.exitCode = error.exitCode === 0 ? 0 : 2;
-  } else if (error instanceof Refusal || error instanceof PlantStoreError) {
+  } else if (error instanceof UserError || error instanceof PlantStoreError) {
     await say(`plant-store: ${error.message}`);
-    process.exit(error instanceof Refusal ? error.exitStatus : 1);
+    process.exit(exitStatusOf(error));
   } else {
     await endWithBug(error);
   }

@@ -3,7 +3,7 @@
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { toSafeText } from '../lib/safe-text.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 import { backUpDatabase, removeDraft, restoreDatabase } from '../storage/sqlite/backup.ts';
 import { requireDatabase } from './database-access.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -12,7 +12,7 @@ import { report } from './terminal/report.ts';
 /** Also while a server runs. */
 export async function backUp(config: Config, file: string): Promise<void> {
   requireDatabase(config);
-  if (existsSync(file)) throw new Refusal(`${file} is there already: a backup does not replace another file`);
+  if (existsSync(file)) throw new UserError(`${file} is there already: a backup does not replace another file`);
   const path = requireSqlite(config);
   removeWhenInterrupted(file);
   await backUpDatabase(path, file);
@@ -20,7 +20,7 @@ export async function backUp(config: Config, file: string): Promise<void> {
 }
 
 export async function restore(config: Config, file: string): Promise<void> {
-  if (!existsSync(file)) throw new Refusal(`There is no file ${file}`);
+  if (!existsSync(file)) throw new UserError(`There is no file ${file}`);
   const path = requireSqlite(config);
   removeWhenInterrupted(path);
   await restoreDatabase(file, path);
@@ -40,7 +40,7 @@ function removeWhenInterrupted(file: string): void {
 /** PostgreSQL has tools of its own for this, made for the job. */
 function requireSqlite({ database }: Config): string {
   if (database.kind === 'sqlite') return database.path;
-  throw new Refusal('This is for SQLite: PostgreSQL has its own tools for it, see docs/scaling.md', 2);
+  throw new UsageError('This is for SQLite: PostgreSQL has its own tools for it, see docs/scaling.md');
 }
 
 function reportFile(what: string, file: string): void {

@@ -7,7 +7,7 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { Author, PlantStore } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
 import { toSafeText } from '../lib/safe-text.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 import { type Asking, explain } from './remote.ts';
 import { readServerUrl, requireToken } from './server-address.ts';
@@ -34,10 +34,10 @@ export async function withPlants<T>(
   if (url === undefined) return withStore(config, work);
   readServerUrl(url);
   if (config.clientToken === undefined) {
-    throw new Refusal('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave', 2);
+    throw new UsageError('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave');
   }
   return work(createClient({ url, token: requireToken(config.clientToken) })).catch((error) => {
-    throw error instanceof PlantStoreError ? new Refusal(explain(error, url, isRead)) : error;
+    throw error instanceof PlantStoreError ? new UserError(explain(error, url, isRead)) : error;
   });
 }
 
@@ -50,5 +50,5 @@ export function newStorePath({ database }: Config): string | undefined {
 export function requireDatabase(config: Config): void {
   const missing = newStorePath(config);
   if (missing)
-    throw new Refusal(`There is no database at ${missing}: set DATABASE_URL to the one that the server uses`);
+    throw new UserError(`There is no database at ${missing}: set DATABASE_URL to the one that the server uses`);
 }

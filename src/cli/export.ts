@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { NewPlant } from '../domain/plant.ts';
 import { type Format, printPlants } from '../files/format.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { requireDatabase, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';
 import type { TransferOptions } from './import.ts';
@@ -69,7 +69,7 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
   } catch (error) {
     removeDraft();
     if ((error as NodeJS.ErrnoException).syscall) {
-      throw new Refusal(`Cannot write ${givenFile}: ${(error as Error).message}`);
+      throw new UserError(`Cannot write ${givenFile}: ${(error as Error).message}`);
     }
     throw error;
   }

@@ -1,7 +1,7 @@
 // In which format a file is: as --format says, or as its name ends.
 
 import { FORMATS, type Format } from '../files/format.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 
 const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
 
@@ -9,10 +9,10 @@ export function chooseFormat(file: string, option: string | undefined): Format {
   if (option !== undefined) {
     const format = FORMATS.find((known) => known === option);
     if (format) return format;
-    throw new Refusal(`--format takes ${FORMATS.join(' or ')}, not "${option}"`, 2);
+    throw new UsageError(`--format takes ${FORMATS.join(' or ')}, not "${option}"`);
   }
   if (file === '-') return 'ndjson';
   const format = BY_ENDING[/\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? ''];
   if (format) return format;
-  throw new Refusal(`${file} does not say in which format it is: add --format ndjson or --format csv`, 2);
+  throw new UsageError(`${file} does not say in which format it is: add --format ndjson or --format csv`);
 }

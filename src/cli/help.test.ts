@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { piped } from '../../testing/command-line.ts';
-import { EXIT_STATUS } from '../lib/user-error.ts';
+import { EXIT_STATUS } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import type { Config } from '../config/config.ts';
 import { readPlants } from '../files/format.ts';
 import { type Counts, importPlants } from '../files/import-plants.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { CLI, newStorePath, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';
 import { WRITES } from './remote.ts';
@@ -46,7 +46,7 @@ export async function importFile(config: Config, file: string, options: Transfer
       }),
     );
   } catch (error) {
-    if (!stop.signal.aborted) throw toRefusal(file, error);
+    if (!stop.signal.aborted) throw toUserError(file, error);
   } finally {
     progress.stop();
   }
@@ -75,8 +75,8 @@ export async function importFile(config: Config, file: string, options: Transfer
 function openInput(file: string): { chunks: Readable; bytes: number | undefined } {
   if (file === '-') return { chunks: process.stdin, bytes: undefined };
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) throw new Refusal(`There is no file ${file}`);
-  if (stat.isDirectory()) throw new Refusal(`${file} is a folder`);
+  if (!stat) throw new UserError(`There is no file ${file}`);
+  if (stat.isDirectory()) throw new UserError(`${file} is a folder`);
   return {
     chunks: createReadStream(file, { highWaterMark: CHUNK_BYTES }),
     bytes: stat.isFile() ? stat.size : undefined,
@@ -84,7 +84,7 @@ function openInput(file: string): { chunks: Readable; bytes: number | undefined 
 }
 
 /** What the system says about the file. */
-function toRefusal(file: string, error: unknown): unknown {
+function toUserError(file: string, error: unknown): unknown {
   const { syscall, message } = error as NodeJS.ErrnoException;
-  return syscall === undefined ? error : new Refusal(`Cannot read ${file}: ${message}`);
+  return syscall === undefined ? error : new UserError(`Cannot read ${file}: ${message}`);
 }

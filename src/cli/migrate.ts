@@ -3,7 +3,7 @@
 
 import { existsSync } from 'node:fs';
 import { describeDatabase, readDatabase } from '../config/config.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 import { loadCopy, PASSES } from '../storage/postgres/load-copy.ts';
 import { openDump } from '../storage/sqlite/dump.ts';
 import { onInterrupt } from './interrupt.ts';
@@ -13,12 +13,11 @@ import { report } from './terminal/report.ts';
 export async function migrate(options: { from: string; to: string }): Promise<void> {
   const [from, to] = [readDatabase(options.from, {}, '--from'), readDatabase(options.to, {}, '--to')];
   if (from.kind !== 'sqlite' || to.kind !== 'postgres') {
-    throw new Refusal(
+    throw new UsageError(
       'It goes from SQLite to PostgreSQL: --from sqlite:PATH --to postgres://USER:PASSWORD@HOST/DATABASE',
-      2,
     );
   }
-  if (!existsSync(from.path)) throw new Refusal(`There is no database at ${from.path}`);
+  if (!existsSync(from.path)) throw new UserError(`There is no database at ${from.path}`);
   const dump = openDump(from.path);
   const { plants, changes } = dump.counts;
   const progress = startProgress('Copying', PASSES * (plants + changes), 'rows');

@@ -4,7 +4,8 @@ import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.t
 import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Condition } from '../domain/precondition.ts';
-import { EXIT_STATUS, Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
+import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './numbers.ts';
 import { READS, type ServerOptions, withServer } from './remote.ts';
 import { describePlant } from './terminal/plant-table.ts';
@@ -33,7 +34,7 @@ export async function addPlant(
 
   function adviseOnTakenId(error: unknown): never {
     if (!(error instanceof PlantStoreError) || error.code !== 'id_taken') throw error;
-    throw new Refusal(
+    throw new CommandError(
       `Id ${id} belongs to another plant: take another id, change that plant with "edit ${id}", or add --replace`,
       EXIT_STATUS.conflict,
     );
@@ -65,7 +66,7 @@ export async function editPlant(
     ...(tag !== undefined && { tag }),
     ...(noTag && { tag: null }),
   };
-  if (Object.keys(patch).length === 0) throw new Refusal('Say what to change: --name, --tag or --no-tag', 2);
+  if (Object.keys(patch).length === 0) throw new UsageError('Say what to change: --name, --tag or --no-tag');
   const condition = readCondition(options);
   await withServer(config, options, async (client) => {
     await showVersion(await client.patch(id, patch, condition), options, 'is changed');
@@ -76,7 +77,7 @@ export async function editPlant(
 export async function removePlants(config: Config, idTexts: string[], options: Options): Promise<void> {
   const ids = idTexts.map(readPlantId);
   const condition = readCondition(options);
-  if (condition.ifMatch && ids.length > 1) throw new Refusal('--if-version goes with one id only', 2);
+  if (condition.ifMatch && ids.length > 1) throw new UsageError('--if-version goes with one id only');
   await withServer(config, options, async (client) => {
     const removed: bigint[] = [];
     const missing: bigint[] = [];
@@ -88,7 +89,7 @@ export async function removePlants(config: Config, idTexts: string[], options: O
     }
     if (missing.length === 0) return;
     const names = missing.length === 1 ? `the id ${missing}` : `one of the ids ${missing.join(', ')}`;
-    throw new Refusal(`No plant has ${names}`, EXIT_STATUS.notFound);
+    throw new CommandError(`No plant has ${names}`, EXIT_STATUS.notFound);
   });
 }
 

@@ -7,7 +7,7 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { describeUrl } from '../lib/describe-url.ts';
-import { EXIT_STATUS, type ExitStatus, Refusal } from '../lib/user-error.ts';
+import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
 
 /** A person waits. */
@@ -51,7 +51,7 @@ export interface Asking extends Partial<ClientOptions> {
 export const READS: Asking = { isRead: true };
 export const WRITES: Asking = {};
 
-/** Throws Refusal instead of what the client throws. */
+/** Throws UserError instead of what the client throws. */
 export async function withServer<T>(
   config: Config,
   options: ServerOptions,
@@ -60,7 +60,7 @@ export async function withServer<T>(
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
   if (config.clientToken === undefined) {
-    throw new Refusal(
+    throw new CommandError(
       `No token to send: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me) makes one and sets it`,
       EXIT_STATUS.credentials,
     );
@@ -69,13 +69,13 @@ export async function withServer<T>(
   try {
     return await work(client, showUrl(url));
   } catch (error) {
-    throw error instanceof PlantStoreError ? toRefusal(error, url, isRead) : error;
+    throw error instanceof PlantStoreError ? toCommandError(error, url, isRead) : error;
   }
 }
 
-function toRefusal(error: PlantStoreError, url: string, isRead = false): Refusal {
+function toCommandError(error: PlantStoreError, url: string, isRead = false): CommandError {
   const isHopeless = isSilence(error) && codesOf(error).some((code) => TLS_FAULTS.test(code));
-  return new Refusal(explain(error, url, isRead), isHopeless ? EXIT_STATUS.failed : STATUSES[error.code]);
+  return new CommandError(explain(error, url, isRead), isHopeless ? EXIT_STATUS.failed : STATUSES[error.code]);
 }
 
 function isSilence(error: PlantStoreError): boolean {

@@ -15,7 +15,8 @@ import { freePort } from '../../testing/free-port.ts';
 import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
 import { createClient } from '../client/client.ts';
 import { displayWidth } from '../lib/safe-text.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UserError } from '../lib/user-error.ts';
+import { exitStatusOf } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
 const MAX = '9223372036854775807';
@@ -44,10 +45,10 @@ async function refused(args: string[], status: number, words: RegExp, other: Rec
     await createProgram('0.0.0').parseAsync(args, { from: 'user' });
     assert.fail(`${args.join(' ')} is not refused`);
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof UserError, String(error));
     assert.match(error.message, words);
     assert.doesNotMatch(error.message, /\n/);
-    assert.equal(error.exitStatus, status);
+    assert.equal(exitStatusOf(error), status);
   } finally {
     for (const name of Object.keys({ ...env, ...other })) delete process.env[name];
     Object.assign(process.env, before);

@@ -14,7 +14,7 @@ import {
 } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
 import { toSafeJson } from '../lib/safe-text.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import { newStorePath, requireDatabase, withStore } from './database-access.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
@@ -75,19 +75,19 @@ function reportSecret({ token, secret }: { token: Token; secret: string }): void
 }
 
 function requireId(id: string): void {
-  if (!/^tok_\w+$/.test(id)) throw new Refusal('An id begins with tok_: "token list" shows it', 2); // not echoed: it may be a secret
+  if (!/^tok_\w+$/.test(id)) throw new UsageError('An id begins with tok_: "token list" shows it'); // not echoed: it may be a secret
 }
 
 function readName(text: string): string {
   if (isTokenName(text)) return text;
-  throw new Refusal(`--name takes ${NAME_FORM}`, 2);
+  throw new UsageError(`--name takes ${NAME_FORM}`);
 }
 
 function readScopes(text: string): Scope[] {
   const wanted = text.split(',').map((scope) => scope.trim());
   for (const scope of wanted) {
     if (!SCOPES.some((known) => known === scope)) {
-      throw new Refusal(`--scopes takes ${SCOPES.join(', ')}, separated by commas, not "${scope}"`, 2);
+      throw new UsageError(`--scopes takes ${SCOPES.join(', ')}, separated by commas, not "${scope}"`);
     }
   }
   return SCOPES.filter((scope) => wanted.includes(scope));

@@ -16,7 +16,7 @@ import {
   type Webhook,
 } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import { createAttempts, toTestResult } from '../webhooks/post-to-receiver.ts';
 import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
 import { createTargets } from '../webhooks/target-guard.ts';
@@ -31,7 +31,7 @@ export async function addWebhook(config: Config, url: string, options: { events?
   const target = await createTargets({ allowPrivate: config.allowPrivateWebhooks })
     .check(url)
     .catch((error: Error) => {
-      throw error instanceof PlantStoreError ? new Refusal(error.message, 2) : error;
+      throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
     });
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
@@ -105,7 +105,7 @@ export async function retryDelivery(config: Config, id: string, seq: string): Pr
 export async function replayChanges(config: Config, id: string, options: { from: string; to?: string }): Promise<void> {
   const from = readNumber('--from', options.from);
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
-  if (to !== undefined && to < from) throw new Refusal('--to must not be before --from', 2);
+  if (to !== undefined && to < from) throw new UsageError('--to must not be before --from');
   const webhook = await inStore(config, (store) => store.replay(requireId(id), { from, to }, Date.now()));
   const words = `Changes ${from} to ${to ?? 'the newest'} are sent again${whenEnabled(webhook)}, then what is new`;
   report(words, described(webhook));
@@ -159,7 +159,7 @@ function toDeliveryTable(deliveries: Delivery[]): string {
 
 function requireId(id: string): string {
   if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
-  throw new Refusal('An id begins with whk_: "webhook list" shows it', 2);
+  throw new UsageError('An id begins with whk_: "webhook list" shows it');
 }
 
 function readEvents(text: string | undefined): ChangeType[] {
@@ -168,7 +168,7 @@ function readEvents(text: string | undefined): ChangeType[] {
   const wanted = text.split(',').map((event) => event.trim());
   for (const event of wanted) {
     if (!CHANGE_TYPES.some((known) => known === event)) {
-      throw new Refusal(`--events takes all, or ${CHANGE_TYPES.join(', ')}, separated by commas, not "${event}"`, 2);
+      throw new UsageError(`--events takes all, or ${CHANGE_TYPES.join(', ')}, separated by commas, not "${event}"`);
     }
   }
   return CHANGE_TYPES.filter((type) => wanted.includes(type));
@@ -177,11 +177,11 @@ function readEvents(text: string | undefined): ChangeType[] {
 function readStatus(text: string | undefined): DeliveryStatus | undefined {
   const known = DELIVERY_STATUSES.find((status) => status === text);
   if (known || text === undefined) return known;
-  throw new Refusal(`--status takes ${DELIVERY_STATUSES.join(', ')}, not "${text}"`, 2);
+  throw new UsageError(`--status takes ${DELIVERY_STATUSES.join(', ')}, not "${text}"`);
 }
 
 function readNumber(what: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
   const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number <= max) return number;
-  throw new Refusal(`${what} must be a number from 1 to ${max}, not "${text}"`, 2);
+  throw new UsageError(`${what} must be a number from 1 to ${max}, not "${text}"`);
 }

@@ -1,11 +1,11 @@
-// The only reader of the environment: variables → a frozen Config, or a Refusal that names the
+// The only reader of the environment: variables → a frozen Config, or a UsageError that names the
 // variable, what is wrong with it and what it takes. Opens nothing.
 
 import { isIP } from 'node:net';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import { describeUrl } from '../lib/describe-url.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
 import type { TraceOptions } from '../observability/tracing.ts';
 import { readTraces } from './otel-config.ts';
@@ -108,13 +108,12 @@ export function readDatabase(text: string, env: Environment = process.env, name 
   if (/^postgres(ql)?:/.test(text)) {
     if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
       // not echoed: a URL may hold a password
-      throw new Refusal(
+      throw new UsageError(
         `${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH; in a password, write @ as %40 and / as %2F`,
-        2,
       );
     }
     const mode = new URL(text).searchParams.get('sslmode') ?? 'disable';
-    if (!SSL_MODES.includes(mode)) throw new Refusal(`${name} has an sslmode other than ${SSL_MODES.join(', ')}`, 2);
+    if (!SSL_MODES.includes(mode)) throw new UsageError(`${name} has an sslmode other than ${SSL_MODES.join(', ')}`);
     return {
       kind: 'postgres',
       url: text,
@@ -124,9 +123,8 @@ export function readDatabase(text: string, env: Environment = process.env, name 
   }
   const path = /^sqlite:(?:\/\/(?=\/))?([^?#\0]+)$/.exec(text)?.[1];
   if (path === undefined || /^(:|~|\/\/|file:)|\/$/.test(path)) {
-    throw new Refusal(
+    throw new UsageError(
       `${name} must be sqlite:PATH such as sqlite:./data/plants.db, or postgres://USER:PASSWORD@HOST:PORT/DATABASE`,
-      2,
     );
   }
   return { kind: 'sqlite', path };
@@ -147,7 +145,7 @@ function readTls({ TLS_CERT: certPath, TLS_KEY: keyPath }: Environment): TlsFile
   if (certPath !== undefined && keyPath !== undefined) return { certPath, keyPath };
   if (certPath === undefined && keyPath === undefined) return undefined;
   const [there, missing] = certPath === undefined ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
-  throw new Refusal(`${there} needs ${missing}, too: the files of a certificate and of its key, both PEM`, 2);
+  throw new UsageError(`${there} needs ${missing}, too: the files of a certificate and of its key, both PEM`);
 }
 
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
@@ -192,11 +190,11 @@ function readJwt(env: Environment): JwtOptions | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL: jwksUrl, JWT_RATE: rate } = env;
   if (issuer === undefined) {
     const name = ['JWT_AUDIENCE', 'JWKS_URL', 'JWT_RATE'].find((other) => env[other] !== undefined);
-    if (name) throw new Refusal(`${name} needs JWT_ISSUER, too: whose tokens are taken`, 2);
+    if (name) throw new UsageError(`${name} needs JWT_ISSUER, too: whose tokens are taken`);
     return undefined;
   }
   if (audience === undefined || listOf(audience).length === 0) {
-    throw new Refusal('JWT_ISSUER needs JWT_AUDIENCE, too: the "aud" of tokens that are meant for this service', 2);
+    throw new UsageError('JWT_ISSUER needs JWT_AUDIENCE, too: the "aud" of tokens that are meant for this service');
   }
   if (jwksUrl === undefined) readUrl('JWT_ISSUER', issuer, 'a URL such as https://id.example.com, or JWKS_URL be set');
   return {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import { readTraces } from './otel-config.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
@@ -71,8 +71,7 @@ const REFUSED: [name: string, value: string][] = [
 ];
 
 function assertRefused(name: string, env: Record<string, string>): void {
-  const isRight = (error: unknown) =>
-    error instanceof Refusal && error.exitStatus === 2 && error.message.startsWith(name);
+  const isRight = (error: unknown) => error instanceof UsageError && error.message.startsWith(name);
   assert.throws(() => readTraces({ ...ENDPOINT, ...env }), isRight);
 }
 

@@ -2,7 +2,7 @@
 // OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES, and OTEL_EXPORTER_OTLP_*, whose form is looked at here.
 
 import { readFileSync } from 'node:fs';
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import type { TraceOptions } from '../observability/tracing.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
@@ -69,7 +69,7 @@ function requireSoundExporter(env: Environment): void {
 /** Not echoed: these are most often secrets. */
 function requireHeaders(name: string, text: string): void {
   if (listOf(text).every(isHeader)) return;
-  throw new Refusal(`${name} must be headers such as api-key=abc,other=a%20b, their values percent-encoded`, 2);
+  throw new UsageError(`${name} must be headers such as api-key=abc,other=a%20b, their values percent-encoded`);
 }
 
 /** What follows a semicolon would be cut off. */
@@ -86,7 +86,7 @@ function requireReadable(name: string, path: string | undefined): void {
   try {
     if (path) readFileSync(path);
   } catch (error) {
-    throw new Refusal(`${name} must be a file that can be read: ${(error as Error).message}`, 2);
+    throw new UsageError(`${name} must be a file that can be read: ${(error as Error).message}`);
   }
 }
 
@@ -95,7 +95,7 @@ function readProtocol(env: Environment): TraceOptions['protocol'] {
   const name = own === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
   const text = own ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';
   if (text === 'grpc') {
-    throw new Refusal(`${name}=grpc is not spoken here: set it to http/protobuf, and the endpoint to port 4318`, 2);
+    throw new UsageError(`${name}=grpc is not spoken here: set it to http/protobuf, and the endpoint to port 4318`);
   }
   return readOneOf(name, text, PROTOCOLS);
 }

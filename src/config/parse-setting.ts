@@ -1,6 +1,6 @@
-// Forms that several settings share. A value of another form is a Refusal that names the setting and what it takes.
+// Forms that several settings share. A value of another form is a UsageError that names the setting and what it takes.
 
-import { Refusal } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 
 export function readNumber(name: string, text: string, min: number, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
@@ -16,7 +16,7 @@ export function readOneOf<T extends string>(name: string, text: string, known: r
 
 export function readUrl(name: string, text: string, wanted: string): string {
   if (/^https?:\/\/[^/@\s]+(\/\S*)?$/.test(text) && URL.canParse(text)) return text;
-  throw new Refusal(`${name} must be ${wanted}`, 2); // not echoed: it may hold a password
+  throw new UsageError(`${name} must be ${wanted}`); // not echoed: it may hold a password
 }
 
 export function listOf(text: string): string[] {
@@ -26,6 +26,6 @@ export function listOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-export function refuse(name: string, text: string, wanted: string): Refusal {
-  return new Refusal(`${name} must be ${wanted}, not "${text}"`, 2);
+export function refuse(name: string, text: string, wanted: string): UsageError {
+  return new UsageError(`${name} must be ${wanted}, not "${text}"`);
 }

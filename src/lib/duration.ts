@@ -1,6 +1,6 @@
 // Spans of time as people write them: 30s, 30m, 12h, 90d, 4w.
 
-import { Refusal } from './user-error.ts';
+import { UsageError } from './user-error.ts';
 
 const UNIT_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const MAX_MS = 100 * 365 * 86_400_000;
@@ -19,5 +19,5 @@ export function parseDuration(text: string): number | undefined {
 export function readDuration(option: string, text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return durationMs;
-  throw new Refusal(`${option} takes ${DURATION_FORM}, not "${text}"`, 2);
+  throw new UsageError(`${option} takes ${DURATION_FORM}, not "${text}"`);
 }

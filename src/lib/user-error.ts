@@ -1,23 +1,10 @@
-// A command cannot do what it was asked to. The message is one line for the person at the
-// terminal; anything else that is thrown is a bug and shows its stack.
-
-/** 2 is for what was asked (arguments, settings), 1 for what was found; what a server says has more of them. */
-export const EXIT_STATUS = {
-  failed: 1,
-  wrongUsage: 2,
-  notFound: 3,
-  conflict: 4,
-  credentials: 5,
-  outOfReach: 6,
-} as const;
-export type ExitStatus = (typeof EXIT_STATUS)[keyof typeof EXIT_STATUS];
-
-export class Refusal extends Error {
-  readonly exitStatus: ExitStatus;
-
-  constructor(message: string, exitStatus: ExitStatus = EXIT_STATUS.failed) {
-    super(message);
-    this.name = 'Refusal';
-    this.exitStatus = exitStatus;
-  }
+/**
+ * A failure that the person who runs the program can act on. The message is one line for them; any other error that is
+ * thrown is a bug and is reported with its stack.
+ */
+export class UserError extends Error {
+  override readonly name = 'UserError';
 }
+
+/** A UserError about how the program was called: an argument or a setting has a wrong value. */
+export class UsageError extends UserError {}

@@ -11,7 +11,7 @@ export interface OpenOptions {
   onFailure(): void;
 }
 
-/** Loads only what this database needs. Throws Refusal when the database cannot be used. */
+/** Loads only what this database needs. Throws UserError when the database cannot be used. */
 export async function openStore(database: Database, { role, observe, onFailure }: OpenOptions): Promise<Store> {
   if (database.kind === 'sqlite') {
     const { openSqliteStore } = await import('../storage/sqlite/store.ts');

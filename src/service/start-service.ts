@@ -15,7 +15,7 @@ import type { VerifyJwt } from '../http/access/authenticator.ts';
 import { endHandshakes, stopListening } from '../http/core/connection.ts';
 import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
 import { createApp } from '../http/pipeline.ts';
-import { Refusal } from '../lib/user-error.ts';
+import { UserError } from '../lib/user-error.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { Traces } from '../observability/tracing.ts';
@@ -156,8 +156,8 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new Refusal(`Port ${port} of ${host} is in use: set PORT to another one`);
-    throw new Refusal(`Cannot listen on ${host} port ${port}: ${message}`);
+    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} of ${host} is in use: set PORT to another one`);
+    throw new UserError(`Cannot listen on ${host} port ${port}: ${message}`);
   }
   const address = server.address();
   const actualPort = typeof address === 'object' && address ? address.port : port;

@@ -4,7 +4,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
 import type { TlsFiles } from '../../config/config.ts';
-import { Refusal } from '../../lib/user-error.ts';
+import { UsageError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -16,7 +16,7 @@ export const HSTS = 'max-age=31536000';
 
 export type Certificate = SecureContextOptions & { cert: string; key: string };
 
-/** Throws Refusal when it cannot be used. */
+/** Throws UsageError when it cannot be used. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   return requireUsable(await readFiles(files));
 }
@@ -30,7 +30,7 @@ async function read(name: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new Refusal(`${name} cannot be read: ${(error as Error).message}`, 2);
+    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -42,7 +42,7 @@ function requireUsable(certificate: Certificate): Certificate {
     }
     return certificate;
   } catch (error) {
-    throw new Refusal(`TLS_CERT and TLS_KEY are not a certificate and its key: ${(error as Error).message}`, 2);
+    throw new UsageError(`TLS_CERT and TLS_KEY are not a certificate and its key: ${(error as Error).message}`);
   }
 }
 

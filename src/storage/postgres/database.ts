@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describeUrl } from '../../lib/describe-url.ts';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import { type Names, namesIn, RELATIONS, SEARCH_PATH } from './qualified-names.ts';
 import { beginRead, beginWrite, noLimits, type SynchronousCommit } from './transaction.ts';
 
@@ -60,7 +60,7 @@ export interface Prepared {
   synchronousCommit: SynchronousCommit;
 }
 
-/** Throws Refusal. */
+/** Throws UserError. */
 export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<Prepared> {
   const name = describeUrl(url);
   const client = await connect(url, name);
@@ -81,7 +81,7 @@ export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'us
     if (!isKnown) await inTransaction(client, write, () => client.query(`SELECT ${names.calls.note_database_1}`));
     return { names, version, synchronousCommit };
   } catch (error) {
-    throw error instanceof Refusal ? error : new Refusal(`Cannot use ${name}: ${(error as Error).message}`);
+    throw error instanceof UserError ? error : new UserError(`Cannot use ${name}: ${(error as Error).message}`);
   } finally {
     await client.end().catch(() => {});
   }
@@ -103,9 +103,9 @@ async function connect(url: string, name: string): Promise<pg.Client> {
     await client.connect();
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
-    if (error instanceof pg.DatabaseError) throw new Refusal(`Cannot use ${name}: ${message}`);
+    if (error instanceof pg.DatabaseError) throw new UserError(`Cannot use ${name}: ${message}`);
     const asksForPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
-    throw new Refusal(
+    throw new UserError(
       `Cannot reach ${name}: ${asksForPassword ? 'it asks for a password, and the URL has none' : message || code}`,
     );
   }
@@ -135,16 +135,18 @@ async function requireSound(client: pg.Client): Promise<Omit<Prepared, 'names'> 
   const [{ version_number, encoding, fsync, synchronous_commit, standbys, replication_role, exit_on_error, ...found }] =
     rows;
   const version = Math.floor(version_number / 10_000);
-  if (version < MIN_VERSION) throw new Refusal(`PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`);
+  if (version < MIN_VERSION) throw new UserError(`PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`);
   if (encoding !== 'UTF8') {
-    throw new Refusal(`The encoding of the database is ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0`);
+    throw new UserError(
+      `The encoding of the database is ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0`,
+    );
   }
   if (fsync === 'off' || synchronous_commit === 'off') {
     const setting = fsync === 'off' ? 'fsync' : 'synchronous_commit';
-    throw new Refusal(`${setting} is off in PostgreSQL, so that a stored record could be lost: set it to on`);
+    throw new UserError(`${setting} is off in PostgreSQL, so that a stored record could be lost: set it to on`);
   }
   if (standbys !== '' && (synchronous_commit === 'local' || synchronous_commit === 'remote_write')) {
-    throw new Refusal(
+    throw new UserError(
       `synchronous_commit is ${synchronous_commit} in PostgreSQL although synchronous_standby_names is set, so that a failover could lose a stored record: set synchronous_commit to on or remote_apply`,
     );
   }
@@ -153,7 +155,7 @@ async function requireSound(client: pg.Client): Promise<Omit<Prepared, 'names'> 
       exit_on_error === 'off'
         ? ['session_replication_role', replication_role, 'origin']
         : ['exit_on_error', exit_on_error, 'off'];
-    throw new Refusal(`${setting} is ${value} in PostgreSQL for this database or role: set it to ${wanted}`);
+    throw new UserError(`${setting} is ${value} in PostgreSQL for this database or role: set it to ${wanted}`);
   }
   return { version, synchronousCommit: synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on', ...found };
 }
@@ -166,7 +168,7 @@ async function findNames(client: pg.Client, { current_schema, schema_table }: Fo
   );
   const schema = rows[0]?.schema ?? current_schema;
   if (schema === null) {
-    throw new Refusal('search_path in PostgreSQL names no schema that exists: create one, or set search_path to one');
+    throw new UserError('search_path in PostgreSQL names no schema that exists: create one, or set search_path to one');
   }
   return namesIn(schema);
 }
@@ -194,14 +196,15 @@ async function requireOwn(client: pg.Client, { schema, signatures }: Names): Pro
   const { rows } = await client.query(text, [schema, [...RELATIONS], signatures]);
   if (rows.length === 0) return;
   const { object, owner } = rows[0];
-  throw new Refusal(
+  throw new UserError(
     `${object} in the database belongs to the role ${owner}, whose code would run with the rights of this service: drop it, or make the role of this service its owner`,
   );
 }
 
 async function requireWhole(client: pg.Client, { tables }: Names): Promise<void> {
   const { rows } = await client.query(`SELECT FROM ${tables.copied} WHERE seq = $1`, [UNDER_WAY]);
-  if (rows.length > 0) throw new Refusal('A copy into this database is not finished: run "plant-store migrate" again');
+  if (rows.length > 0)
+    throw new UserError('A copy into this database is not finished: run "plant-store migrate" again');
 }
 
 /** False in a copy of a database, in which the same numbers must not be given again. */
@@ -243,7 +246,7 @@ async function schemaVersion(client: pg.Client, { tables }: Names): Promise<numb
   );
   const { version, works_with } = rows[0];
   if (works_with > MIGRATIONS.length) {
-    throw new Refusal(
+    throw new UserError(
       `The database was changed by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
     );
   }

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import type { ChangeRow } from '../row-mapping.ts';
 import {
   CHANGE,
@@ -40,7 +40,7 @@ const CHARS_AT_ONCE = 256 * 1024;
 /** Rows are looked at so often: to bring them over, and on both sides to compare what is there in the end. */
 export const PASSES = 3;
 
-/** Gives what both hold in the end. `onRow` is called for every row in each pass. Throws Refusal. */
+/** Gives what both hold in the end. `onRow` is called for every row in each pass. Throws UserError. */
 export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void): Promise<Fingerprint> {
   const { names, version, synchronousCommit } = await prepareDatabase(url, 'copy');
   const { tables } = names;
@@ -77,15 +77,15 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
       deliveries: readDeliveries(),
     });
     if (there.sha256 !== wanted.sha256 || !(await hasTokens(tokens))) {
-      throw new Refusal(
+      throw new UserError(
         `The copy is not the same (${JSON.stringify(there)}, not ${JSON.stringify(wanted)}): run it again`,
       );
     }
     await endCopy();
     return there;
   } catch (error) {
-    if (error instanceof Refusal || failureOf(error) === 'bug') throw error;
-    throw new Refusal(`The copy was broken off: ${(error as Error).message}; run it again to go on`);
+    if (error instanceof UserError || failureOf(error) === 'bug') throw error;
+    throw new UserError(`The copy was broken off: ${(error as Error).message}; run it again to go on`);
   } finally {
     await Promise.allSettled([writer.end(), reader.end()]);
   }
@@ -100,10 +100,12 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
     const { given, copied } = (await writer.query(typed({ text }))).rows[0] as { given: bigint; copied: bigint | null };
     const isUnderWay = copied === UNDER_WAY;
     if (!isUnderWay && given > (copied ?? 0n)) {
-      throw new Refusal('The database has plants of its own: take an empty one, or a copy that nobody has written to');
+      throw new UserError(
+        'The database has plants of its own: take an empty one, or a copy that nobody has written to',
+      );
     }
     if (copied !== null && !(await isCopyOf(isUnderWay ? undefined : copied))) {
-      throw new Refusal('The database holds a copy of another store: take an empty one');
+      throw new UserError('The database holds a copy of another store: take an empty one');
     }
     await writer.query(`DELETE FROM ${tables.copied}`);
     await writer.query(`INSERT INTO ${tables.copied} VALUES ($1, $2)`, [UNDER_WAY, run]);
@@ -218,7 +220,7 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
   async function commit(statements: Statement[]): Promise<void> {
     await writer.query(begin);
     const { rowCount } = await writer.query(`UPDATE ${tables.copied} SET seq = $1 WHERE run = $2`, [UNDER_WAY, run]);
-    if (rowCount !== 1) throw new Refusal('Another copy into this database was begun: this one has stopped');
+    if (rowCount !== 1) throw new UserError('Another copy into this database was begun: this one has stopped');
     for (const statement of statements) await writer.query(typed(statement));
     await writer.query('COMMIT');
   }

@@ -47,7 +47,7 @@ suite('a PostgreSQL that takes only TLS', { ...needsPostgres, ...needsOpenssl },
         observe: () => {},
       });
       if (!isTaken) {
-        await assert.rejects(opened, /^Refusal: Cannot (reach|use) postgres:\/\/127\.0\.0\.1:\d+\/postgres: \S.*$/);
+        await assert.rejects(opened, /^UserError: Cannot (reach|use) postgres:\/\/127\.0\.0\.1:\d+\/postgres: \S.*$/);
         return;
       }
       const store = await opened;

@@ -142,7 +142,7 @@ suite('the schema', needsPostgres, () => {
     await queryPostgres(url, 'INSERT INTO plant_store_schema (version, works_with) VALUES (99, 1)');
     await (await open(url)).close();
     await queryPostgres(url, 'UPDATE plant_store_schema SET works_with = 98 WHERE version = 99');
-    await assert.rejects(open(url), /^Refusal: The database was changed by a newer version \(schema 99,/);
+    await assert.rejects(open(url), /^UserError: The database was changed by a newer version \(schema 99,/);
   });
 
   test('a database that cannot keep every text is refused', async () => {

@@ -45,7 +45,7 @@ export interface PostgresOptions {
   clock?: () => number;
 }
 
-/** Throws Refusal when the database cannot be used. */
+/** Throws UserError when the database cannot be used. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, poolSize, statementTimeoutMs, observe, clock = Date.now } = options;
   const prepared = await prepareDatabase(url);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import type { Filling } from './backup-thread.ts';
 import { hasLog, inspectDatabase } from './database.ts';
 import { preparePlace, requireOneName, syncDirectory } from './file-location.ts';
@@ -14,22 +14,22 @@ import { takeLock } from './server-lock.ts';
 /** In a package it is JavaScript, as this file is then. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** What is written meanwhile is not in it. Throws Refusal. */
+/** What is written meanwhile is not in it. Throws UserError. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
   requireOneName(realpathSync(path));
   await makeWhole(file, 'back up', path);
 }
 
-/** Refuses where there is a store, or a server. Throws Refusal. */
+/** Refuses where there is a store, or a server. Throws UserError. */
 export async function restoreDatabase(file: string, givenPath: string): Promise<void> {
-  if (hasLog(file)) throw new Refusal(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
+  if (hasLog(file)) throw new UserError(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
   inspectDatabase(file);
   const path = preparePlace(givenPath);
   const lock = takeLock(path);
-  if (!lock) throw new Refusal(`A server is using ${givenPath}: stop it first`);
+  if (!lock) throw new UserError(`A server is using ${givenPath}: stop it first`);
   try {
-    if (existsSync(path)) throw new Refusal(`${path} is there already: move it away first`);
-    if (hasLog(path)) throw new Refusal(`${path}-wal is there already: move it away first`);
+    if (existsSync(path)) throw new UserError(`${path} is there already: move it away first`);
+    if (hasLog(path)) throw new UserError(`${path}-wal is there already: move it away first`);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     await makeWhole(path, 'restore', file);
   } finally {
@@ -53,7 +53,7 @@ async function makeWhole(file: string, does: Filling['does'], from: string): Pro
     syncDirectory(dirname(file));
   } catch (error) {
     removeDraft(file);
-    throw new Refusal(`Cannot write ${file}: ${(error as Error).message}`);
+    throw new UserError(`Cannot write ${file}: ${(error as Error).message}`);
   }
 }
 

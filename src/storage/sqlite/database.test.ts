@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder } from '../../../testing/server.ts';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
 
@@ -38,7 +38,7 @@ function refusesUntouched(path: string, message: RegExp): void {
   assert.throws(
     () => prepareDatabase(path, 'server'),
     (error: Error) => {
-      assert.ok(error instanceof Refusal, String(error));
+      assert.ok(error instanceof UserError, String(error));
       assert.match(error.message, message);
       assert.doesNotMatch(error.message, /\n/);
       return true;

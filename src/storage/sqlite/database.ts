@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import { preparePlace, syncDirectory } from './file-location.ts';
 import { refuseOldSqlite, sqliteVersion } from './min-version.ts';
 import { indexText } from './search.ts';
@@ -54,7 +54,7 @@ export interface PreparedDatabase {
   release(): void;
 }
 
-/** Makes or checks the file, so that `openConnection` can be called on it. Throws Refusal. */
+/** Makes or checks the file, so that `openConnection` can be called on it. Throws UserError. */
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
   let lock: Lock | undefined;
   refuseOldSqlite(sqliteVersion());
@@ -64,12 +64,12 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     if (role === 'server') {
       lock = takeLock(path);
       if (!lock)
-        throw new Refusal(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
+        throw new UserError(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
     }
     if (!existsSync(path)) {
       lock ??= takeLock(path);
       if (!existsSync(path)) {
-        if (!lock) throw new Refusal(`A server is just making ${givenPath}: try again`);
+        if (!lock) throw new UserError(`A server is just making ${givenPath}: try again`);
         createDatabase(path);
       }
     }
@@ -77,7 +77,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     const db = openConnection(path);
     if (version < MIGRATIONS.length) {
       lock ??= takeLock(path);
-      if (!lock) throw new Refusal(`A server of an older version is using ${givenPath}: stop it first`);
+      if (!lock) throw new UserError(`A server of an older version is using ${givenPath}: stop it first`);
       migrate(db);
     }
     db.close();
@@ -86,8 +86,8 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     return { path, lockPath: undefined, release: () => {} };
   } catch (error) {
     lock?.release();
-    if (error instanceof Refusal) throw error;
-    throw new Refusal(`Cannot use ${givenPath}: ${(error as Error).message}`);
+    if (error instanceof UserError) throw error;
+    throw new UserError(`Cannot use ${givenPath}: ${(error as Error).message}`);
   }
 }
 
@@ -108,7 +108,7 @@ export function openConnection(path: string): DatabaseSync {
   );
   if (journal !== 'wal' || Number(pragma(db, 'synchronous')) !== SYNCHRONOUS_FULL) {
     db.close();
-    throw new Refusal(`${path} is on a file system without write-ahead logging: use a local disk`);
+    throw new UserError(`${path} is on a file system without write-ahead logging: use a local disk`);
   }
   return db;
 }
@@ -116,7 +116,7 @@ export function openConnection(path: string): DatabaseSync {
 /** Under another name first, so that a file at `path` is never half made. */
 function createDatabase(path: string): void {
   if (hasLog(path)) {
-    throw new Refusal(
+    throw new UserError(
       `${path} is missing but its log ${path}-wal is there: restore the file, or move the log away to begin anew`,
     );
   }
@@ -144,26 +144,26 @@ export function inspectDatabase(path: string): void {
 function requireStore(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   const length = readBeginning(path, header);
-  if (length === 0) throw new Refusal(`${path} is empty: restore it from a backup, or move it away to begin anew`);
+  if (length === 0) throw new UserError(`${path} is empty: restore it from a backup, or move it away to begin anew`);
   if (!header.toString('latin1').startsWith(MAGIC)) {
-    throw new Refusal(
+    throw new UserError(
       `${path} is no database, or its beginning is damaged: nothing was changed; name another file, or restore this one from a backup`,
     );
   }
   if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
-    throw new Refusal(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
+    throw new UserError(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
   }
 }
 
 function readBeginning(path: string, bytes: Buffer): number {
-  if (!statSync(path).isFile()) throw new Refusal(`${path} is not a file`); // a pipe would be waited for
+  if (!statSync(path).isFile()) throw new UserError(`${path} is not a file`); // a pipe would be waited for
   try {
     const file = openSync(path, 'r');
     const length = readSync(file, bytes);
     closeSync(file);
     return length;
   } catch (error) {
-    throw new Refusal(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new UserError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -175,7 +175,7 @@ function inspect(path: string, role: Role): number {
   try {
     const version = Number(pragma(db, 'user_version'));
     if (version > MIGRATIONS.length) {
-      throw new Refusal(
+      throw new UserError(
         `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
       );
     }
@@ -206,9 +206,9 @@ export function hasLog(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-function damaged(path: string, finding: string): Refusal {
+function damaged(path: string, finding: string): UserError {
   const oneLine = finding.replace(/\s+/g, ' ');
-  return new Refusal(`${path} is damaged (${oneLine}): nothing was changed; restore it from a backup`);
+  return new UserError(`${path} is damaged (${oneLine}): nothing was changed; restore it from a backup`);
 }
 
 export function migrate(db: DatabaseSync): void {

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { addToken, LAUNCHER, makeFolder, query } from '../../../testing/server.ts';
 import { whyNoStrace, withSyncs } from '../../../testing/strace.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 
 const noStrace = whyNoStrace();
 const needsStrace = noStrace === undefined ? {} : { skip: `SKIPPED: ${noStrace}` };
@@ -35,7 +35,7 @@ test('a disk that is full while the file is made leaves nothing that stands in t
     t.after(() => spawnSync('umount', ['-l', folder]));
     const databaseUrl = `sqlite:${folder}/plants.db`;
     await addToken(databaseUrl, {}).catch((error) => {
-      assert.ok(error instanceof Refusal || error instanceof PlantStoreError, `${sizeKib} KiB: ${error}`);
+      assert.ok(error instanceof UserError || error instanceof PlantStoreError, `${sizeKib} KiB: ${error}`);
     });
     spawnSync('mount', ['-o', 'remount,size=2m', folder]);
     await assert.doesNotReject(addToken(databaseUrl, {}), `${sizeKib} KiB`);

@@ -12,7 +12,7 @@ import type {
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader, prepareDatabase } from './database.ts';
 
-/** Throws Refusal when the file cannot be used. */
+/** Throws UserError when the file cannot be used. */
 export function openDump(givenPath: string): StoreCopy & { close(): void } {
   const database = prepareDatabase(givenPath, 'command');
   const db = openReader(database.path);

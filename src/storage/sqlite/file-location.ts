@@ -14,11 +14,11 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 
 const MOUNTS = '/proc/self/mountinfo';
 
-/** Gives the real path, whatever link led to it. Throws Refusal. */
+/** Gives the real path, whatever link led to it. Throws UserError. */
 export function preparePlace(givenPath: string): string {
   makeDirectory(dirname(resolve(givenPath)));
   const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
@@ -30,19 +30,19 @@ export function preparePlace(givenPath: string): string {
 /**
  * The WAL and the lock go by the name of the file. Under a second name two servers could run on it, and after a crash
  * the records in the WAL of the other name would be missing. A folder that is mounted twice holds all of these files,
- * so that the same name in it is safe. Throws Refusal.
+ * so that the same name in it is safe. Throws UserError.
  */
 export function requireOneName(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return;
   if (stat.nlink > 1) {
-    throw new Refusal(
+    throw new UserError(
       `${path} has ${stat.nlink} names (hard links), and its newest records may be in the -wal of another name: ` +
         'stop every server that uses it and remove the other names; "find / -samefile FILE" lists them',
     );
   }
   if (isMountPoint(path)) {
-    throw new Refusal(
+    throw new UserError(
       `${path} is mounted as a single file, apart from its -wal: mount the folder that it is in instead`,
     );
   }
@@ -68,10 +68,10 @@ function makeDirectory(path: string): void {
 function requireWritable(path: string): void {
   requireAccess(dirname(path));
   if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false })) {
-    throw new Refusal(`${path} is a link to a file that is not there: is its disk mounted?`);
+    throw new UserError(`${path} is a link to a file that is not there: is its disk mounted?`);
   }
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) throw new Refusal(`${path} is a folder: set DATABASE_URL to a file in it`);
+  if (stat?.isDirectory()) throw new UserError(`${path} is a folder: set DATABASE_URL to a file in it`);
   if (stat) requireAccess(path);
 }
 
@@ -80,7 +80,7 @@ function requireAccess(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new Refusal(`${path} cannot be written by this user (${code}): run as its owner, or change its owner`);
+    throw new UserError(`${path} cannot be written by this user (${code}): run as its owner, or change its owner`);
   }
 }
 

@@ -1,7 +1,7 @@
 // Which SQLite is safe to use. Node brings its own; some systems build Node with theirs, so the library itself is asked.
 
 import { DatabaseSync } from 'node:sqlite';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 
 /** Before it, two connections can corrupt a log that is just being reset. */
 const NEEDED = [3, 51, 3];
@@ -15,12 +15,12 @@ export function sqliteVersion(): string {
   }
 }
 
-/** Throws Refusal. */
+/** Throws UserError. */
 export function refuseOldSqlite(version: string): void {
   const parts = version.split('.').map(Number);
   const at = NEEDED.findIndex((needed, index) => (parts[index] ?? 0) !== needed);
   if (at === -1 || (parts[at] ?? 0) > (NEEDED[at] ?? 0)) return;
-  throw new Refusal(
+  throw new UserError(
     `This Node has SQLite ${version}, which can corrupt a database (${NEEDED.join('.')} is needed): use Node 24.15, 26 or newer`,
   );
 }

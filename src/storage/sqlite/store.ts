@@ -6,7 +6,7 @@ import type { Store } from '../../domain/store.ts';
 import type { Token } from '../../domain/token.ts';
 import { noSuchChange, type StoredWebhook } from '../../domain/webhook.ts';
 import { ownTurn } from '../../lib/event-loop-turns.ts';
-import { Refusal } from '../../lib/user-error.ts';
+import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { createFollow } from '../follow-changes.ts';
 import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } from '../write-rules.ts';
@@ -36,7 +36,7 @@ export interface SqliteOptions {
   clock?: () => number;
 }
 
-/** Throws Refusal when the file cannot be used. */
+/** Throws UserError when the file cannot be used. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path, role, observe, onFailure, clock = Date.now } = options;
   const database = prepareDatabase(path, role);
@@ -52,7 +52,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     },
   }).catch((error: Error) => {
     database.release();
-    throw new Refusal(`Cannot use ${path}: ${error.message}`);
+    throw new UserError(`Cannot use ${path}: ${error.message}`);
   });
   const db = openReader(database.path);
   const reads = prepareReads(db);
