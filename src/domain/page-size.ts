@@ -45,6 +45,7 @@ export function cutToChars<T extends { name: string; tag: string | null }>(rows:
   return kept;
 }
 
-export function charsOf({ name, tag }: { name: string; tag?: string | null | undefined }): number {
-  return name.length + (tag?.length ?? 0);
+/** Number of characters in the texts of a plant or of a patch. */
+export function charsOf({ name, tag }: { name?: string | undefined; tag?: string | null | undefined }): number {
+  return (name?.length ?? 0) + (tag?.length ?? 0);
 }

@@ -41,6 +41,9 @@ export function toChange(row: ChangeRow): Change {
   return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
 }
 
+/** Columns of `tokens t` that make a TokenRow. */
+export const TOKEN_COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
+
 export interface TokenRow {
   id: string;
   name: string;

@@ -25,38 +25,38 @@ export interface Results {
   delete: null;
 }
 
-export type Decision =
+export type WriteAction =
   /** Makes a record where there is none, or a new version of it. */
   | { does: 'store'; plant: Plant }
   | { does: 'delete' }
   /** It is as it should be. */
   | { does: 'keep' }
-  | ({ does: 'refuse' } & Refused);
+  | ({ does: 'reject' } & Rejection);
 
 /** A refused write has changed nothing. */
-export interface Refused {
-  refused: ErrorCode;
+export interface Rejection {
+  rejected: ErrorCode;
   message: string;
   detail?: ErrorDetail;
 }
 
-export function decide(write: PlantWrite, present: PlantRow | undefined): Decision {
+export function actionOf(write: PlantWrite, present: PlantRow | undefined): WriteAction {
   switch (write.kind) {
     case 'create':
       if (!present) return { does: 'store', plant: write.plant };
       if (isSame(present, write.plant)) return { does: 'keep' };
-      return { does: 'refuse', ...idTaken(write.id) };
+      return { does: 'reject', ...idTaken(write.id) };
     case 'put':
       if (!conditionHolds(write.condition, present && Number(present.seq))) return conditionFailed(write.id, present);
       return storeUnlessSame(present, write.plant);
     case 'patch': {
-      if (!present) return notFound(write.id);
+      if (!present) return { does: 'reject', ...noPlant(write.id) };
       if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
       const { name = present.name, tag = present.tag } = write.patch;
       return storeUnlessSame(present, tag === null ? { name } : { name, tag });
     }
     case 'delete':
-      if (!present) return notFound(write.id);
+      if (!present) return { does: 'reject', ...noPlant(write.id) };
       if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
       return { does: 'delete' };
   }
@@ -83,38 +83,39 @@ export function isSame(present: PlantRow, { name, tag }: Plant): boolean {
   return present.name === name && present.tag === (tag ?? null);
 }
 
-export function idTaken(id: bigint): Refused {
-  return { refused: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
+export function idTaken(id: bigint): Rejection {
+  return { rejected: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
 }
 
-export function noToken(id: string): Refused {
-  return { refused: 'not_found', message: `No token has the id "${id}"` };
+export function noPlant(id: bigint): Rejection {
+  return { rejected: 'not_found', message: `No plant has the id ${id}` };
 }
 
-export function noActiveToken(id: string): Refused {
-  return { refused: 'not_found', message: `No token that is active has the id "${id}"` };
+export function noToken(id: string): Rejection {
+  return { rejected: 'not_found', message: `No token has the id "${id}"` };
 }
 
-export function lastAdmin(id: string): Refused {
+export function noActiveToken(id: string): Rejection {
+  return { rejected: 'not_found', message: `No token that is active has the id "${id}"` };
+}
+
+export function lastAdmin(id: string): Rejection {
   return {
-    refused: 'last_admin',
+    rejected: 'last_admin',
     message: `Token ${id} is the last that is active with the scope "admin": make another one first, or use "token revoke --force" on the command line`,
   };
 }
 
-/** So many deliveries of each webhook are kept after they were made. */
-export const KEPT_DELIVERED = 1000;
-
-export function noWebhook(id: string): Refused {
-  return { refused: 'not_found', message: `No webhook has the id "${id}"` };
+export function noWebhook(id: string): Rejection {
+  return { rejected: 'not_found', message: `No webhook has the id "${id}"` };
 }
 
-export function noDelivery(seq: number): Refused {
-  return { refused: 'not_found', message: `Change ${seq} was not tried yet, or is no longer there` };
+export function noDelivery(seq: number): Rejection {
+  return { rejected: 'not_found', message: `Change ${seq} was not tried yet, or is no longer there` };
 }
 
-export function toError({ refused, message, detail }: Refused): PlantStoreError {
-  return new PlantStoreError(refused, message, detail ? { detail } : {});
+export function toError({ rejected, message, detail }: Rejection): PlantStoreError {
+  return new PlantStoreError(rejected, message, detail ? { detail } : {});
 }
 
 /** Throws `not_valid` where a patch has another id than its path. */
@@ -123,21 +124,17 @@ export function requireSameId(id: bigint, patch: PlantPatch): void {
   throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
 }
 
-function storeUnlessSame(present: PlantRow | undefined, plant: Plant): Decision {
+function storeUnlessSame(present: PlantRow | undefined, plant: Plant): WriteAction {
   return present && isSame(present, plant) ? { does: 'keep' } : { does: 'store', plant };
 }
 
-function notFound(id: bigint): Decision {
-  return { does: 'refuse', refused: 'not_found', message: `No plant has the id ${id}` };
-}
-
-function conditionFailed(id: bigint, present: PlantRow | undefined): Decision {
+function conditionFailed(id: bigint, present: PlantRow | undefined): WriteAction {
   const message = present
     ? `Plant ${id} is at version ${present.seq}: read it again, or leave the condition out`
     : `There is no plant ${id}: leave If-Match out to create it`;
   return {
-    does: 'refuse',
-    refused: 'condition_failed',
+    does: 'reject',
+    rejected: 'condition_failed',
     message,
     detail: present ? { seq: Number(present.seq) } : {},
   };

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../domain/errors.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import type { PlantRow } from '../row-mapping.ts';
-import { decide, nextRow, type PlantWrite, type Refused, resultOf } from '../write-rules.ts';
+import { actionOf, nextRow, type PlantWrite, type Rejection, resultOf } from '../write-rules.ts';
 import { TransactionError } from './pg-errors.ts';
 import { readPlants } from './plants-read.ts';
 import { type Outcome, type Step, writeSteps } from './plants-write.ts';
@@ -15,7 +15,7 @@ const MAX_ATTEMPTS = 20;
 const RETRY_MS = 20;
 
 /** What became of a write: what it gives, why it was refused, or why nobody knows. */
-export type Written = { done: unknown } | Refused | Error;
+export type Written = { done: unknown } | Rejection | Error;
 
 export interface Waiting {
   write: PlantWrite;
@@ -138,11 +138,11 @@ interface Todo {
 function nextStep(work: Work): Todo | undefined {
   for (let next = work.queue[0]; next; next = work.queue[0]) {
     const { write } = next;
-    const decision = decide(write, work.row);
-    if (decision.does === 'refuse') answer(work, decision);
-    else if (decision.does === 'keep' && work.seen === 'committed') {
+    const action = actionOf(write, work.row);
+    if (action.does === 'reject') answer(work, action);
+    else if (action.does === 'keep' && work.seen === 'committed') {
       answer(work, { done: resultOf(write, work.row as PlantRow, true) });
-    } else return { work, step: { write, present: work.row, action: decision } };
+    } else return { work, step: { write, present: work.row, action } };
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { toRecord } from '../row-mapping.ts';
 import {
   type Authorship,
   type PlantWrite,
-  type Refused,
+  type Rejection,
   type Results,
   requireSameId,
   toError,
@@ -111,7 +111,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       let created = 0;
       for (const [at, written] of all.entries()) {
         if (written instanceof Error) throw written;
-        if ('refused' in written) errors.push({ line: at + 1, error: toError(written as Refused) });
+        if ('rejected' in written) errors.push({ line: at + 1, error: toError(written as Rejection) });
         else if (!(written.done as Results['create']).replayed) created++;
       }
       return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };

@@ -3,7 +3,7 @@
 import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
 import { type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
-import { lastAdmin, noActiveToken, noToken, type Refused, toError } from '../write-rules.ts';
+import { lastAdmin, noActiveToken, noToken, type Rejection, toError } from '../write-rules.ts';
 import { createGather } from './batched-lookup.ts';
 import { toArray } from './pg-array.ts';
 import type { Names } from './qualified-names.ts';
@@ -86,6 +86,6 @@ export function createTokenStore({ names: { tables, calls }, read, commit, tooMa
   }
 }
 
-function refuse(refused: Refused): never {
-  throw toError(refused);
+function refuse(rejection: Rejection): never {
+  throw toError(rejection);
 }

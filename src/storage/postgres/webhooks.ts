@@ -5,7 +5,8 @@ import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore
 import { printJson } from '../../lib/exact-json.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
 import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../row-mapping.ts';
-import { KEPT_DELIVERED, noDelivery, noWebhook, toError } from '../write-rules.ts';
+import { KEPT_DELIVERED } from '../write-limits.ts';
+import { noDelivery, noWebhook, toError } from '../write-rules.ts';
 import { toArray } from './pg-array.ts';
 import { lastSeq } from './plants-read.ts';
 import type { Names, Tables } from './qualified-names.ts';

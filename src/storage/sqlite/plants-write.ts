@@ -6,10 +6,10 @@ import type { Plant } from '../../domain/plant.ts';
 import type { PlantRow } from '../row-mapping.ts';
 import {
   type Authorship,
-  decide,
+  actionOf,
   nextRow,
   type PlantWrite,
-  type Refused,
+  type Rejection,
   type Results,
   resultOf,
 } from '../write-rules.ts';
@@ -42,7 +42,7 @@ interface AllResults extends Results, TokenResults, WebhookResults {
 export type Done<W extends Write> = AllResults[W['kind']];
 
 /** The others in its transaction are not touched by one that is refused. */
-export type WriteResult = { done: AllResults[keyof AllResults] } | Refused;
+export type WriteResult = { done: AllResults[keyof AllResults] } | Rejection;
 
 /** Gives a function that applies a batch in order. The caller holds the transaction. */
 export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult[] {
@@ -117,10 +117,10 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
     if (write.kind === 'create' && insert(write.id, write.plant, write)) return { done: { seq, replayed: false } };
     const { id } = write;
     const present = findPlant.get(id) as PlantRow | undefined;
-    const decision = decide(write, present);
-    switch (decision.does) {
-      case 'refuse':
-        return decision;
+    const action = actionOf(write, present);
+    switch (action.does) {
+      case 'reject':
+        return action;
       case 'keep':
         return { done: resultOf(write, present as PlantRow, true) };
       case 'delete':
@@ -129,9 +129,9 @@ export function prepareWrites(db: DatabaseSync): (batch: Write[]) => WriteResult
         reindex(id, present, undefined);
         return { done: null };
       case 'store': {
-        if (present) update(id, present, decision.plant, write);
-        else insert(id, decision.plant, write);
-        return { done: resultOf(write, nextRow(write, present, decision.plant, seq), false) };
+        if (present) update(id, present, action.plant, write);
+        else insert(id, action.plant, write);
+        return { done: resultOf(write, nextRow(write, present, action.plant, seq), false) };
       }
     }
   }

@@ -9,7 +9,7 @@ import { ownTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { createFollow } from '../follow-changes.ts';
-import { noDelivery, noToken, noWebhook, type Refused, requireSameId, toError } from '../write-rules.ts';
+import { noDelivery, noToken, noWebhook, type Rejection, requireSameId, toError } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { openSnapshot } from './export-snapshot.ts';
@@ -239,6 +239,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   }
 }
 
-function refuse(refused: Refused): never {
-  throw toError(refused);
+function refuse(rejection: Rejection): never {
+  throw toError(rejection);
 }

@@ -3,7 +3,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Token } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
-import { lastAdmin, noActiveToken, noToken, type Refused } from '../write-rules.ts';
+import { lastAdmin, noActiveToken, noToken, type Rejection } from '../write-rules.ts';
 
 export type TokenWrite =
   | { kind: 'add_token'; token: Token; secretHash: string }
@@ -14,7 +14,7 @@ export type TokenWrite =
 export type TokenResults = Record<TokenWrite['kind'], null>;
 
 /** The caller holds the transaction. */
-export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { done: null } | Refused {
+export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { done: null } | Rejection {
   const insert = db.prepare(
     'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires, rate) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );

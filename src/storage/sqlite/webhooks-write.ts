@@ -2,11 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Progress, Replay, StoredWebhook } from '../../domain/webhook.ts';
-import { KEPT_DELIVERED, noDelivery, noWebhook, type Refused } from '../write-rules.ts';
+import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
+import { noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
-
-/** Those that were delivered are looked through for old ones when so many have come. */
-const TRIM_EVERY = 500;
 
 export type WebhookWrite =
   | { kind: 'add_webhook'; webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'> }
@@ -28,7 +26,7 @@ export interface WebhookResults {
   record_deliveries: string[];
 }
 
-type Result = { done: WebhookResults[keyof WebhookResults] } | Refused;
+type Result = { done: WebhookResults[keyof WebhookResults] } | Rejection;
 
 /** The caller holds the transaction. */
 export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) => Result {
