@@ -9,7 +9,8 @@ import {
   type JWTVerifyOptions,
   jwtVerify,
 } from 'jose';
-import { BadCredential, isOneLine, LAST_TIME_MS, SCOPES, type Token } from '../domain/token.ts';
+import { SCOPES } from '../domain/names.ts';
+import { BadCredential, isOneLine, LAST_TIME_MS, type Token } from '../domain/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { KeyServer } from './jwks-client.ts';
 

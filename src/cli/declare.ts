@@ -21,11 +21,6 @@ export function fixedValuesOf(option: Option): FixedValues | undefined {
   return fixedValues.get(option);
 }
 
-/** Every member of a union, which the compiler holds complete: to import the list itself would load its schemas. */
-export function membersOf<T extends string>(members: Record<T, true>): readonly T[] {
-  return Object.keys(members) as T[];
-}
-
 /** For the end of a command's help. */
 export function examples(...lines: string[]): string {
   return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;

@@ -3,8 +3,9 @@
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/config.ts';
+import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
-import { type Format, printPlants } from '../files/format.ts';
+import { printPlants } from '../files/format.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import { requireDatabase, withPlants } from './database-access.ts';

@@ -2,10 +2,8 @@
 
 import type { Command, Option } from 'commander';
 import { readConfig } from '../config/config.ts';
-import type { Format } from '../files/format.ts';
-import { examples, membersOf, optionWith } from './declare.ts';
-
-const FORMATS = membersOf<Format>({ ndjson: true, csv: true });
+import { FORMATS } from '../domain/names.ts';
+import { examples, optionWith } from './declare.ts';
 
 export function declareFiles(program: Command): void {
   program

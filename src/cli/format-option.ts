@@ -1,6 +1,6 @@
 // In which format a file is: as --format says, or as its name ends.
 
-import { FORMATS, type Format } from '../files/format.ts';
+import { FORMATS, type Format } from '../domain/names.ts';
 import { UsageError } from '../lib/user-error.ts';
 
 const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };

@@ -3,7 +3,8 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { type Config, describeDatabase } from '../config/config.ts';
-import { issueToken, SCOPES } from '../domain/token.ts';
+import { SCOPES } from '../domain/names.ts';
+import { issueToken } from '../domain/token.ts';
 import { createLog } from '../observability/log.ts';
 import { LAST_REQUESTS_MS, type Service, startService } from '../service/start-service.ts';
 import { banner } from './banner.ts';

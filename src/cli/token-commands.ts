@@ -2,10 +2,9 @@
 
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
-import type { Scope } from '../domain/token.ts';
-import { examples, membersOf, optionWith } from './declare.ts';
+import { SCOPES } from '../domain/names.ts';
+import { examples, optionWith } from './declare.ts';
 
-const SCOPES = membersOf<Scope>({ 'plants:read': true, 'plants:write': true, admin: true });
 const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
 
 export function declareToken(program: Command): void {

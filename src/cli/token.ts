@@ -1,6 +1,7 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
 import { type Config, readRate } from '../config/config.ts';
+import { SCOPES, type Scope } from '../domain/names.ts';
 import {
   type DescribedToken,
   describeToken,
@@ -8,8 +9,6 @@ import {
   isTokenName,
   NAME_FORM,
   renewSecret,
-  SCOPES,
-  type Scope,
   type Token,
 } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';

@@ -2,17 +2,9 @@
 
 import type { Command } from 'commander';
 import { readConfig } from '../config/config.ts';
-import type { ChangeType } from '../domain/change.ts';
-import type { DeliveryStatus } from '../domain/webhook.ts';
-import { examples, membersOf, optionWith } from './declare.ts';
+import { CHANGE_TYPES, DELIVERY_STATUSES } from '../domain/names.ts';
+import { examples, optionWith } from './declare.ts';
 
-const EVENTS = membersOf<ChangeType | 'all'>({
-  'plant.created': true,
-  'plant.updated': true,
-  'plant.deleted': true,
-  all: true,
-});
-const STATUSES = membersOf<DeliveryStatus>({ waiting: true, delivered: true, dead: true });
 const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;
 
 export function declareWebhook(program: Command): void {
@@ -34,7 +26,7 @@ function declareCare(webhook: Command): void {
     .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
     .addOption(
       optionWith('--events <list>', 'of plant.created, plant.updated and plant.deleted, or all', {
-        values: EVENTS,
+        values: [...CHANGE_TYPES, 'all'],
         isList: true,
       }).default('plant.created'),
     )
@@ -101,7 +93,9 @@ function declareDeliveries(webhook: Command): void {
     .command('deliveries')
     .description('show what became of each delivery, newest first')
     .argument(...WEBHOOK_ID)
-    .addOption(optionWith('--status <status>', 'only those that are waiting, delivered or dead', { values: STATUSES }))
+    .addOption(
+      optionWith('--status <status>', 'only those that are waiting, delivered or dead', { values: DELIVERY_STATUSES }),
+    )
     .option('--limit <n>', 'at most so many, up to 1000', '100')
     .option('--before <seq>', 'only those of changes before this one')
     .option('--json', 'as JSON, which is the default when piped')

@@ -1,14 +1,12 @@
 // plant-store webhook …, straight on the database; a running server goes by it within a second.
 
 import type { Config } from '../config/config.ts';
-import { CHANGE_TYPES, type ChangeType } from '../domain/change.ts';
 import { PlantStoreError } from '../domain/errors.ts';
+import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
 import type { Store } from '../domain/store.ts';
 import {
   DEFAULT_EVENTS,
-  DELIVERY_STATUSES,
   type Delivery,
-  type DeliveryStatus,
   describeWebhook,
   mintWebhookId,
   OLD_SECRET_MS,

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startReceiver } from '../../testing/receiver.ts';
 import { addToken, startServer, type TestServer } from '../../testing/server.ts';
-import { SCOPES } from '../domain/token.ts';
+import { SCOPES } from '../domain/names.ts';
 import { createClient, type ErrorCode, type PlantStoreClient, PlantStoreError } from './client.ts';
 
 const LARGE = 9223372036854775807n;

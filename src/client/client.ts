@@ -1,7 +1,7 @@
 // The store over HTTP, for programs that run elsewhere: exact ids, retries where they are safe, streams that go on.
 // Needs nothing but fetch, so it imports no package and nothing of Node's.
 
-import type { Change, ChangeLog, ChangeType } from '../domain/change.ts';
+import type { Change, ChangeLog } from '../domain/change.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type {
   Created,
@@ -46,11 +46,11 @@ import { openBody } from './response-body.ts';
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
-export type { DescribedToken, Scope, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
+export type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
+export type { DescribedToken, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
 export type {
   Delivery,
   DeliveryQuery,
-  DeliveryStatus,
   NewWebhook,
   Replay,
   TestResult,
@@ -59,19 +59,7 @@ export type {
 } from '../domain/webhook.ts';
 export type { ExportFileOptions } from './export.ts';
 export type { FileType, ImportFileOptions, ImportProgress } from './import.ts';
-export type {
-  CallOptions,
-  Change,
-  ChangeType,
-  ClientOptions,
-  Created,
-  ErrorCode,
-  ImportResult,
-  ListQuery,
-  NewPlant,
-  Page,
-  Plant,
-};
+export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
 export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
 
 const WALK_LIMIT = 1000;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { type Format, readPlants } from '../files/format.ts';
+import type { Format } from '../domain/names.ts';
+import { readPlants } from '../files/format.ts';
 import { cutFile } from './file-pieces.ts';
 
 interface Read {

@@ -2,10 +2,8 @@
 
 import { z } from 'zod';
 import { PlantStoreError } from './errors.ts';
+import { CHANGE_TYPES } from './names.ts';
 import { NewPlant, Time } from './plant.ts';
-
-export const CHANGE_TYPES = ['plant.created', 'plant.updated', 'plant.deleted'] as const;
-export type ChangeType = (typeof CHANGE_TYPES)[number];
 
 export const Change = z
   .object({

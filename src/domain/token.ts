@@ -5,12 +5,10 @@ import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
 import { parseRate, printRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { PlantStoreError } from './errors.ts';
+import { SCOPES, type Scope } from './names.ts';
 import { Time } from './plant.ts';
 import { hashSecret, mintSecret, mintTokenId } from './token-secret.ts';
 import { strictly } from './validate.ts';
-
-export const SCOPES = ['plants:read', 'plants:write', 'admin'] as const;
-export type Scope = (typeof SCOPES)[number];
 
 export interface Token {
   id: string;

@@ -1,8 +1,9 @@
 // Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
 
 import { z } from 'zod';
-import { CHANGE_TYPES, type Change, type ChangeType } from './change.ts';
+import type { Change } from './change.ts';
 import { PlantStoreError } from './errors.ts';
+import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus, WEBHOOK_STATUSES } from './names.ts';
 import { Time } from './plant.ts';
 import { mintId } from './token-secret.ts';
 import { strictly } from './validate.ts';
@@ -38,8 +39,6 @@ export const NewWebhook = z
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
-export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
-
 const WEBHOOK = {
   id: z.string(),
   url: Url,
@@ -63,9 +62,6 @@ export const WebhookWithSecret = z
   .object({ ...WEBHOOK, secret: z.string().meta({ description: 'Signs what is sent. Shown only now' }) })
   .meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
-
-export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
-export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 export const Delivery = z
   .object({

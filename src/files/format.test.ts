@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { FORMATS, type Format } from '../domain/names.ts';
 import type { ImportError, NewPlant } from '../domain/plant.ts';
-import { FORMATS, type Format, printPlants, readPlants } from './format.ts';
+import { printPlants, readPlants } from './format.ts';
 
 const MAX = 9223372036854775807n;
 const awkward = fc.constantFrom(

@@ -4,15 +4,13 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { PlantStoreError } from '../domain/errors.ts';
+import type { Format } from '../domain/names.ts';
 import { type ImportError, NewPlant } from '../domain/plant.ts';
 import { check, readJson } from '../domain/validate.ts';
 import { ownTurn } from '../lib/event-loop-turns.ts';
 import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from '../lib/exact-json.ts';
 import { mayHaveEscapedKey } from '../lib/json-keys.ts';
 import { type Block, readRecords } from './split-records.ts';
-
-export const FORMATS = ['ndjson', 'csv'] as const;
-export type Format = (typeof FORMATS)[number];
 
 const COLUMNS = ['id', 'name', 'tag'] as const;
 const MAX_TEXT_BYTES = 64 * 1024;

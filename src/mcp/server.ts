@@ -11,8 +11,9 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
+import type { Scope } from '../domain/names.ts';
 import type { PlantStore } from '../domain/plant.ts';
-import { requireScopes, type Scope, type Token } from '../domain/token.ts';
+import { requireScopes, type Token } from '../domain/token.ts';
 import { check } from '../domain/validate.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { describeTools, mayCall } from './describe.ts';

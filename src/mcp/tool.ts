@@ -1,8 +1,8 @@
 // What a tool is: one entry says its name, who may call it, what it takes and gives, and what it does.
 
 import type { z } from 'zod';
+import type { Scope } from '../domain/names.ts';
 import type { PlantStore } from '../domain/plant.ts';
-import type { Scope } from '../domain/token.ts';
 
 export interface Definition<Arguments, Given extends object> {
   name: string;

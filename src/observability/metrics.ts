@@ -1,8 +1,9 @@
 // Facts → figures, in the text format of Prometheus. Labels are bounded: no ids, no paths but those of the routes.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { WEBHOOK_STATUSES } from '../domain/names.ts';
 import type { Store } from '../domain/store.ts';
-import { describeWebhook, WEBHOOK_STATUSES } from '../domain/webhook.ts';
+import { describeWebhook } from '../domain/webhook.ts';
 import { countOpenFiles } from '../lib/open-files.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
 import { createHistogram, type Histogram } from './histogram.ts';

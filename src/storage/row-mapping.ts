@@ -1,9 +1,10 @@
 // Rows as the databases give them → the words of the domain.
 
-import type { Change, ChangeType } from '../domain/change.ts';
+import type { Change } from '../domain/change.ts';
+import type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
 import type { NewPlant, PlantRecord } from '../domain/plant.ts';
-import type { Scope, Token } from '../domain/token.ts';
-import type { Delivery, DeliveryStatus, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
+import type { Token } from '../domain/token.ts';
+import type { Delivery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 
 type Integer = number | bigint;

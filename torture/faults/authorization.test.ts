@@ -2,7 +2,7 @@
 // requests are about is there, and their bodies are sound: whoever is let in changes something.
 
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../src/domain/token.ts';
+import { SCOPES } from '../../src/domain/names.ts';
 import { startIdentityProvider } from '../../testing/identity-provider.ts';
 import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';

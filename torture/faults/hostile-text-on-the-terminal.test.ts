@@ -8,7 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { SCOPES } from '../../src/domain/token.ts';
+import { SCOPES } from '../../src/domain/names.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../testing/identity-provider.ts';
 import { startReceiver } from '../../testing/receiver.ts';

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CHANGE_TYPES } from '../../src/domain/change.ts';
+import { CHANGE_TYPES } from '../../src/domain/names.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf } from '../../testing/request.ts';
 import { addToken, makeFolder, type TestServer } from '../../testing/server.ts';

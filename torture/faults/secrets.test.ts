@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SCOPES } from '../../src/domain/token.ts';
+import { SCOPES } from '../../src/domain/names.ts';
 import { hashSecret, mintSecret } from '../../src/domain/token-secret.ts';
 import { startCollector } from '../../testing/collector.ts';
 import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../testing/identity-provider.ts';

@@ -2,7 +2,8 @@
 
 import { createHmac } from 'node:crypto';
 import { UnsecuredJWT } from 'jose';
-import { renewSecret, SCOPES, type Scope } from '../../src/domain/token.ts';
+import { SCOPES, type Scope } from '../../src/domain/names.ts';
+import { renewSecret } from '../../src/domain/token.ts';
 import { mintSecret } from '../../src/domain/token-secret.ts';
 import { AUDIENCE, type IdentityProvider, makeKey, sign } from '../../testing/identity-provider.ts';
 import { addToken, besideServer, type TestServer } from '../../testing/server.ts';

@@ -2,7 +2,7 @@
 // there, and its body is sound.
 
 import assert from 'node:assert/strict';
-import type { Scope } from '../../src/domain/token.ts';
+import type { Scope } from '../../src/domain/names.ts';
 import { readDescription } from '../../testing/description.ts';
 import { callerOf } from '../../testing/request.ts';
 import { addToken, besideServer, type TestServer } from '../../testing/server.ts';

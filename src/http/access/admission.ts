@@ -2,7 +2,8 @@
 // not is told why, and counted.
 
 import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
-import { BadCredential, requireScopes, type Scope, type Token } from '../../domain/token.ts';
+import type { Scope } from '../../domain/names.ts';
+import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
 import type { Observe, Refused } from '../../observability/service-events.ts';
 import type { Reply, Request } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';

@@ -4,10 +4,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../domain/name-search.ts';
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../../domain/webhook.ts';
 import { DURATION_FORM, parseDuration } from '../../lib/duration.ts';
 import { readEtags } from './etag.ts';
 

@@ -3,7 +3,8 @@
 
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
-import type { Scope, Token } from '../../domain/token.ts';
+import type { Scope } from '../../domain/names.ts';
+import type { Token } from '../../domain/token.ts';
 import type { Parameter } from './parameters.ts';
 import type { Reply, Request } from './request-reply.ts';
 

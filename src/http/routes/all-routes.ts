@@ -1,7 +1,7 @@
 // All routes there are. One that does not say who may call it is refused at the start.
 
+import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
-import { SCOPES } from '../../domain/token.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Route } from '../core/route.ts';
 import { pageRoutes } from './console-pages.ts';

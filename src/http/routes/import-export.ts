@@ -3,8 +3,9 @@
 import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
+import type { Format } from '../../domain/names.ts';
 import type { PlantStore } from '../../domain/plant.ts';
-import { type Format, printPlants, readPlants } from '../../files/format.ts';
+import { printPlants, readPlants } from '../../files/format.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { createShares } from '../access/fair-share.ts';
 import { preferredType } from '../core/accept.ts';

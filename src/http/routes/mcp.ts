@@ -3,7 +3,8 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
-import type { Scope, Token } from '../../domain/token.ts';
+import type { Scope } from '../../domain/names.ts';
+import type { Token } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { requireOrigin } from '../core/cors.ts';
 import { jsonBody, type Route, route } from '../core/route.ts';

@@ -1,8 +1,8 @@
 // The OpenAPI description, made from the routes and the schemas that validate.
 
 import { z } from 'zod';
-import { CHANGE_TYPES } from '../../domain/change.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
+import { CHANGE_TYPES } from '../../domain/names.ts';
 import { NewPlant } from '../../domain/plant.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
+import { SCOPES, type Scope } from '../../domain/names.ts';
 import {
   DEFAULT_GRACE_MS,
   DEFAULT_SCOPES,
@@ -10,8 +11,6 @@ import {
   issueToken,
   renewSecret,
   requireScopes,
-  SCOPES,
-  type Scope,
   type Token,
   type TokenStore,
   TokenWithSecret,

@@ -1,7 +1,7 @@
 // Every write there is, as data that can cross to the writer's thread, and its SQL.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { ChangeType } from '../../domain/change.ts';
+import type { ChangeType } from '../../domain/names.ts';
 import type { Plant } from '../../domain/plant.ts';
 import type { PlantRow } from '../row-mapping.ts';
 import {
