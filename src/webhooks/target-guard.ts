@@ -2,10 +2,10 @@
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { PlantStoreError } from '../domain/errors.ts';
 import { MAX_URL_CHARS } from '../domain/webhook.ts';
+import { withDeadline } from '../lib/deadline.ts';
 
 const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
 /** Who adds a webhook waits no longer for its name: it is looked up again for each connection. */
@@ -37,8 +37,8 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
   return {
     async check(text) {
       const url = readUrl(text, allowPrivate);
-      const late = sleep(LOOK_UP_WITHIN_MS, undefined, { ref: false });
-      await Promise.race([addressesOf(url), late]).catch((error: NodeJS.ErrnoException) => {
+      const found = withDeadline(addressesOf(url), LOOK_UP_WITHIN_MS, () => undefined);
+      await found.catch((error: NodeJS.ErrnoException) => {
         if (error instanceof ForbiddenTarget) throw refuse(error.message);
         if (error.code === undefined) throw error; // nothing that a name server says
       });

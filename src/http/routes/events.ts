@@ -3,6 +3,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Change, type ChangeLog } from '../../domain/change.ts';
+import { withDeadline } from '../../lib/deadline.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { preferredType } from '../core/accept.ts';
 import { addVary } from '../core/header-checks.ts';
@@ -50,7 +51,7 @@ async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSigna
   const iterator = changes[Symbol.asyncIterator]();
   let next = iterator.next();
   while (!signal.aborted) {
-    const result = await within(KEEP_ALIVE_MS, next);
+    const result = await withDeadline(next, KEEP_ALIVE_MS, () => 'late' as const);
     if (result === 'late') {
       yield ': still here\n\n';
       continue;
@@ -71,12 +72,4 @@ function toEvent(change: Change): string {
   const event = `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
   printed.set(change, event);
   return event;
-}
-
-async function within<T>(timeMs: number, promise: Promise<T>): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), timeMs);
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

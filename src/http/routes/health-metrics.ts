@@ -1,9 +1,9 @@
 // For those who run the service rather than use it: is it alive, can it write, how is it doing.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
+import { withDeadline } from '../../lib/deadline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { type Route, route } from '../core/route.ts';
 
@@ -56,9 +56,8 @@ export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortS
 
   function probeOnce(): Promise<void> {
     setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
-    const late = sleep(PROBE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+    return withDeadline(store.probe(), PROBE_TIMEOUT_MS, () => {
       throw new PlantStoreError('unavailable', 'The database does not answer');
     });
-    return Promise.race([store.probe(), late]);
   }
 }

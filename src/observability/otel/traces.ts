@@ -1,6 +1,5 @@
 // Traces by OpenTelemetry. Loaded only when they are on; nothing is registered globally and no module is patched.
 
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   defaultResource,
   detectResources,
@@ -18,6 +17,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { withDeadline } from '../../lib/deadline.ts';
 import type { Observe } from '../service-events.ts';
 import type { TraceOptions, Traces } from '../tracing.ts';
 import { createDeliverySpans } from './delivery-spans.ts';
@@ -57,7 +57,7 @@ export async function startTraces({ config, database, version, node, observe }: 
     ofStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
     async stop() {
       const sent = provider.shutdown().catch(() => {}); // the exporter has told it
-      await Promise.race([sent, sleep(LAST_SPANS_MS)]);
+      await withDeadline(sent, LAST_SPANS_MS, () => {});
     },
   };
 }
