@@ -1,4 +1,4 @@
-// A copy of the program with a safeguard taken out: a trial that such a build passes proves nothing.
+// A copy of the program with a safeguard disabled: a trial that such a build passes proves nothing.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,14 +8,10 @@ import type { TestContext } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '..');
 
-export interface Change {
-  file: string;
-  /** Must be there exactly once: where the code has moved on, the control has to follow. */
-  from: string;
-  to: string;
-}
+/** An edit of a source file. `from` must occur exactly once: where the code has moved, the control has to follow. */
+export type Change = readonly [file: string, from: string, to: string];
 
-/** Gives its launcher. */
+/** Returns the launcher of the build. */
 export function makeBrokenBuild(changes: Change[], t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-broken-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
@@ -31,7 +27,7 @@ export function assertFits(changes: Change[]): void {
 
 function applyAll(changes: Change[]): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const { file, from, to } of changes) {
+  for (const [file, from, to] of changes) {
     const text = texts.get(file) ?? readFileSync(join(ROOT, file), 'utf8');
     assert.equal(text.split(from).length, 2, `${file} does not have this exactly once: ${from}`);
     texts.set(

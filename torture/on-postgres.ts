@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresHere, queryPostgres, type TestPostgres } from '../testing/postgres.ts';
-import type { Control } from './fault.ts';
+import type { Change } from './broken-build.ts';
 
 export const whyNoPostgres = isPostgresHere()
   ? undefined
@@ -38,22 +38,19 @@ const UNMATCHED = `
 /** Longer than a commit takes here, so that nearly always something is answered and not committed. */
 const LATE_MS = 500;
 
-export const ANSWERS_FIRST_ON_POSTGRES = {
-  build: `one that answers, and commits ${LATE_MS} ms later`,
-  changes: [
-    {
-      file: 'src/storage/postgres/transaction.ts',
-      from: `        client.query('COMMIT'),\n      ]);`,
-      to: `        Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n      ]);`,
-    },
-    {
-      file: 'src/storage/postgres/transaction.ts',
-      from: `    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
-      to: `
+export const ANSWERS_FIRST_ON_POSTGRES: Change[] = [
+  [
+    'src/storage/postgres/transaction.ts',
+    `        client.query('COMMIT'),\n      ]);`,
+    `        Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n      ]);`,
+  ],
+  [
+    'src/storage/postgres/transaction.ts',
+    `    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
+    `
     setTimeout(async () => {
       await client.query('COMMIT').catch(() => {});
       client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
     }, ${LATE_MS});`,
-    },
   ],
-} satisfies Partial<Control>;
+];

@@ -1,40 +1,27 @@
-// Safeguards that more than one trial must miss when they are taken out.
+// Changes that disable a safeguard on which more than one trial depends.
 
-import type { Control } from './fault.ts';
+import type { Change } from './broken-build.ts';
 
-export const ANSWERS_FIRST = {
-  build: 'one that answers, and commits 20 ms later',
-  changes: [
-    { file: 'src/storage/sqlite/writer-thread.ts', from: `    db.exec('COMMIT');\n`, to: '' },
-    {
-      file: 'src/storage/sqlite/writer-thread.ts',
-      from: '  port.postMessage(result);',
-      to: `port.postMessage(result);
+export const ANSWERS_FIRST: Change[] = [
+  ['src/storage/sqlite/writer-thread.ts', `    db.exec('COMMIT');\n`, ''],
+  [
+    'src/storage/sqlite/writer-thread.ts',
+    '  port.postMessage(result);',
+    `port.postMessage(result);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
         db.exec('COMMIT');`,
-    },
   ],
-} satisfies Partial<Control>;
+];
 
-export const SYNCHRONOUS_OFF = {
-  build: 'one with synchronous=OFF',
-  changes: [
-    {
-      file: 'src/storage/sqlite/database.ts',
-      from: `'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
-      to: `'PRAGMA synchronous = OFF; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
-    },
-    { file: 'src/storage/sqlite/database.ts', from: `const SYNCHRONOUS_FULL = 2`, to: 'const SYNCHRONOUS_FULL = 0' },
+export const SYNCHRONOUS_OFF: Change[] = [
+  [
+    'src/storage/sqlite/database.ts',
+    `'PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
+    `'PRAGMA synchronous = OFF; PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync`,
   ],
-} satisfies Partial<Control>;
+  ['src/storage/sqlite/database.ts', `const SYNCHRONOUS_FULL = 2`, 'const SYNCHRONOUS_FULL = 0'],
+];
 
-export const LENIENT_PARSER = {
-  build: 'one with a lenient parser',
-  changes: [
-    {
-      file: 'src/http/core/server.ts',
-      from: 'optimizeEmptyRequests',
-      to: 'insecureHTTPParser: true,\n    optimizeEmptyRequests',
-    },
-  ],
-} satisfies Partial<Control>;
+export const LENIENT_PARSER: Change[] = [
+  ['src/http/core/server.ts', 'optimizeEmptyRequests', 'insecureHTTPParser: true,\n    optimizeEmptyRequests'],
+];

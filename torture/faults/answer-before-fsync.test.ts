@@ -30,8 +30,15 @@ fault({
     assert.equal(answers, ledger.acknowledged.size, 'the trace does not show every answer');
     return `${answers.toLocaleString('en')} answers, ${syncs.toLocaleString('en')} syncs, 0 answers too early`;
   },
-  controls: [
-    { ...SYNCHRONOUS_OFF, caught: /record \d+ was not synced when its 200 left/, inShort: true },
-    { ...ANSWERS_FIRST, caught: /record \d+ was not even written when its 200 left/ },
-  ],
+  controls: {
+    'one with synchronous=OFF': {
+      changes: SYNCHRONOUS_OFF,
+      caught: /record \d+ was not synced when its 200 left/,
+      inShort: true,
+    },
+    'one that answers, and commits 20 ms later': {
+      changes: ANSWERS_FIRST,
+      caught: /record \d+ was not even written when its 200 left/,
+    },
+  },
 });

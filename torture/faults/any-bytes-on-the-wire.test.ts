@@ -94,13 +94,13 @@ fault({
       .map(([status, count]) => `${count.toLocaleString('en')} × ${status}`);
     return told.join(', ');
   },
-  controls: [
-    {
-      ...LENIENT_PARSER,
+  controls: {
+    'one with a lenient parser': {
+      changes: LENIENT_PARSER,
       caught: /answers for \d+ requests/,
       rounds: 3000,
     },
-  ],
+  },
 });
 
 /** One to three requests, and what became of them. */

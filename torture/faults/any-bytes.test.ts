@@ -61,76 +61,60 @@ fault({
     await requireAlive(server);
     return seen.join('; ');
   },
-  controls: [
-    {
-      build: 'one that stores U+0000',
-      changes: [{ file: 'src/domain/plant.ts', from: `text.includes('\\0') ? 'U+0000' : `, to: '' }],
+  controls: {
+    'one that stores U+0000': {
+      change: ['src/domain/plant.ts', `text.includes('\\0') ? 'U+0000' : `, ''],
       caught: /taken, although it does not fit/,
       rounds: 1500,
     },
-    {
-      build: 'one with a member in its answer that the description does not name',
-      changes: [{ file: 'src/http/routes/plants.ts', from: 'return { name, tag };', to: 'return { id, name, tag };' }],
+    'one with a member in its answer that the description does not name': {
+      change: ['src/http/routes/plants.ts', 'return { name, tag };', 'return { id, name, tag };'],
       caught: /must NOT have additional properties/,
       rounds: 1500,
     },
-    {
-      build: 'one whose description does not say how large the number of a change can be',
-      changes: [{ file: 'src/http/core/parameters.ts', from: ', maximum: Number.MAX_SAFE_INTEGER }', to: ' }' }],
+    'one whose description does not say how large the number of a change can be': {
+      change: ['src/http/core/parameters.ts', ', maximum: Number.MAX_SAFE_INTEGER }', ' }'],
       caught: /a request as the description wants it was refused/,
       rounds: 1500,
     },
-    {
-      build: 'one that stores lone surrogates as something else',
-      changes: [
-        { file: 'src/domain/plant.ts', from: `text.isWellFormed() ? undefined : 'a lone surrogate'`, to: 'undefined' },
-      ],
+    'one that stores lone surrogates as something else': {
+      change: ['src/domain/plant.ts', `text.isWellFormed() ? undefined : 'a lone surrogate'`, 'undefined'],
       caught: /taken, although it does not fit/,
       rounds: 5000,
     },
-    {
-      build: 'one that does not look at percent signs',
-      changes: [
-        {
-          file: 'src/http/core/parameters.ts',
-          from: `    throw malformed(\`"\${name}"\`, 'UTF-8 with percent signs');`,
-          to: `    throw new URIError('malformed');`,
-        },
+    'one that does not look at percent signs': {
+      change: [
+        'src/http/core/parameters.ts',
+        `    throw malformed(\`"\${name}"\`, 'UTF-8 with percent signs');`,
+        `    throw new URIError('malformed');`,
       ],
       caught: /a 500/,
       rounds: 5000,
     },
-    {
-      build: 'one whose description does not name a status',
-      changes: [
-        {
-          file: 'src/http/routes/plants.ts',
-          from: `'It is deleted' },\n      errors: ['not_found', 'condition_failed'],`,
-          to: `'It is deleted' },\n      errors: ['not_found'],`,
-        },
+    'one whose description does not name a status': {
+      change: [
+        'src/http/routes/plants.ts',
+        `'It is deleted' },\n      errors: ['not_found', 'condition_failed'],`,
+        `'It is deleted' },\n      errors: ['not_found'],`,
       ],
       caught: /does not name 412/,
       rounds: 5000,
     },
-    {
-      build: 'one that does not count bad lines',
-      changes: [{ file: 'src/files/import-plants.ts', from: '    counts.failed += failed.length;\n', to: '' }],
+    'one that does not count bad lines': {
+      change: ['src/files/import-plants.ts', '    counts.failed += failed.length;\n', ''],
       caught: /the counts of an import do not add up/,
       rounds: 5000,
     },
-    {
-      build: 'one whose next page leaves plants out on PostgreSQL',
-      changes: [
-        {
-          file: 'src/storage/postgres/plants-read.ts',
-          from: ': readCursor(cursor, filter);',
-          to: ': readCursor(cursor, filter) | 255n;',
-        },
+    'one whose next page leaves plants out on PostgreSQL': {
+      change: [
+        'src/storage/postgres/plants-read.ts',
+        ': readCursor(cursor, filter);',
+        ': readCursor(cursor, filter) | 255n;',
       ],
       caught: /strictly deep-equal/,
       rounds: 10_000,
     },
-  ],
+  },
 });
 
 type Server = Awaited<ReturnType<typeof start>>;

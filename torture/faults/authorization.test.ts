@@ -60,53 +60,36 @@ fault({
     await tryToReadByWebhook(startServer);
     return `${operations.length} operations × ${credentials.length} credentials, ${tried.toLocaleString('en')} requests, 0 let in`;
   },
-  controls: [
-    {
-      build: 'one in which `admin` is enough to have plants sent to a webhook',
-      changes: [
-        {
-          file: 'src/http/routes/webhooks.ts',
-          from: `const READS_PLANTS = ['admin', 'plants:read']`,
-          to: `const READS_PLANTS = ['admin']`,
-        },
+  controls: {
+    'one in which `admin` is enough to have plants sent to a webhook': {
+      change: [
+        'src/http/routes/webhooks.ts',
+        `const READS_PLANTS = ['admin', 'plants:read']`,
+        `const READS_PLANTS = ['admin']`,
       ],
       caught: /POST \/store\/webhooks with the wrong scope was let in/,
     },
-    {
-      build: 'one that shows what receivers have answered to whoever may list deliveries',
-      changes: [
-        {
-          file: 'src/http/routes/webhooks.ts',
-          from: `token.scopes.includes('plants:read') ? page`,
-          to: 'token ? page',
-        },
-      ],
+    'one that shows what receivers have answered to whoever may list deliveries': {
+      change: ['src/http/routes/webhooks.ts', `token.scopes.includes('plants:read') ? page`, 'token ? page'],
       caught: /a list of deliveries shows a plant to a token without plants:read/,
     },
-    {
-      build: 'one that does not look at scopes',
-      changes: [
-        {
-          file: 'src/http/access/admission.ts',
-          from: 'requireScopes(token, scopes);',
-          to: 'if (!token) requireScopes(token, scopes);',
-        },
+    'one that does not look at scopes': {
+      change: [
+        'src/http/access/admission.ts',
+        'requireScopes(token, scopes);',
+        'if (!token) requireScopes(token, scopes);',
       ],
       caught: /with the wrong scope was let in/,
     },
-    {
-      build: 'one that does not look at when a token ends',
-      changes: [
-        { file: 'src/domain/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
-      ],
+    'one that does not look at when a token ends': {
+      change: ['src/domain/token.ts', '(token.expiresMs === null || nowMs < token.expiresMs)', 'nowMs > 0'],
       caught: /with an expired one was let in/,
     },
-    {
-      build: 'one that takes JWTs of any issuer',
-      changes: [{ file: 'src/auth/jwt-verifier.ts', from: '      issuer,\n      audience,', to: '      audience,' }],
+    'one that takes JWTs of any issuer': {
+      change: ['src/auth/jwt-verifier.ts', '      issuer,\n      audience,', '      audience,'],
       caught: /with a JWT of another issuer was let in/,
     },
-  ],
+  },
 });
 
 /** A token with `admin` alone must not learn of plants through a webhook, neither its own nor one that is there. */

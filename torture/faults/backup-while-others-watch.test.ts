@@ -128,51 +128,36 @@ fault({
       assert.deepEqual(readdirSync(disk), [], 'a full disk leaves a partial file');
     }
   },
-  controls: [
-    {
-      build: 'one that writes a backup with the mode of any file',
-      changes: [
-        {
-          file: 'src/storage/sqlite/backup.ts',
-          from: `openSync(draft, 'wx', 0o600)`,
-          to: `openSync(draft, 'wx', 0o644)`,
-        },
-      ],
+  controls: {
+    'one that writes a backup with the mode of any file': {
+      change: ['src/storage/sqlite/backup.ts', `openSync(draft, 'wx', 0o600)`, `openSync(draft, 'wx', 0o644)`],
       caught: /another user sees that backup\.db\S* (has mode 644|can be read)/,
     },
-    {
-      build: 'one that gives a restored store the mode of the backup',
-      changes: [
-        {
-          file: 'src/storage/sqlite/backup-thread.ts',
-          from: 'async function restore(): Promise<void> {\n',
-          to: `async function restore(): Promise<void> {\n  (await import('node:fs')).copyFileSync(from, draft);\n`,
-        },
+    'one that gives a restored store the mode of the backup': {
+      change: [
+        'src/storage/sqlite/backup-thread.ts',
+        'async function restore(): Promise<void> {\n',
+        `async function restore(): Promise<void> {\n  (await import('node:fs')).copyFileSync(from, draft);\n`,
       ],
       caught: /another user sees that restored\.db\.part (has mode 644|can be read)/,
     },
-    {
-      build: 'one that leaves its draft after a signal',
-      changes: [{ file: 'src/cli/backup.ts', from: '    removeDraft(file);\n', to: '' }],
+    'one that leaves its draft after a signal': {
+      change: ['src/cli/backup.ts', '    removeDraft(file);\n', ''],
       caught: /leaves (other|restored)\.db\.part/,
     },
-    {
-      build: 'one that does not die of the signal',
-      changes: [{ file: 'src/cli/interrupt.ts', from: 'process.kill(process.pid, signal);', to: 'process.exit(1);' }],
+    'one that does not die of the signal': {
+      change: ['src/cli/interrupt.ts', 'process.kill(process.pid, signal);', 'process.exit(1);'],
       caught: /(backup|restore) ends with 1 after SIG/,
     },
-    {
-      build: 'one that leaves its draft on a full disk',
-      changes: [
-        {
-          file: 'src/storage/sqlite/backup.ts',
-          from: '  } catch (error) {\n    removeDraft(file);\n',
-          to: '  } catch (error) {\n',
-        },
+    'one that leaves its draft on a full disk': {
+      change: [
+        'src/storage/sqlite/backup.ts',
+        '  } catch (error) {\n    removeDraft(file);\n',
+        '  } catch (error) {\n',
       ],
       caught: /a full disk leaves a partial file/,
     },
-  ],
+  },
 });
 
 /** Written to, and not there any more when the work is done. */

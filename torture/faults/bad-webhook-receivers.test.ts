@@ -40,19 +40,12 @@ fault({
     );
     return `${seen}; on PostgreSQL ${onPostgres}`;
   },
-  controls: [
-    {
-      build: 'one that reads answers to their end',
-      changes: [
-        {
-          file: 'src/webhooks/post-to-receiver.ts',
-          from: 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();',
-          to: '',
-        },
-      ],
+  controls: {
+    'one that reads answers to their end': {
+      change: ['src/webhooks/post-to-receiver.ts', 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();', ''],
       caught: /KiB of an answer were read/,
     },
-  ],
+  },
 });
 
 async function tryReceivers({ startServer }: Trial, pace: Pace, databaseUrl?: string): Promise<string> {

@@ -102,31 +102,24 @@ fault({
     assert.equal(await server.stop(), 0);
     return `${id} changes, all delivered; ${most.toFixed(1)} attempts of each after a jump at most`;
   },
-  controls: [
-    {
-      build: 'one that does not look at when a token ends',
-      changes: [
-        { file: 'src/domain/token.ts', from: '(token.expiresMs === null || nowMs < token.expiresMs)', to: 'nowMs > 0' },
-      ],
+  controls: {
+    'one that does not look at when a token ends': {
+      change: ['src/domain/token.ts', '(token.expiresMs === null || nowMs < token.expiresMs)', 'nowMs > 0'],
       caught: /that ends .* answers 200/,
     },
-    {
-      build: 'one whose deliveries wait for the clock to come round again',
-      changes: [{ file: 'src/webhooks/delivery-loop.ts', from: '    noteClock();\n', to: '' }],
+    'one whose deliveries wait for the clock to come round again': {
+      change: ['src/webhooks/delivery-loop.ts', '    noteClock();\n', ''],
       caught: /were not delivered/,
     },
-    {
-      build: 'one that moves what waits only after a failure was noted by the new clock',
-      changes: [
-        {
-          file: 'src/webhooks/delivery-loop.ts',
-          from: 'courier.finish(entry, outcome, now())',
-          to: 'courier.finish(entry, outcome, clock())',
-        },
+    'one that moves what waits only after a failure was noted by the new clock': {
+      change: [
+        'src/webhooks/delivery-loop.ts',
+        'courier.finish(entry, outcome, now())',
+        'courier.finish(entry, outcome, clock())',
       ],
       caught: /were not delivered/,
     },
-  ],
+  },
 });
 
 /** By when they end. */

@@ -56,35 +56,26 @@ fault({
     }
     return `${ended} answers without a standby, all 503`;
   },
-  controls: [
-    {
-      build: 'one that does not hear what is said about a COMMIT',
-      changes: [{ file: 'src/storage/postgres/transaction.ts', from: 'if (warning || commit', to: 'if (commit' }],
+  controls: {
+    'one that does not hear what is said about a COMMIT': {
+      change: ['src/storage/postgres/transaction.ts', 'if (warning || commit', 'if (commit'],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
-    {
-      build: 'one that lets the database hide warnings',
-      changes: [
-        { file: 'src/storage/postgres/transaction.ts', from: '; SET LOCAL client_min_messages = warning', to: '' },
-      ],
+    'one that lets the database hide warnings': {
+      change: ['src/storage/postgres/transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
-    {
-      build: 'one that answers a replay by what it has read',
+    'one that answers a replay by what it has read': {
       changes: [
-        { file: 'src/storage/postgres/commit-batch.ts', from: ` && work.seen === 'committed'`, to: '' },
-        {
-          file: 'src/storage/postgres/commit-batch.ts',
-          from: `({ queue }) => queue[0]?.write.kind !== 'create'`,
-          to: '() => true',
-        },
+        ['src/storage/postgres/commit-batch.ts', ` && work.seen === 'committed'`, ''],
+        ['src/storage/postgres/commit-batch.ts', `({ queue }) => queue[0]?.write.kind !== 'create'`, '() => true'],
       ],
       caught: /200 after pg_\w+_backend, while no standby has it/,
       rounds: 1,
     },
-  ],
+  },
 });
 
 /** Until everything sent has its answer. */

@@ -73,18 +73,16 @@ fault({
     assert.equal(await server.stop(), 0);
     return `${rounds.toLocaleString('en')} × 415`;
   },
-  controls: [
-    {
-      build: 'one that does not look at Content-Encoding',
-      changes: [{ file: 'src/http/core/json-body.ts', from: `headers['content-encoding'] !== undefined`, to: 'false' }],
+  controls: {
+    'one that does not look at Content-Encoding': {
+      change: ['src/http/core/json-body.ts', `headers['content-encoding'] !== undefined`, 'false'],
       caught: /^Content-Encoding/,
     },
-    {
-      build: 'one that does not look at the charset',
-      changes: [{ file: 'src/http/core/json-body.ts', from: `(params.get('charset') ?? 'utf-8')`, to: `'utf-8'` }],
+    'one that does not look at the charset': {
+      change: ['src/http/core/json-body.ts', `(params.get('charset') ?? 'utf-8')`, `'utf-8'`],
       caught: /charset=utf-16: 200/,
     },
-  ],
+  },
 });
 
 async function sendOdd(

@@ -55,33 +55,22 @@ fault({
     }
     return `${tally.refused} refused and untouched, ${tally.exact} served with every record as it was`;
   },
-  controls: [
-    {
-      build: 'one that believes what SQLite takes of a log',
-      changes: [
-        {
-          file: 'src/storage/sqlite/database.ts',
-          from: 'if (frame !== undefined) throw',
-          to: 'if (frame === -1) throw',
-        },
-      ],
+  controls: {
+    'one that believes what SQLite takes of a log': {
+      change: ['src/storage/sqlite/database.ts', 'if (frame !== undefined) throw', 'if (frame === -1) throw'],
       caught: /log: it serves other records than were stored/,
     },
-    {
-      build: 'one that does not check its pages',
-      changes: [
-        { file: 'src/storage/sqlite/database.ts', from: `if (verdict !== 'ok') throw`, to: 'if (!verdict) throw' },
-      ],
+    'one that does not check its pages': {
+      change: ['src/storage/sqlite/database.ts', `if (verdict !== 'ok') throw`, 'if (!verdict) throw'],
       rounds: 160,
       caught: /it serves other records than were stored|it ended with|it does not say why/,
     },
-    {
-      build: 'one that does not compare its plants with their changes',
-      changes: [{ file: 'src/storage/sqlite/database.ts', from: 'if (odd) throw', to: 'if (odd === null) throw' }],
+    'one that does not compare its plants with their changes': {
+      change: ['src/storage/sqlite/database.ts', 'if (odd) throw', 'if (odd === null) throw'],
       rounds: 170,
       caught: /it serves other records than were stored/,
     },
-  ],
+  },
 });
 
 async function makeTemplate({ startServer }: Trial): Promise<Template> {

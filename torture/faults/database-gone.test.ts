@@ -44,7 +44,12 @@ fault({
     assert.match(server.output(), /"kind":"writes_failing".*[\s\S]*"kind":"writes_recovered"/);
     return `${load.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, ${load.answers.get(503)} × 503, writes again after ${slowestMs.toFixed(0)} ms at most`;
   },
-  controls: [{ ...ANSWERS_FIRST_ON_POSTGRES, caught: /were acknowledged, and lost/ }],
+  controls: {
+    'one that answers, and commits 500 ms later': {
+      changes: ANSWERS_FIRST_ON_POSTGRES,
+      caught: /were acknowledged, and lost/,
+    },
+  },
 });
 
 function startWriters(server: TestServer) {

@@ -79,24 +79,16 @@ fault({
     assert.ok(turns.length >= 2 * rounds, `it said ${turns.length} times that writes fail or work again`);
     return `${acknowledged.size} acknowledged, 0 lost; every time 503, reads 200, and 200 again`;
   },
-  controls: [
-    {
-      build: 'one that takes a full disk for a broken one',
-      changes: [{ file: 'src/storage/sqlite/sqlite-errors.ts', from: `13: 'full'`, to: `13: 'fatal'` }],
+  controls: {
+    'one that takes a full disk for a broken one': {
+      change: ['src/storage/sqlite/sqlite-errors.ts', `13: 'full'`, `13: 'fatal'`],
       caught: /"message":"It is not known if the record was stored/,
     },
-    {
-      build: 'one that takes the words of what found no room for stored',
-      changes: [
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: `if (failure !== 'fatal') apply = prepareWrites(db);`,
-          to: '',
-        },
-      ],
+    'one that takes the words of what found no room for stored': {
+      change: ['src/storage/sqlite/writer-thread.ts', `if (failure !== 'fatal') apply = prepareWrites(db);`, ''],
       caught: /record \d+ was refused, then stored, and is not found by its beginning/,
     },
-  ],
+  },
 });
 
 async function untilStatus(status: number, ask: () => Promise<Answer>, withinMs = RECOVERS_WITHIN_MS): Promise<Answer> {

@@ -31,42 +31,28 @@ fault({
     }
     return `${numbers.toLocaleString('en')} changes of ${5 * trial.rounds} stores, no number twice`;
   },
-  controls: [
-    {
-      build: 'one that does not notice that the database is a copy',
-      changes: [{ file: 'src/storage/postgres/database.ts', from: 'if (!isKnown) await', to: 'if (false) await' }],
+  controls: {
+    'one that does not notice that the database is a copy': {
+      change: ['src/storage/postgres/database.ts', 'if (!isKnown) await', 'if (false) await'],
       caught: /was given by two stores/,
     },
-    {
-      build: 'one that knows a database by the server alone',
-      changes: [
-        {
-          file: 'src/storage/postgres/migrations/0004_own_names.sql',
-          from: 'RETURN cluster ||',
-          to: 'RETURN cluster; --',
-        },
+    'one that knows a database by the server alone': {
+      change: ['src/storage/postgres/migrations/0004_own_names.sql', 'RETURN cluster ||', 'RETURN cluster; --'],
+      caught: /was given by two stores/,
+    },
+    'one that skips a constant count': {
+      change: ['src/storage/postgres/migrations/0004_own_names.sql', `    + ('x' ||`, `    + 0 * ('x' ||`],
+      caught: /was given by two stores/,
+    },
+    'one whose migrate skips nothing': {
+      change: [
+        'src/storage/postgres/load-copy.ts',
+        `SELECT \${names.calls.skip_change_numbers}`,
+        `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
       ],
       caught: /was given by two stores/,
     },
-    {
-      build: 'one that skips a constant count',
-      changes: [
-        { file: 'src/storage/postgres/migrations/0004_own_names.sql', from: `    + ('x' ||`, to: `    + 0 * ('x' ||` },
-      ],
-      caught: /was given by two stores/,
-    },
-    {
-      build: 'one whose migrate skips nothing',
-      changes: [
-        {
-          file: 'src/storage/postgres/load-copy.ts',
-          from: `SELECT \${names.calls.skip_change_numbers}`,
-          to: `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
-        },
-      ],
-      caught: /was given by two stores/,
-    },
-  ],
+  },
 });
 
 interface Continued {

@@ -60,19 +60,17 @@ fault({
     }
     return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, 0 of ${answers.toLocaleString('en')} answers whose order was seen left after a failed sync`;
   },
-  controls: [
-    {
-      build: 'one that goes on after a failed write to the disk',
-      changes: [{ file: 'src/storage/sqlite/sqlite-errors.ts', from: `10: 'fatal'`, to: `10: 'busy'` }],
+  controls: {
+    'one that goes on after a failed write to the disk': {
+      change: ['src/storage/sqlite/sqlite-errors.ts', `10: 'fatal'`, `10: 'busy'`],
       caught: /failed: the process did not end with 1, but it went on/,
     },
-    {
-      build: 'one that lets SQLite copy the log back, which tells nobody of a failed sync',
+    'one that lets SQLite copy the log back, which tells nobody of a failed sync': {
       changes: [
-        { file: 'src/storage/sqlite/writer-thread.ts', from: `db.exec('PRAGMA wal_autocheckpoint = 0');`, to: '' },
-        { file: 'src/storage/sqlite/writer-thread.ts', from: '  tolerantly(checkpointWhenLong);', to: '' },
+        ['src/storage/sqlite/writer-thread.ts', `db.exec('PRAGMA wal_autocheckpoint = 0');`, ''],
+        ['src/storage/sqlite/writer-thread.ts', '  tolerantly(checkpointWhenLong);', ''],
       ],
       caught: /of the file failed: the process did not end with 1, but it went on/,
     },
-  ],
+  },
 });

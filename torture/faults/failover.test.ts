@@ -48,7 +48,13 @@ fault({
       return pattern.exec(printed)?.[1] ?? assert.fail(`The report has no ${pattern}: ${printed}`);
     }
   },
-  controls: [{ ...ANSWERS_FIRST_ON_POSTGRES, caught: /acknowledged and lost +[1-9]/, rounds: 3 }],
+  controls: {
+    'one that answers, and commits 500 ms later': {
+      changes: ANSWERS_FIRST_ON_POSTGRES,
+      caught: /acknowledged and lost +[1-9]/,
+      rounds: 3,
+    },
+  },
 });
 
 function whyNot(): string | undefined {

@@ -126,107 +126,75 @@ fault({
     await wantsStandby(trial, postgres);
     return `${trial.rounds} databases, ${planted.toLocaleString('en')} functions and operators planted, 0 ran`;
   },
-  controls: [
-    {
-      build: 'one that leaves the search path of reads as it is',
-      changes: [
-        {
-          file: 'src/storage/postgres/transaction.ts',
-          from: `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
-          to: 'READ ONLY;',
-        },
+  controls: {
+    'one that leaves the search path of reads as it is': {
+      change: [
+        'src/storage/postgres/transaction.ts',
+        `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
+        'READ ONLY;',
       ],
       caught: /planted .* ran as plants/,
     },
-    {
-      build: 'one that leaves the search path of writes as it is',
-      changes: [
-        {
-          file: 'src/storage/postgres/transaction.ts',
-          from: `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
-          to: 'SET TRANSACTION READ WRITE;',
-        },
+    'one that leaves the search path of writes as it is': {
+      change: [
+        'src/storage/postgres/transaction.ts',
+        `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
+        'SET TRANSACTION READ WRITE;',
       ],
       caught: /planted .* ran as plants/,
     },
-    {
-      build: 'one whose functions search the schema that they are in, too',
-      changes: [
-        {
-          file: 'src/storage/postgres/migrations/0004_own_names.sql',
-          from: `text[], words bigint[], word_ids bigint[]
+    'one whose functions search the schema that they are in, too': {
+      change: [
+        'src/storage/postgres/migrations/0004_own_names.sql',
+        `text[], words bigint[], word_ids bigint[]
 )
 RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET`,
-          to: `text[], words bigint[], word_ids bigint[]
+        `text[], words bigint[], word_ids bigint[]
 )
 RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
 LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
-        },
       ],
       caught: /planted .* ran as plants/,
     },
-    {
-      build: 'one that does not cast what it passes to its functions',
-      changes: [{ file: 'src/storage/postgres/qualified-names.ts', from: `::\${type}`, to: '' }],
+    'one that does not cast what it passes to its functions': {
+      change: ['src/storage/postgres/qualified-names.ts', `::\${type}`, ''],
       caught: /planted .* ran as plants/,
     },
-    {
-      build: 'one that asks for the number of its session through the search path',
-      changes: [
-        { file: 'src/storage/postgres/change-notify.ts', from: 'pg_catalog.pg_backend_pid', to: 'pg_backend_pid' },
-      ],
+    'one that asks for the number of its session through the search path': {
+      change: ['src/storage/postgres/change-notify.ts', 'pg_catalog.pg_backend_pid', 'pg_backend_pid'],
       caught: /isListening/,
     },
-    {
-      build: 'one that looks for its tables through the search path',
-      changes: [
-        { file: 'src/storage/postgres/database.ts', from: "pg_catalog.to_regclass('plant", to: "to_regclass('plant" },
-      ],
+    'one that looks for its tables through the search path': {
+      change: ['src/storage/postgres/database.ts', "pg_catalog.to_regclass('plant", "to_regclass('plant"],
       caught: /planted .* ran as plants/,
     },
-    {
-      build: 'one that leaves array_nulls as it is',
-      changes: [{ file: 'src/storage/postgres/transaction.ts', from: ' SET LOCAL array_nulls = on;', to: '' }],
+    'one that leaves array_nulls as it is': {
+      change: ['src/storage/postgres/transaction.ts', ' SET LOCAL array_nulls = on;', ''],
       caught: /stored is not what was sent|migrate ended with 1/,
     },
-    {
-      build: 'one that writes only where the default lets it',
-      changes: [{ file: 'src/storage/postgres/transaction.ts', from: ' SET TRANSACTION READ WRITE;', to: '' }],
+    'one that writes only where the default lets it': {
+      change: ['src/storage/postgres/transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
       caught: /read-only transaction/,
     },
-    {
-      build: 'one that uses tables and functions of other roles',
-      changes: [
-        { file: 'src/storage/postgres/database.ts', from: '  if (rows.length === 0) return;\n', to: '  return;\n' },
-      ],
+    'one that uses tables and functions of other roles': {
+      change: ['src/storage/postgres/database.ts', '  if (rows.length === 0) return;\n', '  return;\n'],
       caught:
         /that another role has planted: the server did not refuse it|that another role has planted: .* already exists/,
     },
-    {
-      build: 'one that accepts less than a standby promises',
-      changes: [
-        { file: 'src/storage/postgres/database.ts', from: "if (standbys !== '' && ", to: "if (standbys === '-' && " },
-      ],
+    'one that accepts less than a standby promises': {
+      change: ['src/storage/postgres/database.ts', "if (standbys !== '' && ", "if (standbys === '-' && "],
       caught: /synchronous_commit = local with a standby: the server did not refuse it/,
     },
-    {
-      build: 'one that commits as database and role say while it runs',
-      changes: [
-        {
-          file: 'src/storage/postgres/transaction.ts',
-          from: ` SET LOCAL synchronous_commit = \${synchronousCommit};`,
-          to: '',
-        },
-      ],
+    'one that commits as database and role say while it runs': {
+      change: ['src/storage/postgres/transaction.ts', ` SET LOCAL synchronous_commit = \${synchronousCommit};`, ''],
       caught: /acknowledged with \d+ although no standby has it/,
     },
-    {
-      build: 'one that starts where foreign keys are not kept',
-      changes: [{ file: 'src/storage/postgres/database.ts', from: "replication_role !== 'origin' || ", to: '' }],
+    'one that starts where foreign keys are not kept': {
+      change: ['src/storage/postgres/database.ts', "replication_role !== 'origin' || ", ''],
       caught: /session_replication_role = replica: the server did not refuse it/,
     },
-  ],
+  },
 });
 
 /** One of them in the short form, which has only seconds. */

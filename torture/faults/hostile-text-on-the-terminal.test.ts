@@ -40,44 +40,31 @@ fault({
     }
     return `${shown.toLocaleString('en')} characters shown, 0 of them control sequences of strangers`;
   },
-  controls: [
-    {
-      build: 'one whose log goes to a terminal as it is',
-      changes: [{ file: 'src/observability/log.ts', from: 'toSafeText(msg)', to: 'msg' }],
+  controls: {
+    'one whose log goes to a terminal as it is': {
+      change: ['src/observability/log.ts', 'toSafeText(msg)', 'msg'],
       caught: /^the log on a terminal has/,
     },
-    {
-      build: 'one whose JSON lines hold what JSON lets stand',
-      changes: [
-        {
-          file: 'src/observability/log.ts',
-          from: 'destination.write(toSafeJson(line))',
-          to: 'destination.write(line)',
-        },
-      ],
+    'one whose JSON lines hold what JSON lets stand': {
+      change: ['src/observability/log.ts', 'destination.write(toSafeJson(line))', 'destination.write(line)'],
       caught: /^the log as JSON lines has/,
     },
-    {
-      build: 'one that prints why a command failed as it is',
+    'one that prints why a command failed as it is': {
       changes: [
-        { file: 'src/main.ts', from: 'toSafeText(line)', to: 'line' },
-        { file: 'src/main.ts', from: `  const { toSafeText } = await import('./lib/safe-text.ts');\n`, to: '' },
+        ['src/main.ts', 'toSafeText(line)', 'line'],
+        ['src/main.ts', `  const { toSafeText } = await import('./lib/safe-text.ts');\n`, ''],
       ],
       caught: /^commands on (a hostile server|the database) have/,
     },
-    {
-      build: 'one that exports to a terminal as to a file',
-      changes: [
-        { file: 'src/cli/export.ts', from: 'process.stdout.isTTY ? shown(texts, format) : texts', to: 'texts' },
-      ],
+    'one that exports to a terminal as to a file': {
+      change: ['src/cli/export.ts', 'process.stdout.isTTY ? shown(texts, format) : texts', 'texts'],
       caught: /^commands on a hostile server have/,
     },
-    {
-      build: 'one that reports in words as they are',
-      changes: [{ file: 'src/cli/terminal/report.ts', from: 'toSafeLines(words)', to: 'words' }],
+    'one that reports in words as they are': {
+      change: ['src/cli/terminal/report.ts', 'toSafeLines(words)', 'words'],
       caught: /^commands on the database have/,
     },
-  ],
+  },
 });
 
 /** Gives how much was shown. */

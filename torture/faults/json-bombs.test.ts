@@ -65,18 +65,16 @@ fault({
     assert.ok(worstMs <= maxMs, `${name}: the event loop stalled for ${worstMs.toFixed(0)} ms`);
     return `${stalls.size * 2} × refused, the event loop was late by ${worstMs.toFixed(0)} ms at most (${name})`;
   },
-  controls: [
-    {
-      build: 'one that reads as many values as fit into a line',
-      changes: [{ file: 'src/files/format.ts', from: 'const MAX_VALUES = 1000', to: 'const MAX_VALUES = 1e9' }],
+  controls: {
+    'one that reads as many values as fit into a line': {
+      change: ['src/files/format.ts', 'const MAX_VALUES = 1000', 'const MAX_VALUES = 1e9'],
       caught: /the event loop stalled/,
     },
-    {
-      build: 'one that does not look how deep it is',
-      changes: [{ file: 'src/lib/exact-json.ts', from: 'if (++depth > MAX_NESTING) return true;', to: '++depth;' }],
+    'one that does not look how deep it is': {
+      change: ['src/lib/exact-json.ts', 'if (++depth > MAX_NESTING) return true;', '++depth;'],
       caught: /^depth 100,000 of arrays: 200/,
     },
-  ],
+  },
 });
 
 /** In what would be a plant. */

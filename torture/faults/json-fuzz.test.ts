@@ -55,39 +55,28 @@ fault({
       .map(([what, count]) => `${count.toLocaleString('en')} ${what}`)
       .join(', ');
   },
-  controls: [
-    {
-      build: 'one that reads any nesting',
-      changes: [
-        {
-          file: 'src/lib/exact-json.ts',
-          from: 'if (isNestedTooDeep(text)) throw',
-          to: 'if (text === undefined) throw',
-        },
-      ],
+  controls: {
+    'one that reads any nesting': {
+      change: ['src/lib/exact-json.ts', 'if (isNestedTooDeep(text)) throw', 'if (text === undefined) throw'],
       caught: /taken, although/,
     },
-    {
-      build: 'one that rounds integers beyond 2^53',
-      changes: [{ file: 'src/lib/exact-json.ts', from: 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', to: '' }],
+    'one that rounds integers beyond 2^53': {
+      change: ['src/lib/exact-json.ts', 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', ''],
       caught: /read as another value/,
     },
-    {
-      build: 'one that reads keys with escapes as V8 does',
-      changes: [{ file: 'src/lib/exact-json.ts', from: 'withPlainKeys(text);', to: 'text;' }],
+    'one that reads keys with escapes as V8 does': {
+      change: ['src/lib/exact-json.ts', 'withPlainKeys(text);', 'text;'],
       caught: /read as another value/,
     },
-    {
-      build: 'one that prints them rounded',
-      changes: [{ file: 'src/lib/exact-json.ts', from: 'JSON.rawJSON(value.toString())', to: 'number' }],
+    'one that prints them rounded': {
+      change: ['src/lib/exact-json.ts', 'JSON.rawJSON(value.toString())', 'number'],
       caught: /printed as another value/,
     },
-    {
-      build: 'one that takes a member of 16 digits and more for exact',
-      changes: [{ file: 'src/lib/exact-json.ts', from: 'if (at - first >= MAY_ROUND_DIGITS) return false;', to: '' }],
+    'one that takes a member of 16 digits and more for exact': {
+      change: ['src/lib/exact-json.ts', 'if (at - first >= MAY_ROUND_DIGITS) return false;', ''],
       caught: /told to be exact/,
     },
-  ],
+  },
 });
 
 /** ECMAScript 2026's source text access, which the compiler's library does not describe yet. */

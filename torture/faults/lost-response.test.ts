@@ -59,30 +59,20 @@ fault({
       return { lost, replayed };
     }
   },
-  controls: [
-    {
-      build: 'one that refuses the record that is there as it would another',
-      changes: [
-        {
-          file: 'src/storage/write-rules.ts',
-          from: `      if (isSame(present, write.plant)) return { does: 'keep' };\n`,
-          to: '',
-        },
-      ],
+  controls: {
+    'one that refuses the record that is there as it would another': {
+      change: ['src/storage/write-rules.ts', `      if (isSame(present, write.plant)) return { does: 'keep' };\n`, ''],
       caught: /the same record again: 400/,
     },
-    {
-      build: 'one that stores the same record again',
-      changes: [
-        {
-          file: 'src/storage/write-rules.ts',
-          from: `if (isSame(present, write.plant)) return { does: 'keep' };\n      return`,
-          to: `if (isSame(present, write.plant)) return { does: 'store', plant: write.plant };\n      return`,
-        },
+    'one that stores the same record again': {
+      change: [
+        'src/storage/write-rules.ts',
+        `if (isSame(present, write.plant)) return { does: 'keep' };\n      return`,
+        `if (isSame(present, write.plant)) return { does: 'store', plant: write.plant };\n      return`,
       ],
       caught: /not one event for each record/,
     },
-  ],
+  },
 });
 
 /** Ends when nobody hears any more what the server says. */

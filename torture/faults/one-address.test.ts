@@ -50,31 +50,27 @@ fault({
     }
     return `connection ${(MOST + 1).toLocaleString('en')} of an address was refused, and no other`;
   },
-  controls: [
-    {
-      build: 'one that lets an address have all connections',
-      changes: [{ file: 'src/http/core/connection-limits.ts', from: 'MAX_CONNECTIONS / 10;', to: 'MAX_CONNECTIONS;' }],
+  controls: {
+    'one that lets an address have all connections': {
+      change: ['src/http/core/connection-limits.ts', 'MAX_CONNECTIONS / 10;', 'MAX_CONNECTIONS;'],
       caught: /connection 1,001 of 10\.9\.8\.7/,
     },
-    {
-      build: 'one that counts each address of IPv6 by itself',
-      changes: [{ file: 'src/http/access/client-address.ts', from: '.slice(0, 4)', to: '.slice(0, 8)' }],
+    'one that counts each address of IPv6 by itself': {
+      change: ['src/http/access/client-address.ts', '.slice(0, 4)', '.slice(0, 8)'],
       caught: /connection 1,001 of fd00:9::1 and fd00:9::2/,
     },
-    {
-      build: 'one that counts loopback as one client',
+    'one that counts loopback as one client': {
       changes: [
-        { file: 'src/http/core/connection-limits.ts', from: 'isLoopback(remoteAddress) || ', to: '' },
-        { file: 'src/http/core/connection-limits.ts', from: 'isLoopback, ', to: '' },
+        ['src/http/core/connection-limits.ts', 'isLoopback(remoteAddress) || ', ''],
+        ['src/http/core/connection-limits.ts', 'isLoopback, ', ''],
       ],
       caught: /connections of loopback/,
     },
-    {
-      build: 'one that counts a proxy as one client',
-      changes: [{ file: 'src/http/core/connection-limits.ts', from: ' || isProxy(remoteAddress)', to: '' }],
+    'one that counts a proxy as one client': {
+      change: ['src/http/core/connection-limits.ts', ' || isProxy(remoteAddress)', ''],
       caught: /connections of the proxy/,
     },
-  ],
+  },
 });
 
 /** The addresses share the connections evenly; the last one of them asks for one too many. */

@@ -49,36 +49,24 @@ fault({
     const ended = await Promise.all([endSlowImport(trial), endSlowExport(trial)]);
     return `${SHARE} slots for one token, the others free, on ${urls.length} databases; ${ended.join(', ')}`;
   },
-  controls: [
-    {
-      build: 'one that gives a token all slots',
-      changes: [{ file: 'src/http/access/fair-share.ts', from: 'slots / 4', to: 'slots' }],
+  controls: {
+    'one that gives a token all slots': {
+      change: ['src/http/access/fair-share.ts', 'slots / 4', 'slots'],
       caught: /exports of one token/,
     },
-    {
-      build: 'one that keeps a slot after its client is gone',
-      changes: [
-        {
-          file: 'src/http/routes/import-export.ts',
-          from: `          endShare();\n          close();`,
-          to: '          close();',
-        },
-      ],
+    'one that keeps a slot after its client is gone': {
+      change: ['src/http/routes/import-export.ts', `          endShare();\n          close();`, '          close();'],
       caught: /no slot after the others went/,
     },
-    {
-      build: 'one that waits for an import as long as it takes',
-      changes: [{ file: 'src/http/core/streamed-body.ts', from: 'BYTES_PER_S = 1024', to: 'BYTES_PER_S = 1' }],
+    'one that waits for an import as long as it takes': {
+      change: ['src/http/core/streamed-body.ts', 'BYTES_PER_S = 1024', 'BYTES_PER_S = 1'],
       caught: /an import of 128 B\/s did not end/,
     },
-    {
-      build: 'one that waits for the reader of an export as long as it takes',
-      changes: [
-        { file: 'src/http/core/connection.ts', from: 'EXPORT_BYTES_PER_S = 8 * 1024', to: 'EXPORT_BYTES_PER_S = 1' },
-      ],
+    'one that waits for the reader of an export as long as it takes': {
+      change: ['src/http/core/connection.ts', 'EXPORT_BYTES_PER_S = 8 * 1024', 'EXPORT_BYTES_PER_S = 1'],
       caught: /an export read at 2000 B\/s did not end/,
     },
-  ],
+  },
 });
 
 async function fill({ port, secret }: TestServer): Promise<void> {

@@ -84,87 +84,66 @@ fault({
       },
     });
   },
-  controls: [
-    {
-      build: 'one that loads all that it needs for assistants in one go',
-      changes: [
-        {
-          file: 'src/service/start-service.ts',
-          from: "(await import('../mcp/load.ts')).loadMcp(",
-          to: "(await import('../mcp/server.ts')).createMcp(",
-        },
+  controls: {
+    'one that loads all that it needs for assistants in one go': {
+      change: [
+        'src/service/start-service.ts',
+        "(await import('../mcp/load.ts')).loadMcp(",
+        "(await import('../mcp/server.ts')).createMcp(",
       ],
       caught: lateBeside('the first message of an assistant'),
     },
-    {
-      build: 'one that searches on the main thread',
-      changes: [
-        {
-          file: 'src/storage/sqlite/store.ts',
-          from: '(isPlain ? reads.list(query) : searcher.list(query))',
-          to: '(isPlain ? reads.list(query) : reads.list(query))',
-        },
+    'one that searches on the main thread': {
+      change: [
+        'src/storage/sqlite/store.ts',
+        '(isPlain ? reads.list(query) : searcher.list(query))',
+        '(isPlain ? reads.list(query) : reads.list(query))',
       ],
       caught: lateBeside('a search for a beginning of very many words'),
     },
-    {
-      build: 'one that takes any query',
+    'one that takes any query': {
       changes: [
-        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
-        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
+        ['src/domain/name-search.ts', 'MAX_QUERY_CHARS = 1000', 'MAX_QUERY_CHARS = 1e9'],
+        ['src/domain/name-search.ts', 'MAX_QUERY_WORDS = 64', 'MAX_QUERY_WORDS = 1e9'],
       ],
       caught: /a query that is too long got 200/,
     },
-    {
-      build: 'one that indexes long words as they are',
-      changes: [{ file: 'src/storage/sqlite/search.ts', from: 'MAX_WORD_CHARS = 64', to: 'MAX_WORD_CHARS = 32768' }],
+    'one that indexes long words as they are': {
+      change: ['src/storage/sqlite/search.ts', 'MAX_WORD_CHARS = 64', 'MAX_WORD_CHARS = 32768'],
       caught: /a word of 320\d\d characters is in the dictionary/,
     },
-    {
-      build: 'one that never cleans the dictionary',
-      changes: [{ file: 'src/storage/sqlite/unused-words.ts', from: 'if (doubted.size > 0) removeUnused();', to: '' }],
+    'one that never cleans the dictionary': {
+      change: ['src/storage/sqlite/unused-words.ts', 'if (doubted.size > 0) removeUnused();', ''],
       caught: /words of deleted plants are in the dictionary/,
     },
-    {
-      build: 'one that writes the words of an import at its end',
+    'one that writes the words of an import at its end': {
       changes: [
-        { file: 'src/storage/sqlite/import-image.ts', from: 'WORDS_AT_ONCE = 500', to: 'WORDS_AT_ONCE = 1e9' },
-        {
-          file: 'src/storage/sqlite/import-image.ts',
-          from: 'insertWords.run(JSON.stringify(vocabulary.take()));',
-          to: 'for (const word of vocabulary.take()) insertWords.run(JSON.stringify([word]));',
-        },
+        ['src/storage/sqlite/import-image.ts', 'WORDS_AT_ONCE = 500', 'WORDS_AT_ONCE = 1e9'],
+        [
+          'src/storage/sqlite/import-image.ts',
+          'insertWords.run(JSON.stringify(vocabulary.take()));',
+          'for (const word of vocabulary.take()) insertWords.run(JSON.stringify([word]));',
+        ],
       ],
       caught: lateBeside('an import of very many different words'),
     },
-    {
-      build: 'one that reads a media type of any length',
-      changes: [{ file: 'src/http/core/json-body.ts', from: 'MAX_TYPE_CHARS = 256', to: 'MAX_TYPE_CHARS = 1e9' }],
+    'one that reads a media type of any length': {
+      change: ['src/http/core/json-body.ts', 'MAX_TYPE_CHARS = 256', 'MAX_TYPE_CHARS = 1e9'],
       caught: lateBeside('a long media type'),
     },
-    {
-      build: 'one that reads as many cells as fit into a line',
-      changes: [
-        {
-          file: 'src/files/format.ts',
-          from: 'if (text.length <= MAX_CROWDED_CHARS) return false;',
-          to: 'if (text.length > 0) return false;',
-        },
+    'one that reads as many cells as fit into a line': {
+      change: [
+        'src/files/format.ts',
+        'if (text.length <= MAX_CROWDED_CHARS) return false;',
+        'if (text.length > 0) return false;',
       ],
       caught: lateBeside('CSV of very many cells'),
     },
-    {
-      build: 'one that reads every list at once',
-      changes: [
-        {
-          file: 'src/storage/sqlite/plants-read.ts',
-          from: 'await ownTurn(); // also for what prints the page',
-          to: '',
-        },
-      ],
+    'one that reads every list at once': {
+      change: ['src/storage/sqlite/plants-read.ts', 'await ownTurn(); // also for what prints the page', ''],
       caught: lateBeside('a list of long records on each of many connections'),
     },
-  ],
+  },
 });
 
 fault({
@@ -175,48 +154,38 @@ fault({
   async trial(trial) {
     return tryAll(trial, await trial.startServer({ databaseUrl: await makeDatabase() }));
   },
-  controls: [
-    {
-      build: 'one that compares every word with every word of any query',
+  controls: {
+    'one that compares every word with every word of any query': {
       changes: [
-        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_CHARS = 1000', to: 'MAX_QUERY_CHARS = 1e9' },
-        { file: 'src/domain/name-search.ts', from: 'MAX_QUERY_WORDS = 64', to: 'MAX_QUERY_WORDS = 1e9' },
-        {
-          file: 'src/domain/name-search.ts',
-          from: 'const missing = new Set(wanted);\n',
-          to: `const missing = new Set(wanted);
+        ['src/domain/name-search.ts', 'MAX_QUERY_CHARS = 1000', 'MAX_QUERY_CHARS = 1e9'],
+        ['src/domain/name-search.ts', 'MAX_QUERY_WORDS = 64', 'MAX_QUERY_WORDS = 1e9'],
+        [
+          'src/domain/name-search.ts',
+          'const missing = new Set(wanted);\n',
+          `const missing = new Set(wanted);
             const words = wordsOf(name);
             if (missing.size > 0) return wanted.every((begin) => words.some((word) => word.startsWith(begin)));\n`,
-        },
+        ],
       ],
       caught: lateBeside('a query that is too long'),
     },
-    {
-      build: 'one that looks at all candidates in one go',
-      changes: [
-        { file: 'src/storage/postgres/plants-read.ts', from: 'if (slices.isOver()) await slices.next();', to: '' },
-      ],
+    'one that looks at all candidates in one go': {
+      change: ['src/storage/postgres/plants-read.ts', 'if (slices.isOver()) await slices.next();', ''],
       caught: lateBeside('a search in'),
     },
-    {
-      build: 'one that folds runs of marks of any length',
-      changes: [
-        { file: 'src/domain/name-search.ts', from: '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', to: '' },
-      ],
+    'one that folds runs of marks of any length': {
+      change: ['src/domain/name-search.ts', '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', ''],
       caught: lateBeside('a search in names'), // which are too long for the index, so that each search looks at them
     },
-    {
-      build: 'one that folds the names of a batch in one go',
-      changes: [
-        {
-          file: 'src/storage/postgres/plants-write.ts',
-          from: 'if (slices.isOver()) await slices.next(); // names take their time to fold',
-          to: '',
-        },
+    'one that folds the names of a batch in one go': {
+      change: [
+        'src/storage/postgres/plants-write.ts',
+        'if (slices.isOver()) await slices.next(); // names take their time to fold',
+        '',
       ],
       caught: lateBeside('an import of'),
     },
-  ],
+  },
 });
 
 const BEGINNINGS = { short: 20_000, full: 800_000 };

@@ -59,31 +59,27 @@ fault({
     assert.equal(await server.stop(), 0);
     return `${rounds * CLIENTS} connections, alive, recovered within ${longestMs.toFixed(0)} ms`;
   },
-  controls: [
-    {
-      build: 'one that takes a file that it cannot open for a failing disk',
-      changes: [
-        {
-          file: 'src/storage/sqlite/read-snapshot.ts',
-          from: `if (isDamage(error) || failureOf(error) === 'bug') throw error;`,
-          to: 'throw error;',
-        },
+  controls: {
+    'one that takes a file that it cannot open for a failing disk': {
+      change: [
+        'src/storage/sqlite/read-snapshot.ts',
+        `if (isDamage(error) || failureOf(error) === 'bug') throw error;`,
+        'throw error;',
       ],
       caught: /^\/(plants|readyz).*: |who was connected before/,
     },
-    {
-      build: 'one that gets no place back from those who go',
+    'one that gets no place back from those who go': {
       changes: [
-        {
-          file: 'src/http/core/connection-limits.ts',
-          from: 'const MAX_CONNECTIONS = 10_000',
-          to: `const MAX_CONNECTIONS = ${CLIENTS / 2}`,
-        },
-        { file: 'src/http/core/connection-limits.ts', from: `      all--;\n`, to: '' },
+        [
+          'src/http/core/connection-limits.ts',
+          'const MAX_CONNECTIONS = 10_000',
+          `const MAX_CONNECTIONS = ${CLIENTS / 2}`,
+        ],
+        ['src/http/core/connection-limits.ts', `      all--;\n`, ''],
       ],
       caught: /still out of order/,
     },
-  ],
+  },
 });
 
 function getOver(agent: Agent, { port, secret }: TestServer, path: string): Promise<number | string | undefined> {

@@ -57,25 +57,17 @@ fault({
     );
     return seen.join(', ');
   },
-  controls: [
-    {
-      build: 'one that does not count the bytes of a body',
-      changes: [{ file: 'src/http/core/buffered-request.ts', from: 'kept.bytes > kept.maxBytes', to: 'false' }],
+  controls: {
+    'one that does not count the bytes of a body': {
+      change: ['src/http/core/buffered-request.ts', 'kept.bytes > kept.maxBytes', 'false'],
       caught: /^Transfer-Encoding: chunked: HTTP\/1.1 400|memory grew/,
     },
-    {
-      build: 'one that keeps a line however long it is',
-      changes: [
-        {
-          file: 'src/files/csv-record-end.ts',
-          from: 'MAX_RECORD_BYTES = 1024 * 1024',
-          to: 'MAX_RECORD_BYTES = 1024 ** 3',
-        },
-      ],
+    'one that keeps a line however long it is': {
+      change: ['src/files/csv-record-end.ts', 'MAX_RECORD_BYTES = 1024 * 1024', 'MAX_RECORD_BYTES = 1024 ** 3'],
       caught: /memory grew by \d+ KiB in an import|"failed":1|got no answer/,
       rounds: 8,
     },
-  ],
+  },
 });
 
 /** Sends so many MiB, or as many as are taken; gives the answer. */

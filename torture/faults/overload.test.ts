@@ -70,30 +70,20 @@ fault({
     const numbers = `${stored.toLocaleString('en')} stored, ${refused.toLocaleString('en')} × 503`;
     return `${(100 * share).toFixed(0)} % of peak (${numbers}), the next one after ${slowestMs.toFixed(0)} ms`;
   },
-  controls: [
-    {
-      build: 'one in which everything may wait',
-      changes: [
-        {
-          file: 'src/storage/sqlite/group-commit.ts',
-          from: 'const MAX_WAITING_WRITES = 10_000',
-          to: 'const MAX_WAITING_WRITES = 1e9',
-        },
+  controls: {
+    'one in which everything may wait': {
+      change: [
+        'src/storage/sqlite/group-commit.ts',
+        'const MAX_WAITING_WRITES = 10_000',
+        'const MAX_WAITING_WRITES = 1e9',
       ],
       caught: /nobody was refused/,
     },
-    {
-      build: 'one that takes every connection',
-      changes: [
-        {
-          file: 'src/http/core/connection-limits.ts',
-          from: 'MAX_CONNECTIONS = 10_000',
-          to: 'MAX_CONNECTIONS = 100_000',
-        },
-      ],
+    'one that takes every connection': {
+      change: ['src/http/core/connection-limits.ts', 'MAX_CONNECTIONS = 10_000', 'MAX_CONNECTIONS = 100_000'],
       caught: /connection 10,001/,
     },
-  ],
+  },
 });
 
 let first = 0;

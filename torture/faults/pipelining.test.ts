@@ -50,69 +50,58 @@ fault({
     assert.equal(await server.stop(), 0);
     return `others waited ${waitedMs.toFixed(0)} ms at most; MiB taken behind streams: ${grown.join(', ')}`;
   },
-  controls: [
-    {
-      build: 'one that handles all requests of a connection at once',
-      changes: [{ file: ORDER, from: MAY_START, to: 'return true;' }],
+  controls: {
+    'one that handles all requests of a connection at once': {
+      change: [ORDER, MAY_START, 'return true;'],
       caught: /more than 32 creates of one connection/,
     },
-    {
-      build: 'one that handles reads as it handles writes, many at once',
-      changes: [{ file: ORDER, from: MAY_START, to: 'return inProgress < MAX_IN_PROGRESS;' }],
+    'one that handles reads as it handles writes, many at once': {
+      change: [ORDER, MAY_START, 'return inProgress < MAX_IN_PROGRESS;'],
       caught: /others waited|lists: memory grew/,
       rounds: 50,
     },
-    {
-      build: 'one that gives neither queued requests nor lists a turn of their own',
+    'one that gives neither queued requests nor lists a turn of their own': {
       changes: [
-        { file: ORDER, from: 'await ownTurn();', to: 'await undefined;' },
-        {
-          file: 'src/storage/sqlite/plants-read.ts',
-          from: '        await ownTurn(); // also for what prints the page\n',
-          to: '',
-        },
+        [ORDER, 'await ownTurn();', 'await undefined;'],
+        ['src/storage/sqlite/plants-read.ts', '        await ownTurn(); // also for what prints the page\n', ''],
       ],
       caught: /others waited/,
     },
-    {
-      build: 'one that goes on reading behind an event stream, and keeps what comes',
+    'one that goes on reading behind an event stream, and keeps what comes': {
       changes: [
-        { file: ORDER, from: 'if (!line.isHeld && !mayRead(line))', to: 'if (false)' },
-        { file: ORDER, from: 'else if (!line.isHeld) hold(line);', to: '' },
-        { file: ORDER, from: 'MAX_QUEUED_BEHIND_LONG = 32', to: 'MAX_QUEUED_BEHIND_LONG = 1e9' },
-        { file: BODIES, from: 'MAX_EARLY_BYTES = 16 * 1024 * 1024', to: 'MAX_EARLY_BYTES = 1e12' },
+        [ORDER, 'if (!line.isHeld && !mayRead(line))', 'if (false)'],
+        [ORDER, 'else if (!line.isHeld) hold(line);', ''],
+        [ORDER, 'MAX_QUEUED_BEHIND_LONG = 32', 'MAX_QUEUED_BEHIND_LONG = 1e9'],
+        [BODIES, 'MAX_EARLY_BYTES = 16 * 1024 * 1024', 'MAX_EARLY_BYTES = 1e12'],
       ],
       caught: /large bodies of strangers: memory grew/,
     },
-    {
-      build: 'one that queues as many requests as come',
+    'one that queues as many requests as come': {
       changes: [
-        { file: ORDER, from: 'MAX_QUEUED_OF_ONE = 1024', to: 'MAX_QUEUED_OF_ONE = 1e9' },
-        { file: ORDER, from: 'MAX_QUEUED = 8192', to: 'MAX_QUEUED = 1e9' },
-        { file: ORDER, from: 'MAX_QUEUED_BEHIND_LONG = 32', to: 'MAX_QUEUED_BEHIND_LONG = 1e9' },
+        [ORDER, 'MAX_QUEUED_OF_ONE = 1024', 'MAX_QUEUED_OF_ONE = 1e9'],
+        [ORDER, 'MAX_QUEUED = 8192', 'MAX_QUEUED = 1e9'],
+        [ORDER, 'MAX_QUEUED_BEHIND_LONG = 32', 'MAX_QUEUED_BEHIND_LONG = 1e9'],
       ],
       caught: /thousands of queued requests were left open/,
     },
-    {
-      build: 'one that parses all that a read has brought',
-      changes: [{ file: 'src/http/core/paused-reading.ts', from: 'socket[IS_STOPPED] ? STOP :', to: '' }],
+    'one that parses all that a read has brought': {
+      change: ['src/http/core/paused-reading.ts', 'socket[IS_STOPPED] ? STOP :', ''],
       caught: /tiny requests: memory grew/,
       rounds: 50,
     },
-    {
-      build: 'one that keeps the body of a request that it has refused',
+    'one that keeps the body of a request that it has refused': {
       changes: [
-        {
-          file: BODIES,
-          from: 'const early = this.#endEarly();\n    early?.chunks.forEach(free);',
-          to: 'if (this.#kept) return;\n    const early = this.#endEarly();',
-        },
-        { file: BODIES, from: 'MAX_EARLY_BYTES = 16 * 1024 * 1024', to: 'MAX_EARLY_BYTES = 1e12' },
+        [
+          BODIES,
+          'const early = this.#endEarly();\n    early?.chunks.forEach(free);',
+          'if (this.#kept) return;\n    const early = this.#endEarly();',
+        ],
+        [BODIES, 'MAX_EARLY_BYTES = 16 * 1024 * 1024', 'MAX_EARLY_BYTES = 1e12'],
       ],
       caught: /refused requests: memory grew/,
       rounds: 50,
     },
-  ],
+  },
 });
 
 async function fill({ port, secret }: TestServer): Promise<void> {

@@ -52,7 +52,13 @@ fault({
     const moment = unsure > 0 ? `; ${unsure} answered while the disk was being cut off were not kept` : '';
     return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost${moment}`;
   },
-  controls: [{ ...SYNCHRONOUS_OFF, caught: /were acknowledged, and lost|is damaged/, inShort: true }],
+  controls: {
+    'one with synchronous=OFF': {
+      changes: SYNCHRONOUS_OFF,
+      caught: /were acknowledged, and lost|is damaged/,
+      inShort: true,
+    },
+  },
 });
 
 /**

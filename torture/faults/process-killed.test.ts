@@ -27,5 +27,11 @@ fault({
     }
     return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost`;
   },
-  controls: [{ ...ANSWERS_FIRST, caught: /were acknowledged, and lost/, inShort: true }],
+  controls: {
+    'one that answers, and commits 20 ms later': {
+      changes: ANSWERS_FIRST,
+      caught: /were acknowledged, and lost/,
+      inShort: true,
+    },
+  },
 });

@@ -68,26 +68,23 @@ fault({
     assert.equal(await server.stop(), 0);
     return `${tried} connections with a request that asks for another protocol`;
   },
-  controls: [
-    {
-      build: 'one that handles what follows on the connection',
+  controls: {
+    'one that handles what follows on the connection': {
       changes: [
-        { file: 'src/http/pipeline.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' },
-        { file: 'src/http/core/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' },
+        ['src/http/pipeline.ts', 'raw.headers.upgrade !== undefined', 'false'],
+        ['src/http/core/request-order.ts', 'raw.headers.upgrade === undefined && ', ''],
       ],
       caught: /executed|was left open/, // on a busy machine both pieces may come in one read
     },
-    {
-      build: 'one that handles it together with creates that follow it',
-      changes: [{ file: 'src/http/core/request-order.ts', from: 'raw.headers.upgrade === undefined && ', to: '' }],
+    'one that handles it together with creates that follow it': {
+      change: ['src/http/core/request-order.ts', 'raw.headers.upgrade === undefined && ', ''],
       caught: /a body was executed as a request/,
     },
-    {
-      build: 'one that leaves the connection open',
-      changes: [{ file: 'src/http/pipeline.ts', from: 'raw.headers.upgrade !== undefined', to: 'false' }],
+    'one that leaves the connection open': {
+      change: ['src/http/pipeline.ts', 'raw.headers.upgrade !== undefined', 'false'],
       caught: /executed|was left open/,
     },
-  ],
+  },
 });
 
 /** A create before it, and behind it one whose body is a create, too. Its headers come in one piece with what is before. */

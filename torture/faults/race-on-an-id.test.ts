@@ -43,22 +43,18 @@ fault({
     const byNode = nodes.map((_, at) => won.filter((line) => line.endsWith(`node ${at}`)).length);
     return `${(rounds * clients.length).toLocaleString('en')} creates, ${won.length} winners (${byNode.join(' at one node, ')} at the other)`;
   },
-  controls: [
-    {
-      build: 'one that takes a record that another node has stored as its own',
-      changes: [
-        {
-          file: 'src/storage/postgres/plants-write.ts',
-          from: '= { present: toPresent(row) };',
-          to: '= isNew ? { seq: Number(row.seq) } : { present: toPresent(row) };',
-        },
+  controls: {
+    'one that takes a record that another node has stored as its own': {
+      change: [
+        'src/storage/postgres/plants-write.ts',
+        '= { present: toPresent(row) };',
+        '= isNew ? { seq: Number(row.seq) } : { present: toPresent(row) };',
       ],
       caught: /\d clients have won/,
     },
-    {
-      build: 'one that does not try again when another node was first',
-      changes: [{ file: 'src/storage/postgres/pg-errors.ts', from: `  '23505': 'conflict',`, to: `  '23505': 'bug',` }],
+    'one that does not try again when another node was first': {
+      change: ['src/storage/postgres/pg-errors.ts', `  '23505': 'conflict',`, `  '23505': 'bug',`],
       caught: /clients who raced for -?\d+ got 500/,
     },
-  ],
+  },
 });

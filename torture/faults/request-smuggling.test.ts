@@ -87,21 +87,18 @@ fault({
     assert.equal(await server.stop(), 0);
     return `${rounds.toLocaleString('en')} × 400 and close, 0 second answers, 0 stored`;
   },
-  controls: [
-    {
-      ...LENIENT_PARSER,
+  controls: {
+    'one with a lenient parser': {
+      changes: LENIENT_PARSER,
       caught: /more answers|kept open/,
     },
-    {
-      build: 'one that takes headers twice',
-      changes: [
-        {
-          file: 'src/http/core/header-checks.ts',
-          from: `const ONCE = ['host', 'authorization', 'content-type']`,
-          to: 'const ONCE: string[] = []',
-        },
+    'one that takes headers twice': {
+      change: [
+        'src/http/core/header-checks.ts',
+        `const ONCE = ['host', 'authorization', 'content-type']`,
+        'const ONCE: string[] = []',
       ],
       caught: /two Hosts: /,
     },
-  ],
+  },
 });

@@ -120,21 +120,18 @@ fault({
       return bodies.size;
     }
   },
-  controls: [
-    {
-      build: 'one in which every restore skips the same count of numbers',
-      changes: [{ file: 'src/storage/sqlite/change-numbers.ts', from: ' + randomInt(spread)', to: '' }],
+  controls: {
+    'one in which every restore skips the same count of numbers': {
+      change: ['src/storage/sqlite/change-numbers.ts', ' + randomInt(spread)', ''],
       caught: /change number \d+ was given twice/,
     },
-    {
-      build: 'one that does not mark a backup as a copy',
-      changes: [{ file: 'src/storage/sqlite/backup-thread.ts', from: '  changeDraft(markCopy);\n', to: '' }],
+    'one that does not mark a backup as a copy': {
+      change: ['src/storage/sqlite/backup-thread.ts', '  changeDraft(markCopy);\n', ''],
       caught: /change number \d+ was given twice/,
     },
-    {
-      build: 'one that accepts numbers it never gave',
-      changes: [{ file: 'src/storage/sqlite/change-numbers.ts', from: 'OR ?1 > (', to: 'OR 0 > (' }],
+    'one that accepts numbers it never gave': {
+      change: ['src/storage/sqlite/change-numbers.ts', 'OR ?1 > (', 'OR 0 > ('],
       caught: /a reader at change \d+ of another store gets 200/,
     },
-  ],
+  },
 });

@@ -58,18 +58,11 @@ fault({
     const requests = answers.reduce((sum, [, count]) => sum + count, 0);
     return `${requests.toLocaleString('en')} requests, 0 failed; ${ledger.acknowledged} acknowledged, 0 lost`;
   },
-  controls: [
-    {
-      build: 'one that ends at once on SIGTERM',
-      changes: [
-        {
-          file: 'src/cli/serve.ts',
-          from: 'else void stop(signal, 0);',
-          to: 'else process.exit(0);',
-        },
-      ],
+  controls: {
+    'one that ends at once on SIGTERM': {
+      change: ['src/cli/serve.ts', 'else void stop(signal, 0);', 'else process.exit(0);'],
       caught: /requests failed: /,
       rounds: 20, // it is a matter of chance if a PUT is under way, which HAProxy does not send again
     },
-  ],
+  },
 });

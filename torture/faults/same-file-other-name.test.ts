@@ -103,38 +103,24 @@ fault({
       refused++;
     }
   },
-  controls: [
-    {
-      build: 'one that does not count hard links',
-      changes: [
-        { file: 'src/storage/sqlite/file-location.ts', from: 'if (stat.nlink > 1) {', to: 'if (stat.nlink > 99) {' },
-      ],
+  controls: {
+    'one that does not count hard links': {
+      change: ['src/storage/sqlite/file-location.ts', 'if (stat.nlink > 1) {', 'if (stat.nlink > 99) {'],
       caught: /through a hard link a second server starts beside the first: null/,
     },
-    {
-      build: 'one that does not look for a mount of the file',
-      changes: [
-        {
-          file: 'src/storage/sqlite/file-location.ts',
-          from: 'if (isMountPoint(path)) {',
-          to: 'if (path === undefined) {',
-        },
-      ],
+    'one that does not look for a mount of the file': {
+      change: ['src/storage/sqlite/file-location.ts', 'if (isMountPoint(path)) {', 'if (path === undefined) {'],
       caught: /through a mount of the file a second server starts beside the first: null/,
     },
-    {
-      build: 'one that compares paths with the list of mounts as they are',
-      changes: [
-        { file: 'src/storage/sqlite/file-location.ts', from: '.replace(/[ \\t\\n\\\\]/g', to: '.replace(/[\\0]/g' },
-      ],
+    'one that compares paths with the list of mounts as they are': {
+      change: ['src/storage/sqlite/file-location.ts', '.replace(/[ \\t\\n\\\\]/g', '.replace(/[\\0]/g'],
       caught: /through a mount of the file a second server starts beside the first: null/,
     },
-    {
-      build: 'one that does not take the lock',
-      changes: [{ file: 'src/storage/sqlite/server-lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
+    'one that does not take the lock': {
+      change: ['src/storage/sqlite/server-lock.ts', 'BEGIN EXCLUSIVE', 'BEGIN'],
       caught: /through a symbolic link a second server starts beside the first: null/,
     },
-  ],
+  },
 });
 
 /** Gives how to end it. */

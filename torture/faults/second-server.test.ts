@@ -38,13 +38,12 @@ fault({
     assertKept(ledger, join(folder, 'plants.db'));
     return `${rounds} refused beside one that writes, ${rounds} in a race, ${ledger.acknowledged.size} acknowledged, 0 lost`;
   },
-  controls: [
-    {
-      build: 'one that does not take the lock',
-      changes: [{ file: 'src/storage/sqlite/server-lock.ts', from: 'BEGIN EXCLUSIVE', to: 'BEGIN' }],
+  controls: {
+    'one that does not take the lock': {
+      change: ['src/storage/sqlite/server-lock.ts', 'BEGIN EXCLUSIVE', 'BEGIN'],
       caught: /a second server on the same file ended with null/,
     },
-  ],
+  },
 });
 
 /** Of two that start at once, one serves. */

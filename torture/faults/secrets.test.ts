@@ -30,37 +30,24 @@ fault({
     const { secrets, requests, bytes } = seen;
     return `${secrets} secrets in ${requests.toLocaleString('en')} requests, ${Math.round(bytes / 1024).toLocaleString('en')} KiB searched, 0 hits`;
   },
-  controls: [
-    {
-      build: 'one that logs the header Authorization',
-      changes: [
-        {
-          file: 'src/http/pipeline.ts',
-          from: 'address: request.address,\n      });',
-          to: 'address: request.address, authorization: request.headers.authorization });',
-        },
+  controls: {
+    'one that logs the header Authorization': {
+      change: [
+        'src/http/pipeline.ts',
+        'address: request.address,\n      });',
+        'address: request.address, authorization: request.headers.authorization });',
       ],
       caught: /is in the log/,
     },
-    {
-      build: 'one that keeps secrets as they are',
-      changes: [
-        { file: 'src/domain/token.ts', from: 'addToken(token, hashSecret(secret))', to: 'addToken(token, secret)' },
-      ],
+    'one that keeps secrets as they are': {
+      change: ['src/domain/token.ts', 'addToken(token, hashSecret(secret))', 'addToken(token, secret)'],
       caught: /is in (backup|plants)\.db/,
     },
-    {
-      build: 'one that logs paths as they are',
-      changes: [
-        {
-          file: 'src/http/core/redact-path.ts',
-          from: "return text.includes('%') || mayHoldSecret(text);",
-          to: 'return false;',
-        },
-      ],
+    'one that logs paths as they are': {
+      change: ['src/http/core/redact-path.ts', "return text.includes('%') || mayHoldSecret(text);", 'return false;'],
       caught: /is in the log/,
     },
-  ],
+  },
 });
 
 /** In the short form, most secrets are put into some places each. */

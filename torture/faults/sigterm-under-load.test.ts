@@ -51,18 +51,15 @@ fault({
     const count = ledger.acknowledged.size.toLocaleString('en');
     return `${count} acknowledged, 0 lost, 0 resets, the longest stop took ${(longestMs / 1000).toFixed(1)} s; ${stalled} more stops with resets of clients that stood still`;
   },
-  controls: [
-    {
-      build: 'one that ends its idle connections at once',
-      changes: [
-        {
-          file: 'src/service/start-service.ts',
-          from: 'if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);',
-          to: '',
-        },
+  controls: {
+    'one that ends its idle connections at once': {
+      change: [
+        'src/service/start-service.ts',
+        'if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);',
+        '',
       ],
       rounds: 20,
       caught: /a client that was connected got .*(ECONNRESET|EPIPE)/,
     },
-  ],
+  },
 });

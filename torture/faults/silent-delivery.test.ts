@@ -36,23 +36,21 @@ fault({
     const missing = isPostgresHere() ? '' : '; NOT TRIED on PostgreSQL, which is not here';
     return `${lines} lines at most, ${delivered} changes delivered in order afterwards${missing}`;
   },
-  controls: [
-    {
-      build: 'one that swallows the errors of its loop',
-      changes: [{ file: 'src/webhooks/delivery-loop.ts', from: 'if (isBug) reportBug(error);', to: '' }],
+  controls: {
+    'one that swallows the errors of its loop': {
+      change: ['src/webhooks/delivery-loop.ts', 'if (isBug) reportBug(error);', ''],
       caught: /the log says nothing/,
     },
-    {
-      build: 'one that reports a bug with every try, and tries at once',
+    'one that reports a bug with every try, and tries at once': {
       changes: [
-        { file: 'src/observability/bug-report.ts', from: 'reportedMs.has(words) || ', to: '' },
-        { file: 'src/observability/bug-report.ts', from: 'const MAX_REPORTED = 10', to: 'const MAX_REPORTED = 1e9' },
-        { file: 'src/observability/bug-report.ts', from: 'reportedMs.set(words, nowMs);', to: '' },
-        { file: 'src/webhooks/delivery-loop.ts', from: 'const AFTER_BUG_MS = 1000', to: 'const AFTER_BUG_MS = 0' },
+        ['src/observability/bug-report.ts', 'reportedMs.has(words) || ', ''],
+        ['src/observability/bug-report.ts', 'const MAX_REPORTED = 10', 'const MAX_REPORTED = 1e9'],
+        ['src/observability/bug-report.ts', 'reportedMs.set(words, nowMs);', ''],
+        ['src/webhooks/delivery-loop.ts', 'const AFTER_BUG_MS = 1000', 'const AFTER_BUG_MS = 0'],
       ],
       caught: /lines of the log within/,
     },
-  ],
+  },
 });
 
 interface Breaking {

@@ -77,22 +77,16 @@ fault({
     assert.equal(await server.stop(), 0);
     return seen.join(', ');
   },
-  controls: [
-    {
-      build: 'one that waits for a body for as long as it takes',
-      changes: [
-        { file: 'src/http/core/connection.ts', from: 'BODY_TIMEOUT_MS = 10_000', to: 'BODY_TIMEOUT_MS = 100_000' },
-      ],
+  controls: {
+    'one that waits for a body for as long as it takes': {
+      change: ['src/http/core/connection.ts', 'BODY_TIMEOUT_MS = 10_000', 'BODY_TIMEOUT_MS = 100_000'],
       caught: /was not cut off/,
     },
-    {
-      build: 'one that waits for a reader for as long as it takes',
-      changes: [
-        { file: 'src/http/core/connection.ts', from: 'const UNREAD_MS = 5_000', to: 'const UNREAD_MS = 500_000' },
-      ],
+    'one that waits for a reader for as long as it takes': {
+      change: ['src/http/core/connection.ts', 'const UNREAD_MS = 5_000', 'const UNREAD_MS = 500_000'],
       caught: /reading was not cut off/,
     },
-  ],
+  },
 });
 
 /** Gives after how many seconds it was cut off. */

@@ -62,34 +62,33 @@ fault({
     await writing;
     return `${seen.join(', ')}, ${ledger.acknowledged.size} written meanwhile`;
   },
-  controls: [
-    {
-      build: 'one that commits on the thread that answers',
+  controls: {
+    'one that commits on the thread that answers': {
       changes: [
-        {
-          file: 'src/storage/sqlite/group-commit.ts',
-          from: 'workerData: { path, lockPath },',
-          to: 'workerData: { path, lockPath, done },',
-        },
-        {
-          file: 'src/storage/sqlite/group-commit.ts',
-          from: 'const thread = new Worker(',
-          to: 'const done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
-        },
-        {
-          file: 'src/storage/sqlite/group-commit.ts',
-          from: '[first.image.bytes.buffer] : [],\n    );',
-          to: '[first.image.bytes.buffer] : [],\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
-        },
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: '  port.postMessage(result);',
-          to: '  port.postMessage(result); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
-        },
+        [
+          'src/storage/sqlite/group-commit.ts',
+          'workerData: { path, lockPath },',
+          'workerData: { path, lockPath, done },',
+        ],
+        [
+          'src/storage/sqlite/group-commit.ts',
+          'const thread = new Worker(',
+          'const done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
+        ],
+        [
+          'src/storage/sqlite/group-commit.ts',
+          '[first.image.bytes.buffer] : [],\n    );',
+          '[first.image.bytes.buffer] : [],\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
+        ],
+        [
+          'src/storage/sqlite/writer-thread.ts',
+          '  port.postMessage(result);',
+          '  port.postMessage(result); Atomics.store(workerData.done, 0, 1); Atomics.notify(workerData.done, 0);',
+        ],
       ],
       caught: /: \d+ of \d+ took \d+ ms or longer while a sync takes/,
     },
-  ],
+  },
 });
 
 /** Each connection sends a record that is as long as can be, then the next, whatever the answer. Gives the most memory. */

@@ -63,26 +63,23 @@ fault({
     listener.close();
     return `${tried.toLocaleString('en')} URLs, 0 connects${names ? `; NAMES NOT TRIED: ${names}` : ''}`;
   },
-  controls: [
-    {
-      build: 'one that takes the platform address of Azure for a public one',
-      changes: [{ file: 'src/webhooks/target-guard.ts', from: `'168.63.129.16/32', `, to: '' }],
+  controls: {
+    'one that takes the platform address of Azure for a public one': {
+      change: ['src/webhooks/target-guard.ts', `'168.63.129.16/32', `, ''],
       caught: /168\.63\.129\.16:\d+\/ may be added/,
     },
-    {
-      build: 'one that does not see an address of IPv4 at the end of one of IPv6',
-      changes: [{ file: 'src/webhooks/target-guard.ts', from: ' && !isIsatap(parsed)', to: '' }],
+    'one that does not see an address of IPv4 at the end of one of IPv6': {
+      change: ['src/webhooks/target-guard.ts', ' && !isIsatap(parsed)', ''],
       caught: /5efe:127\.0\.0\.1\]:\d+\/ may be added/,
     },
-    {
-      build: 'one that checks addresses when a webhook is added, and no more when it connects',
+    'one that checks addresses when a webhook is added, and no more when it connects': {
       changes: [
-        { file: 'src/webhooks/post-to-receiver.ts', from: '        lookup: lookupFor(url),\n', to: '' },
-        { file: 'src/webhooks/post-to-receiver.ts', from: 'if (isIP(literalOf(url))) await', to: 'if (false) await' },
+        ['src/webhooks/post-to-receiver.ts', '        lookup: lookupFor(url),\n', ''],
+        ['src/webhooks/post-to-receiver.ts', 'if (isIP(literalOf(url))) await', 'if (false) await'],
       ],
       caught: /connects to where webhooks may not lead/,
     },
-  ],
+  },
 });
 
 /** Gives how many URLs there were. */

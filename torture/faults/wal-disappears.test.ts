@@ -101,75 +101,39 @@ fault({
       return endedMs;
     }
   },
-  controls: [
-    {
-      build: 'one that looks at the database file alone',
+  controls: {
+    'one that looks at the database file alone': {
       changes: [
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: 'const ofCommit = [path, wal]',
-          to: 'const ofCommit = [path]',
-        },
-        { file: 'src/storage/sqlite/writer-thread.ts', from: 'findLost(allFiles)', to: 'findLost(ofCommit)' },
+        ['src/storage/sqlite/writer-thread.ts', 'const ofCommit = [path, wal]', 'const ofCommit = [path]'],
+        ['src/storage/sqlite/writer-thread.ts', 'findLost(allFiles)', 'findLost(ofCommit)'],
       ],
       caught: /a record is acknowledged after -wal is gone/,
     },
-    {
-      build: 'one that looks for the WAL only at intervals',
-      changes: [
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: 'const ofCommit = [path, wal]',
-          to: 'const ofCommit = [path]',
-        },
-      ],
+    'one that looks for the WAL only at intervals': {
+      change: ['src/storage/sqlite/writer-thread.ts', 'const ofCommit = [path, wal]', 'const ofCommit = [path]'],
       caught: /a record is acknowledged after -wal is gone/,
     },
-    {
-      build: 'one that looks for the WAL only after a commit',
-      changes: [
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: 'if (lost !== undefined) endWithout(lost);',
-          to: 'void lost;',
-        },
-      ],
+    'one that looks for the WAL only after a commit': {
+      change: ['src/storage/sqlite/writer-thread.ts', 'if (lost !== undefined) endWithout(lost);', 'void lost;'],
       caught: /the server continues without -wal while it is idle/,
     },
-    {
-      build: 'one that does not save the records of a WAL without a name',
-      changes: [
-        {
-          file: 'src/storage/sqlite/writer-thread.ts',
-          from: 'if (lost.name === wal) {',
-          to: 'if (hasLost === false) {',
-        },
+    'one that does not save the records of a WAL without a name': {
+      change: ['src/storage/sqlite/writer-thread.ts', 'if (lost.name === wal) {', 'if (hasLost === false) {'],
+      caught: /were acknowledged, and lost|is damaged|It is not known/,
+    },
+    'one that leaves another WAL in place of its own': {
+      change: [
+        'src/storage/sqlite/open-database-files.ts',
+        '  const draft =',
+        '  if (existsSync(lost.name)) return;\n  const draft =',
       ],
       caught: /were acknowledged, and lost|is damaged|It is not known/,
     },
-    {
-      build: 'one that leaves another WAL in place of its own',
-      changes: [
-        {
-          file: 'src/storage/sqlite/open-database-files.ts',
-          from: '  const draft =',
-          to: '  if (existsSync(lost.name)) return;\n  const draft =',
-        },
-      ],
-      caught: /were acknowledged, and lost|is damaged|It is not known/,
-    },
-    {
-      build: 'one that waits for its clients to end',
-      changes: [
-        {
-          file: 'src/cli/serve.ts',
-          from: 'if (exitStatus !== 0) setTimeout(',
-          to: 'if (exitStatus > 1) setTimeout(',
-        },
-      ],
+    'one that waits for its clients to end': {
+      change: ['src/cli/serve.ts', 'if (exitStatus !== 0) setTimeout(', 'if (exitStatus > 1) setTimeout('],
       caught: /the server (ends after|continues)/,
     },
-  ],
+  },
 });
 
 async function writeSome(server: TestServer, { acknowledged }: Ledger): Promise<void> {
