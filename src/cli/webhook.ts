@@ -15,9 +15,9 @@ import {
 } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { UsageError } from '../lib/user-error.ts';
-import { createAttempts, toTestResult } from '../webhooks/post-to-receiver.ts';
+import { createReceiverClient, toTestResult } from '../webhooks/receiver-client.ts';
 import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
-import { createTargets } from '../webhooks/target-guard.ts';
+import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { requireDatabase, withStore } from './database-access.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, timeToSecond, toTable } from './terminal/table.ts';
@@ -26,7 +26,7 @@ const MAX_LISTED = 1000;
 
 export async function addWebhook(config: Config, url: string, options: { events?: string }): Promise<void> {
   const events = readEvents(options.events);
-  const target = await createTargets({ allowPrivate: config.allowPrivateWebhooks })
+  const target = await createTargetGuard({ allowPrivate: config.allowPrivateWebhooks })
     .check(url)
     .catch((error: Error) => {
       throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
@@ -112,9 +112,12 @@ export async function replayChanges(config: Config, id: string, options: { from:
 /** Exit status 1 when it was not delivered. */
 export async function testWebhook(config: Config, id: string): Promise<void> {
   const webhook = await inStore(config, (store) => store.getWebhook(requireId(id)));
-  const attempts = createAttempts(createTargets({ allowPrivate: config.allowPrivateWebhooks }));
-  const result = toTestResult(await attempts.send(webhook.url, toTestMessage(webhook, Date.now())));
-  attempts.close();
+  const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
+  const receiverClient = createReceiverClient(targetGuard, (error) => {
+    throw error;
+  });
+  const result = toTestResult(await receiverClient.post(webhook.url, toTestMessage(webhook, Date.now())));
+  receiverClient.close();
   const { delivered, code, error, answer = '', milliseconds } = result;
   const words = delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`;
   report(answer === '' ? words : `${words}\n${answer}`, result);

@@ -16,12 +16,13 @@ import { endHandshakes, stopListening } from '../http/core/connection.ts';
 import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
 import { createApp } from '../http/pipeline.ts';
 import { UserError } from '../lib/user-error.ts';
+import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { Traces } from '../observability/tracing.ts';
 import { type Delivery, startDelivery } from '../webhooks/delivery-loop.ts';
-import { createAttempts } from '../webhooks/post-to-receiver.ts';
-import { createTargets } from '../webhooks/target-guard.ts';
+import { createReceiverClient } from '../webhooks/receiver-client.ts';
+import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { openStore } from './open-store.ts';
 
 /** Time for which an idle connection may send one more request: a client that is just sending sees no reset. */
@@ -58,8 +59,8 @@ export async function startService(config: Config, { observe: log, onFailure }: 
   const opened = await openStore(config.database, { role: 'server', observe, onFailure });
   const store = traces ? traces.ofStore(opened) : opened;
   metrics = createMetrics(store, observe);
-  const targets = createTargets({ allowPrivate: config.allowPrivateWebhooks });
-  const attempts = createAttempts(targets);
+  const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
+  const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   let delivery: Delivery | undefined;
   const draining = new AbortController();
   const server = createApp({
@@ -69,7 +70,7 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     observe,
     traces,
     metrics,
-    webhooks: { targets, attempts, onChange: () => delivery?.wake() },
+    webhooks: { targetGuard, receiverClient, onChange: () => delivery?.wake() },
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
@@ -82,7 +83,12 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     await store.close();
     throw error;
   });
-  delivery = startDelivery({ store, attempts, node, observe: traces ? tellBoth(observe, traces.observe) : observe });
+  delivery = startDelivery({
+    store,
+    receiverClient,
+    node,
+    observe: traces ? tellBoth(observe, traces.observe) : observe,
+  });
   const url = address + config.basePath;
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
   if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });

@@ -9,7 +9,7 @@ import { until } from '../../testing/until.ts';
 import type { Store } from '../domain/store.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
 import { startDelivery } from './delivery-loop.ts';
-import type { Attempts } from './post-to-receiver.ts';
+import type { ReceiverClient } from './receiver-client.ts';
 
 const BY = { tokenId: 'cli' };
 const OK = { delivered: true, code: 200, answer: '', durationMs: 1 };
@@ -29,10 +29,10 @@ function addWebhook(store: Store, id: string): Promise<unknown> {
 }
 
 /** The clock on the wall is ahead by as much as `aheadMs` says. */
-async function createFirst(t: TestContext, send: Attempts['send'], aheadMs: () => number): Promise<void> {
+async function createFirst(t: TestContext, post: ReceiverClient['post'], aheadMs: () => number): Promise<void> {
   const store = await openStore();
   const clock = () => Date.now() + aheadMs();
-  const delivery = startDelivery({ store, attempts: { send, close() {} }, node: 'test', observe() {}, clock });
+  const delivery = startDelivery({ store, receiverClient: { post, close() {} }, node: 'test', observe() {}, clock });
   t.after(() => delivery.stop());
   await addWebhook(store, 'whk_1');
   delivery.wake();
@@ -43,8 +43,8 @@ test('outcomes that could not be recorded hold up nothing for good, also when th
   const store = await openStore();
   let isBroken = false;
   const sent: string[] = [];
-  const attempts: Attempts = {
-    async send(url) {
+  const receiverClient: ReceiverClient = {
+    async post(url) {
       sent.push(url);
       return OK;
     },
@@ -58,7 +58,7 @@ test('outcomes that could not be recorded hold up nothing for good, also when th
         return store.recordDeliveries(node, progress);
       },
     },
-    attempts,
+    receiverClient,
     node: 'test',
     observe() {},
   });
@@ -86,8 +86,8 @@ test('more webhooks that are slow than may be under way stop nobody else', async
   const count = 2300;
   await Promise.all(Array.from({ length: count }, (_, n) => addWebhook(store, `whk_${n}`)));
   let [underWay, most, sent] = [0, 0, 0];
-  const attempts: Attempts = {
-    async send() {
+  const receiverClient: ReceiverClient = {
+    async post() {
       most = Math.max(most, ++underWay);
       await sleep(300);
       underWay--;
@@ -96,7 +96,7 @@ test('more webhooks that are slow than may be under way stop nobody else', async
     },
     close() {},
   };
-  const delivery = startDelivery({ store, attempts, node: 'test', observe() {} });
+  const delivery = startDelivery({ store, receiverClient, node: 'test', observe() {} });
   t.after(() => delivery.stop());
   let longestMs = 0;
   let last = process.threadCpuUsage(); // a busy machine makes it late, but not busy itself

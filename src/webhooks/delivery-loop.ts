@@ -7,9 +7,9 @@ import type { ChangeStore } from '../domain/change.ts';
 import type { DeliveryStore, Progress, StoredWebhook } from '../domain/webhook.ts';
 import { createBugReport, isUnavailable } from '../observability/bug-report.ts';
 import type { Observe } from '../observability/service-events.ts';
+import { createChangeLogReader, isPruned } from './change-log-reader.ts';
 import type { Entry } from './per-plant-queue.ts';
-import { type Attempts, MAX_ATTEMPT_MS, type Outcome } from './post-to-receiver.ts';
-import { createLogReader, isPruned } from './shared-log-reader.ts';
+import { MAX_ATTEMPT_MS, type Outcome, type ReceiverClient } from './receiver-client.ts';
 import { toMessage } from './signed-message.ts';
 import { type Courier, createCourier } from './webhook-queue.ts';
 
@@ -40,7 +40,7 @@ const LAST_ANSWERS_MS = 2000;
 
 export interface DeliveryOptions {
   store: DeliveryStore & ChangeStore;
-  attempts: Attempts;
+  receiverClient: ReceiverClient;
   /** Names this process among others on the same database. */
   node: string;
   observe: Observe;
@@ -53,7 +53,7 @@ export interface Delivery {
   stop(): Promise<void>;
 }
 
-export function startDelivery({ store, attempts, node, observe, clock = Date.now }: DeliveryOptions): Delivery {
+export function startDelivery({ store, receiverClient, node, observe, clock = Date.now }: DeliveryOptions): Delivery {
   const couriers = new Map<string, Courier>();
   /** They send nothing any more, as somebody has changed or removed their webhook, and end with their last answer. */
   const ending = new Set<Courier>();
@@ -68,7 +68,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
   /** Somebody has just wanted some delivery again. */
   const askAgain = new Set<Courier>();
   const stopping = new AbortController();
-  const log = createLogReader(store);
+  const log = createChangeLogReader(store);
   const reportBug = createBugReport(observe);
   /** Each after a bug, by the clock that only goes on. */
   const pausedUntilMs = new WeakMap<Courier, number>();
@@ -114,7 +114,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       while (inFlight > 0 && performance.now() < endMs) await sleep(10);
       await recordAll();
       couriers.clear(); // what still comes does not count
-      attempts.close();
+      receiverClient.close();
       await store.releaseWebhooks(node).catch(note);
       isOver = true;
     },
@@ -301,7 +301,7 @@ export function startDelivery({ store, attempts, node, observe, clock = Date.now
       if (!change) outcome = 'gone';
       else if (!maySend(courier))
         outcome = 'unread'; // that took so long that it is no longer ours
-      else outcome = await attempts.send(courier.webhook.url, toMessage(courier.webhook, change, clock()));
+      else outcome = await receiverClient.post(courier.webhook.url, toMessage(courier.webhook, change, clock()));
     } catch (error) {
       noteOf(courier, error);
       outcome = 'unread';

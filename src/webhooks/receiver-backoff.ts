@@ -1,7 +1,7 @@
 // How fast a receiver may be sent to: more at once with each quick answer, fewer with each failure, and when all fails,
 // something new only now and then, to see if it is well again.
 
-import { MAX_RETRY_AFTER_MS, type Outcome } from './post-to-receiver.ts';
+import { MAX_RETRY_AFTER_MS, type Outcome } from './receiver-client.ts';
 
 const MAX_WINDOW = 32;
 const QUICK_MS = 1000;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Address, createTargets } from './target-guard.ts';
+import { type Address, createTargetGuard } from './target-guard.ts';
 
 const NAMES: Record<string, string[]> = {
   'public.example': ['93.184.215.14', '2606:4700::6810:84e5'],
@@ -17,8 +17,8 @@ async function resolve(name: string): Promise<Address[]> {
   return addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 }
 
-const closed = createTargets({ allowPrivate: false, resolve });
-const open = createTargets({ allowPrivate: true, resolve });
+const closed = createTargetGuard({ allowPrivate: false, resolve });
+const open = createTargetGuard({ allowPrivate: true, resolve });
 
 /** By what is between https:// and the path. */
 const FORBIDDEN_HOSTS = {
@@ -97,7 +97,7 @@ test('a public address, or a name with public addresses only, may be connected t
 
 test('a name that is not known yet is taken; a bug in the look-up is not taken for that', async () => {
   await closed.check('https://unknown.example/');
-  const broken = createTargets({ allowPrivate: false, resolve: async () => [{ address: 'nonsense', family: 4 }] });
+  const broken = createTargetGuard({ allowPrivate: false, resolve: async () => [{ address: 'nonsense', family: 4 }] });
   await assert.rejects(broken.check('https://unknown.example/'), /address/);
 });
 

@@ -1,4 +1,4 @@
-// Where a webhook may point: https to public addresses, and with the operator's consent also into private networks.
+// The addresses a webhook may point to: public ones over https, and private networks if the operator allows them.
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -8,8 +8,8 @@ import { MAX_URL_CHARS } from '../domain/webhook.ts';
 import { withDeadline } from '../lib/deadline.ts';
 
 const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
-/** Who adds a webhook waits no longer for its name: it is looked up again for each connection. */
-const LOOK_UP_WITHIN_MS = 2000;
+/** Time that adding a webhook waits for a name server. Each connection resolves the name again. */
+const RESOLVE_TIMEOUT_MS = 2000;
 const PRIVATE = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
 
 export interface Address {
@@ -17,30 +17,27 @@ export interface Address {
   family: number;
 }
 
-/** All addresses of a name. */
+/** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
 export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
 
-export interface Targets {
-  /**
-   * Gives the URL as it is kept. Throws `not_valid` for one that could never be sent to; one whose name is not known now
-   * may be, later.
-   */
+export interface TargetGuard {
+  /** Returns the URL in its stored form. Throws `not_valid` if it is not allowed; an unknown name is, since it may resolve later. */
   check(url: string): Promise<string>;
-  /** Those to connect to. Throws when any of them is out of bounds: a name must not lead to where its URL may not. */
+  /** Returns the addresses to connect to. Throws `ForbiddenTarget` if any of them is not allowed. */
   addressesOf(url: URL): Promise<Address[]>;
 }
 
-export function createTargets(options: { allowPrivate: boolean; resolve?: Resolve }): Targets {
+export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Resolve }): TargetGuard {
   const { allowPrivate, resolve = resolveName } = options;
   return {
     async check(text) {
       const url = readUrl(text, allowPrivate);
-      const found = withDeadline(addressesOf(url), LOOK_UP_WITHIN_MS, () => undefined);
+      const found = withDeadline(addressesOf(url), RESOLVE_TIMEOUT_MS, () => undefined);
       await found.catch((error: NodeJS.ErrnoException) => {
-        if (error instanceof ForbiddenTarget) throw refuse(error.message);
-        if (error.code === undefined) throw error; // nothing that a name server says
+        if (error instanceof ForbiddenTarget) throw invalidUrl(error.message);
+        if (error.code === undefined) throw error; // no name server causes it
       });
       return url.href;
     },
@@ -66,10 +63,10 @@ export function createTargets(options: { allowPrivate: boolean; resolve?: Resolv
   }
 }
 
-/** All addresses of IPv6 that anybody has been given; what the library knows nothing of is outside. */
+/** The only IPv6 range that is assigned to networks; `ipaddr.js` takes unknown ranges for unicast. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Public by their number, yet only machines inside a cloud reach them: Azure's platform, IBM's services. */
+/** Public address ranges that only machines inside a cloud reach: Azure's platform, IBM's services. */
 const PLATFORMS = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((range) => ipaddr.IPv4.parseCIDR(range));
 
 function rangeOf(address: string): string {
@@ -80,30 +77,30 @@ function rangeOf(address: string): string {
   return PLATFORMS.some((platform) => parsed.match(platform)) ? 'private' : range;
 }
 
-/** Its last half names an address of IPv4 (RFC 5214), whatever network the first half names. */
+/** True if the last half holds an IPv4 address (RFC 5214), whatever network the first half names. */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe;
 }
 
-/** The host without the brackets of IPv6. */
+/** Returns the host without the brackets of IPv6. */
 export function literalOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** What it says goes on after "The URL". */
+/** An address that is not allowed. The message continues the words "The URL". */
 export class ForbiddenTarget extends Error {}
 
 function readUrl(text: string, allowPrivate: boolean): URL {
-  if (text.length > MAX_URL_CHARS) throw refuse(`must not be longer than ${MAX_URL_CHARS} characters`);
+  if (text.length > MAX_URL_CHARS) throw invalidUrl(`must not be longer than ${MAX_URL_CHARS} characters`);
   const url = URL.parse(text);
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === '')
-    throw refuse('must be a URL such as https://example.com/plants');
-  if (url.protocol !== 'https:' && !allowPrivate) throw refuse(HTTPS_ONLY);
-  if (url.username !== '' || url.password !== '') throw refuse('must not hold a user name or a password');
-  if (text.includes('#')) throw refuse('must not hold a "#"');
+    throw invalidUrl('must be a URL such as https://example.com/plants');
+  if (url.protocol !== 'https:' && !allowPrivate) throw invalidUrl(HTTPS_ONLY);
+  if (url.username !== '' || url.password !== '') throw invalidUrl('must not hold a user name or a password');
+  if (text.includes('#')) throw invalidUrl('must not hold a "#"');
   return url;
 }
 
-function refuse(finding: string): PlantStoreError {
+function invalidUrl(finding: string): PlantStoreError {
   return new PlantStoreError('not_valid', `"url" ${finding}`);
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { Change } from '../domain/change.ts';
 import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from '../domain/webhook.ts';
 import type { Entry } from './per-plant-queue.ts';
-import type { Outcome } from './post-to-receiver.ts';
+import type { Outcome } from './receiver-client.ts';
 import { type Courier, createCourier, RETRY_AFTER_MS } from './webhook-queue.ts';
 
 const HOUR_MS = 3_600_000;

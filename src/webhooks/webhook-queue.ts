@@ -11,8 +11,8 @@ import {
 } from '../domain/webhook.ts';
 import type { DeliveryResult } from '../observability/service-events.ts';
 import { createPlantQueue, type Entry, isUnderWay, toEntry } from './per-plant-queue.ts';
-import type { Outcome } from './post-to-receiver.ts';
 import { createPace } from './receiver-backoff.ts';
+import type { Outcome } from './receiver-client.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

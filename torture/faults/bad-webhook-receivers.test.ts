@@ -42,7 +42,7 @@ fault({
   },
   controls: {
     'one that reads answers to their end': {
-      change: ['src/webhooks/post-to-receiver.ts', 'if (bytes >= MAX_ANSWER_BYTES) response.destroy();', ''],
+      change: ['src/webhooks/receiver-client.ts', 'if (bytes >= MAX_RESPONSE_BYTES) response.destroy();', ''],
       caught: /KiB of an answer were read/,
     },
   },

@@ -74,8 +74,8 @@ fault({
     },
     'one that checks addresses when a webhook is added, and no more when it connects': {
       changes: [
-        ['src/webhooks/post-to-receiver.ts', '        lookup: lookupFor(url),\n', ''],
-        ['src/webhooks/post-to-receiver.ts', 'if (isIP(literalOf(url))) await', 'if (false) await'],
+        ['src/webhooks/receiver-client.ts', '        lookup: lookupFor(url),\n', ''],
+        ['src/webhooks/receiver-client.ts', 'if (isIP(literalOf(url))) await', 'if (false) await'],
       ],
       caught: /connects to where webhooks may not lead/,
     },

@@ -7,8 +7,8 @@ import { send } from '../../../testing/request.ts';
 import { makeFolder, startServer } from '../../../testing/server.ts';
 import { createMetrics } from '../../observability/metrics.ts';
 import { openStore } from '../../service/open-store.ts';
-import { createAttempts } from '../../webhooks/post-to-receiver.ts';
-import { createTargets } from '../../webhooks/target-guard.ts';
+import { createReceiverClient } from '../../webhooks/receiver-client.ts';
+import { createTargetGuard } from '../../webhooks/target-guard.ts';
 import type { Access, Route } from '../core/route.ts';
 import { createRoutes, requireAccess } from '../routes/all-routes.ts';
 
@@ -26,8 +26,8 @@ const OPEN = [
 async function readTable(): Promise<Route[]> {
   const path = join(makeFolder(), 'table.db');
   const store = await openStore({ kind: 'sqlite', path }, { role: 'command', observe() {}, onFailure() {} });
-  const targets = createTargets({ allowPrivate: false });
-  const webhooks = { targets, attempts: createAttempts(targets), onChange() {} };
+  const targetGuard = createTargetGuard({ allowPrivate: false });
+  const webhooks = { targetGuard, receiverClient: createReceiverClient(targetGuard, assert.ifError), onChange() {} };
   const stopping = new AbortController().signal;
   const metrics = createMetrics(store);
   const mcp = {

@@ -18,9 +18,9 @@ import {
   WebhookWithSecret,
 } from '../../domain/webhook.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
-import { type Attempts, toTestResult } from '../../webhooks/post-to-receiver.ts';
+import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';
 import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
-import type { Targets } from '../../webhooks/target-guard.ts';
+import type { TargetGuard } from '../../webhooks/target-guard.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from '../core/parameters.ts';
 import { jsonBody, NO_STORE, type Route, route } from '../core/route.ts';
 
@@ -30,8 +30,8 @@ const READS_PLANTS = ['admin', 'plants:read'] as const;
 const MAX_TESTS = 16;
 
 export interface WebhookTools {
-  targets: Targets;
-  attempts: Attempts;
+  targetGuard: TargetGuard;
+  receiverClient: ReceiverClient;
   /** What is sent, or how, has changed. */
   onChange(): void;
 }
@@ -39,7 +39,7 @@ export interface WebhookTools {
 export function webhookRoutes(
   store: WebhookStore,
   basePath: string,
-  { targets, attempts, onChange }: WebhookTools,
+  { targetGuard, receiverClient, onChange }: WebhookTools,
   clock: () => number,
 ): Route[] {
   const runBounded = createSemaphore({
@@ -65,7 +65,7 @@ export function webhookRoutes(
         headers: { Location: 'Path of the webhook', ...NO_STORE },
       },
       async handle({ body: { url, events = DEFAULT_EVENTS }, reply }) {
-        const target = await targets.check(url);
+        const target = await targetGuard.check(url);
         const secret = mintWebhookSecret();
         const wanted = { id: mintWebhookId(), url: target, events: [...new Set(events)], secret, createdMs: clock() };
         const webhook = await store.addWebhook(wanted);
@@ -161,7 +161,7 @@ export function webhookRoutes(
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
-        return toTestResult(await runBounded(() => attempts.send(webhook.url, toTestMessage(webhook, clock()))));
+        return toTestResult(await runBounded(() => receiverClient.post(webhook.url, toTestMessage(webhook, clock()))));
       },
     }),
     route({

@@ -4,18 +4,21 @@ import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { startReceiver } from '../../testing/receiver.ts';
 import { quickEnough, until } from '../../testing/until.ts';
-import { type Attempts, createAttempts } from './post-to-receiver.ts';
-import { createTargets, type Resolve } from './target-guard.ts';
+import { createReceiverClient, type ReceiverClient } from './receiver-client.ts';
+import { createTargetGuard, type Resolve } from './target-guard.ts';
 
 const MESSAGE = { headers: { 'content-length': '2', 'webhook-id': 'msg_1' }, body: '{}' };
 
-function attemptsWith(allowPrivate: boolean, resolve?: Resolve): Attempts {
-  const attempts = createAttempts(createTargets({ allowPrivate, ...(resolve && { resolve }) }));
-  after(() => attempts.close());
-  return attempts;
+function clientWith(allowPrivate: boolean, resolve?: Resolve): ReceiverClient {
+  const receiverClient = createReceiverClient(
+    createTargetGuard({ allowPrivate, ...(resolve && { resolve }) }),
+    assert.ifError,
+  );
+  after(() => receiverClient.close());
+  return receiverClient;
 }
 
-const attempts = attemptsWith(true);
+const receiverClient = clientWith(true);
 
 /** Says what it is told to whoever connects, byte for byte. */
 async function startRaw(onConnection: (socket: Socket) => void): Promise<{ url: string; connections(): number }> {
@@ -47,7 +50,7 @@ test('any 2xx is delivered, and all else is not', async () => {
     [500, false],
   ] as const) {
     receiver.answer((_request, response) => response.writeHead(code).end());
-    const outcome = await attempts.send(receiver.url, MESSAGE);
+    const outcome = await receiverClient.post(receiver.url, MESSAGE);
     assert.deepEqual([outcome.delivered, outcome.code], [delivered, code]);
     assert.equal(outcome.error, delivered ? undefined : `The receiver answered ${code}`);
   }
@@ -57,7 +60,7 @@ test('any 2xx is delivered, and all else is not', async () => {
 test('a redirect is not followed', async () => {
   const there = await startReceiver();
   const receiver = await startReceiver((_request, response) => response.writeHead(307, { location: there.url }).end());
-  assert.equal((await attempts.send(receiver.url, MESSAGE)).code, 307);
+  assert.equal((await receiverClient.post(receiver.url, MESSAGE)).code, 307);
   assert.equal(there.connections(), 0);
 });
 
@@ -78,7 +81,7 @@ test('of an answer the first 1 KiB is kept, 64 KiB is read at most, and then the
     };
     write();
   });
-  const outcome = await attempts.send(receiver.url, MESSAGE);
+  const outcome = await receiverClient.post(receiver.url, MESSAGE);
   assert.equal(outcome.delivered, true);
   assert.equal(outcome.answer, 'x'.repeat(1024));
   while (!isCut) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -90,18 +93,18 @@ test('nothing is decompressed, and what is no text becomes text that can be kept
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped),
   );
-  const { answer = '' } = await attempts.send(receiver.url, MESSAGE);
+  const { answer = '' } = await receiverClient.post(receiver.url, MESSAGE);
   assert.ok(answer.length <= 1024 && answer.startsWith('\u001f\uFFFD'), answer.slice(0, 20));
   assert.doesNotMatch(answer, /\0|xxxx/);
   receiver.answer((_request, response) => response.end('é'.repeat(600)));
-  assert.equal((await attempts.send(receiver.url, MESSAGE)).answer, 'é'.repeat(512));
+  assert.equal((await receiverClient.post(receiver.url, MESSAGE)).answer, 'é'.repeat(512));
 });
 
 test('an answer whose rest never comes counts by its status, after a second', async () => {
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200).write('begun');
   });
-  const outcome = await attempts.send(receiver.url, MESSAGE);
+  const outcome = await receiverClient.post(receiver.url, MESSAGE);
   assert.deepEqual([outcome.delivered, outcome.answer], [true, 'begun']);
   assert.ok(outcome.durationMs >= 950 && outcome.durationMs < 3000, String(outcome.durationMs));
 });
@@ -115,7 +118,7 @@ for (const [what, bytes, error] of [
 ] as const) {
   test(`${what} is a failure with words`, async () => {
     const { url } = await startRaw((socket) => socket.end(bytes));
-    const outcome = await attempts.send(url, MESSAGE);
+    const outcome = await receiverClient.post(url, MESSAGE);
     assert.equal(outcome.delivered, false);
     assert.match(outcome.error ?? '', error);
   });
@@ -133,7 +136,7 @@ for (const [what, bytes] of [
       socket.write(bytes);
       setTimeout(() => socket.resetAndDestroy(), 20);
     });
-    const outcome = await attempts.send(url, MESSAGE);
+    const outcome = await receiverClient.post(url, MESSAGE);
     assert.deepEqual([outcome.delivered, outcome.error], [true, undefined]);
     assert.ok([200, 204].includes(outcome.code ?? 0));
   });
@@ -143,7 +146,7 @@ test('a few interim answers are passed over, and endless ones are cut off', asyn
   const some = await startRaw((socket) =>
     socket.end(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 200 OK\r\n\r\n`),
   );
-  assert.equal((await attempts.send(some.url, MESSAGE)).code, 200);
+  assert.equal((await receiverClient.post(some.url, MESSAGE)).code, 200);
   let isCut = false;
   const endless = await startRaw((socket) => {
     const flood = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)), 5);
@@ -154,7 +157,7 @@ test('a few interim answers are passed over, and endless ones are cut off', asyn
   });
   await quickEnough(1000, async () => {
     isCut = false;
-    const { error = '', durationMs } = await attempts.send(endless.url, MESSAGE);
+    const { error = '', durationMs } = await receiverClient.post(endless.url, MESSAGE);
     assert.match(error, /no final answer/);
     await until(() => isCut);
     return durationMs;
@@ -168,8 +171,8 @@ test('who closes a kept connection just when it is used again gets the message o
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
     socket.once('data', () => socket.destroy());
   });
-  assert.equal((await attempts.send(url, MESSAGE)).delivered, true);
-  assert.equal((await attempts.send(url, MESSAGE)).delivered, true);
+  assert.equal((await receiverClient.post(url, MESSAGE)).delivered, true);
+  assert.equal((await receiverClient.post(url, MESSAGE)).delivered, true);
   assert.deepEqual([requests, connections()], [2, 2]);
 });
 
@@ -182,12 +185,12 @@ test('Retry-After is read in seconds and as a date, up to a day', async () => {
     ['999999999', 86_400_000, 86_400_000],
   ] as const) {
     receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': value }).end());
-    const { retryAfterMs = 0 } = await attempts.send(receiver.url, MESSAGE);
+    const { retryAfterMs = 0 } = await receiverClient.post(receiver.url, MESSAGE);
     assert.ok(retryAfterMs >= min && retryAfterMs <= max, `${value}: ${retryAfterMs}`);
   }
   for (const value of ['soon', '-5', 'Thu, 01 Jan 1970 00:00:00 GMT']) {
     receiver.answer((_request, response) => response.writeHead(429, { 'retry-after': value }).end());
-    assert.equal((await attempts.send(receiver.url, MESSAGE)).retryAfterMs, undefined, value);
+    assert.equal((await receiverClient.post(receiver.url, MESSAGE)).retryAfterMs, undefined, value);
   }
 });
 
@@ -205,12 +208,15 @@ test('nothing is connected to where it may not be: by address, by name, or by a 
     ['evil.example', async () => loopback],
     ['mixed.example', async () => [{ address: '203.0.114.1', family: 4 }, ...loopback]],
   ] as [string, Resolve | undefined][]) {
-    const outcome = await attemptsWith(false, resolve).send(`https://${host}:${port}/`, MESSAGE);
+    const outcome = await clientWith(false, resolve).post(`https://${host}:${port}/`, MESSAGE);
     assert.match(outcome.error ?? '', /^The URL must not lead /, host);
   }
-  const targets = createTargets({ allowPrivate: false, resolve: rebinding });
-  await targets.check('https://rebinding.example/');
-  const outcome = await createAttempts(targets).send(`https://rebinding.example:${port}/`, MESSAGE);
+  const targetGuard = createTargetGuard({ allowPrivate: false, resolve: rebinding });
+  await targetGuard.check('https://rebinding.example/');
+  const outcome = await createReceiverClient(targetGuard, assert.ifError).post(
+    `https://rebinding.example:${port}/`,
+    MESSAGE,
+  );
   assert.match(outcome.error ?? '', /^The URL must not lead /);
   assert.equal(asked, 2, 'each connection is made to what was just checked');
   assert.equal(receiver.connections(), 0);
@@ -218,15 +224,23 @@ test('nothing is connected to where it may not be: by address, by name, or by a 
 
 test('a name is connected to at the address that was checked, and is told its own name', async () => {
   const receiver = await startReceiver();
-  const named = attemptsWith(true, async () => [{ address: '127.0.0.1', family: 4 }]);
-  assert.equal((await named.send(`http://shop.example:${receiver.port}/x`, MESSAGE)).delivered, true);
+  const named = clientWith(true, async () => [{ address: '127.0.0.1', family: 4 }]);
+  assert.equal((await named.post(`http://shop.example:${receiver.port}/x`, MESSAGE)).delivered, true);
   assert.equal(receiver.received[0]?.headers.host, `shop.example:${receiver.port}`);
 });
 
-test('close() breaks off what is under way', async () => {
+test('an error that no receiver can cause is reported as a bug, and the attempt has failed', async () => {
+  const bugs: unknown[] = [];
+  const resolve = async () => [{ address: 'nonsense', family: 4 }];
+  const broken = createReceiverClient(createTargetGuard({ allowPrivate: true, resolve }), (error) => bugs.push(error));
+  assert.equal((await broken.post('http://shop.example/', MESSAGE)).delivered, false);
+  assert.match(String(bugs), /address/);
+});
+
+test('close() aborts the requests in flight', async () => {
   const receiver = await startReceiver(() => {});
-  const own = attemptsWith(true);
-  const sent = own.send(receiver.url, MESSAGE);
+  const own = clientWith(true);
+  const sent = own.post(receiver.url, MESSAGE);
   await receiver.count(1);
   own.close();
   assert.equal((await sent).delivered, false);

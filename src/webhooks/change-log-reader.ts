@@ -13,7 +13,7 @@ const READS_AT_ONCE = 2;
 const READ_WITHIN_MS = 60_000;
 const MAX_KEPT_PAGES = 100;
 
-export interface LogReader {
+export interface ChangeLogReader {
   /** What comes after this change. Throws `changes_pruned`. */
   page(after: number): Promise<Change[]>;
   /** Undefined when it is gone. */
@@ -24,7 +24,7 @@ export interface LogReader {
   forget(): void;
 }
 
-export function createLogReader(store: ChangeStore): LogReader {
+export function createChangeLogReader(store: ChangeStore): ChangeLogReader {
   const pages = new Map<number, Promise<Change[]>>();
   const runBounded = createSemaphore({
     maxConcurrent: READS_AT_ONCE,

@@ -1,0 +1,213 @@
+// One POST to a receiver: the client connects only to addresses that the target guard allows, waits a limited time, reads a
+// limited part of the response, follows no redirect and decompresses nothing.
+
+import type * as http from 'node:http';
+import { isIP, type LookupFunction } from 'node:net';
+import type { TestResult } from '../domain/webhook.ts';
+import { Agent, request } from '../lib/lean-http.ts';
+import type { Message } from './signed-message.ts';
+import { ForbiddenTarget, literalOf, type TargetGuard } from './target-guard.ts';
+
+/** Time until the status of the response must have arrived. */
+const STATUS_TIMEOUT_MS = 15_000;
+/** Time for the rest of a response, which does not change the result. */
+const REST_TIMEOUT_MS = 1000;
+const MAX_RESPONSE_BYTES = 64 * 1024;
+const KEPT_RESPONSE_BYTES = 1024;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** Interim responses, such as 103, before the final one. */
+const MAX_INTERIM_RESPONSES = 3;
+const MAX_ERROR_CHARS = 200;
+export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+const IDLE_CONNECTION_MS = 4000;
+
+/** Longest time that one attempt takes. */
+export const MAX_ATTEMPT_MS = STATUS_TIMEOUT_MS + REST_TIMEOUT_MS;
+
+export interface Outcome {
+  delivered: boolean;
+  code?: number;
+  answer?: string;
+  /** Why it was not delivered. */
+  error?: string;
+  retryAfterMs?: number;
+  durationMs: number;
+}
+
+type Result = Omit<Outcome, 'durationMs'>;
+
+export interface ReceiverClient {
+  /** Sends a message. A failure of the receiver is an outcome; only a URL that is none throws. */
+  post(url: string, message: Message): Promise<Outcome>;
+  /** Aborts the requests in flight. */
+  close(): void;
+}
+
+/** `onBug` receives errors that no receiver can cause; the attempt then counts as failed, too. */
+export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown) => void): ReceiverClient {
+  const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
+  const plain = { request, agent: new Agent(options) };
+  let secure: Promise<typeof plain> | undefined;
+
+  return {
+    async post(text, message) {
+      const startMs = performance.now();
+      const result = await attempt(new URL(text), message).catch((error): Result => {
+        if (!isExpected(error)) onBug(error);
+        return { delivered: false, error: describeError(error) };
+      });
+      return { ...result, durationMs: performance.now() - startMs };
+    },
+    close() {
+      plain.agent.destroy();
+      secure?.then(({ agent }) => agent.destroy());
+    },
+  };
+
+  /** Loads TLS on first use, since that takes a while. */
+  function loadSecure(): Promise<typeof plain> {
+    secure ??= import('node:https').then(({ request, Agent }) => ({ request, agent: new Agent(options) }));
+    return secure;
+  }
+
+  async function attempt(url: URL, message: Message): Promise<Result> {
+    if (isIP(literalOf(url))) await guard.addressesOf(url); // Node calls no lookup for an IP address
+    const protocol = url.protocol === 'https:' ? await loadSecure() : plain;
+    const endMs = performance.now() + STATUS_TIMEOUT_MS;
+    try {
+      return await postOnce(url, message, protocol, endMs);
+    } catch (error) {
+      // The receiver closed a kept connection just before it was used again, which says nothing about the receiver.
+      if (error instanceof KeptConnectionLost) return postOnce(url, message, protocol, endMs);
+      throw error;
+    }
+  }
+
+  function postOnce(url: URL, { headers, body }: Message, protocol: typeof plain, endMs: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const request = protocol.request(url, {
+        method: 'POST',
+        headers,
+        agent: protocol.agent,
+        lookup: lookupFor(url),
+        maxHeaderSize: MAX_HEADER_BYTES,
+      });
+      const timeout = setTimeout(() => request.destroy(new ReceiverFailure(TIMED_OUT)), endMs - performance.now());
+      let hasStatus = false;
+      let interims = 0;
+      request.on('information', () => {
+        if (++interims > MAX_INTERIM_RESPONSES)
+          request.destroy(new ReceiverFailure('The receiver gives no final answer'));
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        clearTimeout(timeout);
+        if (hasStatus) return; // the status counts, whatever follows it
+        const isLost = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+        reject(isLost ? new KeptConnectionLost(error.message) : error);
+      });
+      request.on('response', (response) => {
+        hasStatus = true;
+        clearTimeout(timeout);
+        readResponse(response).then(resolve, reject);
+      });
+      request.on('close', () => {
+        clearTimeout(timeout);
+        if (!hasStatus) reject(new ReceiverFailure('The receiver gave no answer')); // such as a request for an upgrade
+      });
+      request.end(body);
+    });
+  }
+
+  /** Makes the connection go to the addresses that were checked, and to no others. */
+  function lookupFor(url: URL): LookupFunction {
+    return (_hostname, { all }, callback) => {
+      guard.addressesOf(url).then(
+        (addresses) => {
+          const [first] = addresses;
+          if (all) callback(null, addresses);
+          else callback(null, first?.address ?? '', first?.family);
+        },
+        (error) => callback(error, []),
+      );
+    };
+  }
+}
+
+export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcome): TestResult {
+  return { ...outcome, milliseconds: Math.round(durationMs) };
+}
+
+class KeptConnectionLost extends Error {}
+
+/** What the receiver did wrong, where Node has no error for it. */
+class ReceiverFailure extends Error {}
+
+async function readResponse(response: http.IncomingMessage): Promise<Result> {
+  const { statusCode: code = 0, headers } = response;
+  const answer = toText(await readStart(response));
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const delivered = code >= 200 && code <= 299;
+  return {
+    delivered,
+    ...(code >= 100 && { code }),
+    answer,
+    ...(!delivered && { error: `The receiver answered ${code}` }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  };
+}
+
+/** Reads until the response ends, is long enough, or takes too long. */
+function readStart(response: http.IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let kept = Buffer.alloc(0);
+    const timeout = setTimeout(() => response.destroy(), REST_TIMEOUT_MS);
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (kept.length < KEPT_RESPONSE_BYTES) kept = Buffer.concat([kept, chunk]).subarray(0, KEPT_RESPONSE_BYTES);
+      if (bytes >= MAX_RESPONSE_BYTES) response.destroy();
+    });
+    response.on('error', () => {}); // the status counts, however the rest ends
+    response.on('close', () => {
+      clearTimeout(timeout);
+      resolve(kept);
+    });
+  });
+}
+
+/** Decodes bytes to text that every database can hold. */
+function toText(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
+}
+
+/** Reads seconds or a date. */
+function parseRetryAfter(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
+  return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
+}
+
+const TIMED_OUT = `No answer within ${STATUS_TIMEOUT_MS / 1000} s`;
+const DESCRIPTIONS: Record<string, string> = {
+  ECONNREFUSED: 'The connection was refused',
+  ECONNRESET: 'The receiver closed the connection without an answer',
+  ENOTFOUND: 'The name cannot be found',
+  EAI_AGAIN: 'The name cannot be found now',
+  HPE_HEADER_OVERFLOW: 'The headers of the answer are too long',
+};
+
+/** True for what a receiver, its name server or the network can cause: all such errors of Node have a code. */
+function isExpected(error: NodeJS.ErrnoException): boolean {
+  return error instanceof ReceiverFailure || error instanceof ForbiddenTarget || error.code !== undefined;
+}
+
+function describeError(error: Error & { code?: string; errors?: Error[] }): string {
+  if (error instanceof ForbiddenTarget) return `The URL ${error.message}`;
+  const [first] = error.errors ?? []; // one for each address
+  const { code, message } = (first ?? error) as { code?: string; message: string };
+  const description = DESCRIPTIONS[code ?? ''] ?? (message || code || 'It failed');
+  return description
+    .replace(/\p{Cc}+/gu, ' ')
+    .slice(0, MAX_ERROR_CHARS)
+    .toWellFormed(); // a certificate may hold anything
+}
