@@ -99,7 +99,8 @@ let databases = 0;
 /** A new database on the server of the run. */
 export async function makeDatabase(): Promise<string> {
   const url = process.env.TEST_POSTGRES_URL;
-  if (url === undefined) throw new Error('There is no PostgreSQL: run the tests with "npm run unit"');
+  if (url === undefined)
+    throw new Error('There is no PostgreSQL: run the test with --test-global-setup=testing/setup.ts');
   const name = `test_${process.pid}_${databases++}`;
   await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE template0`);
   return url.replace(/[^/]+$/, name);

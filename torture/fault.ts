@@ -1,5 +1,5 @@
 // Declares a fault as a test: the trial, which must pass, and its controls, which are the same trial on builds with a
-// safeguard off, and must fail. `npm test` runs the short form, `npm run torture` the full one.
+// safeguard off, and must fail. `npm run test:long` runs the short form, `npm run torture` the full one.
 
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';

@@ -12,7 +12,7 @@ const HELP = `Usage: npm run torture -- [options] [fault...]
 Runs each fault against the real process, and the controls that show that the trial can fail.
 
 Options:
-  --short      as "npm test" does it, in seconds instead of minutes
+  --short      as "npm run test:long" does it, in seconds instead of minutes
   --seed N     the same random choices again (default: random, and printed)
   --out FILE   write the table to a file, too
   --list       the names of the faults

@@ -1,0 +1,52 @@
+// Runs the tests: the quick ones with the checks of format, lint and types beside them (`npm test`), or with --long the
+// others (`npm run test:long`). CONTRIBUTING.md says which are which.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { globalSetup, globalTeardown } from './setup.ts';
+import { longTests, quickTests } from './test-files.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const CHECKS = ['biome ci', 'tsc', 'tsc -p console'];
+const TEST_TIMEOUT_MS = 150_000;
+const CONCURRENCY = 4;
+const LONG_CONCURRENCY = 2;
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and PostgreSQL with it
+const isLong = process.argv.includes('--long');
+await globalSetup();
+const checks = isLong ? [] : CHECKS.map(check);
+const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groupedQuickTests(), CONCURRENCY);
+await Promise.all([...checks, tests]);
+await globalTeardown();
+
+async function runTests(files: string[], concurrency: number): Promise<void> {
+  const report = run({
+    files: files.map((file) => join(ROOT, file)),
+    concurrency,
+    execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`],
+  })
+    .on('test:fail', () => {
+      process.exitCode = 1;
+    })
+    .compose(spec);
+  report.pipe(process.stdout);
+  await finished(report);
+}
+
+function groupedQuickTests(): string[] {
+  return ['testing/console-tests.ts', 'testing/unit-tests.ts', ...quickTests().alone];
+}
+
+/** Prints what the command printed once it has ended. */
+async function check(command: string): Promise<void> {
+  const [name = '', ...args] = command.split(' ');
+  const child = spawn(join(ROOT, 'node_modules/.bin', name), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
+  process.stdout.write(`${stdout.join('')}${stderr.join('')}${child.exitCode === 0 ? '✔' : '✖'} ${command}\n`);
+  if (child.exitCode !== 0) process.exitCode = 1;
+}

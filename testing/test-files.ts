@@ -1,0 +1,30 @@
+// The test files of the project, by how they are run. Paths are relative to the root of the project.
+
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..');
+const QUICK_TESTS = '{src,test,testing,console}/**/*.test.ts';
+const LONG_TESTS = ['{src,test,testing,console}/**/*.long.test.ts', 'torture/**/*.test.ts'];
+/** Modules with which a test starts a server, a database, a command or a browser. */
+const STARTS_SOMETHING = /'\.[./]*\/(?:testing\/)?(?:browser|command-line|pgbouncer|postgres|server|service)\.ts'/;
+
+/** Returns the tests of `npm run test:long`. */
+export function longTests(): string[] {
+  return find(LONG_TESTS);
+}
+
+/** Returns the tests of `npm test`, in the groups that share a process (`alone`: a process for each file). */
+export function quickTests(): { unit: string[]; console: string[]; alone: string[] } {
+  const groups = { unit: [] as string[], console: [] as string[], alone: [] as string[] };
+  for (const file of find([QUICK_TESTS]).filter((path) => !path.endsWith('.long.test.ts'))) {
+    if (file.startsWith('console/test/')) groups.console.push(file);
+    else if (STARTS_SOMETHING.test(readFileSync(join(ROOT, file), 'utf8'))) groups.alone.push(file);
+    else groups.unit.push(file);
+  }
+  return groups;
+}
+
+function find(patterns: string[]): string[] {
+  return globSync(patterns, { cwd: ROOT }).sort();
+}
