@@ -9,7 +9,11 @@ export const Change = z
   .object({
     seq: z
       .number()
-      .meta({ type: 'integer', format: 'int64', description: 'Grows strictly; the ETag of the version it made' }),
+      .meta({
+        type: 'integer',
+        format: 'int64',
+        description: 'Grows strictly; the ETag of the version it made',
+      }),
     type: z.enum(CHANGE_TYPES),
     time: Time,
     plant: NewPlant,

@@ -8,7 +8,7 @@ import { PlantStoreError } from './errors.ts';
 import { SCOPES, type Scope } from './names.ts';
 import { Time } from './plant.ts';
 import { hashSecret, mintSecret, mintTokenId } from './token-secret.ts';
-import { strictly } from './validate.ts';
+import { strictObjectError } from './validate.ts';
 
 export interface Token {
   id: string;
@@ -110,7 +110,7 @@ export const WantedToken = z
         }),
       rate: RateText.optional(),
     },
-    { error: strictly },
+    { error: strictObjectError },
   )
   .meta({ id: 'NewToken' });
 export type WantedToken = z.input<typeof WantedToken>;

@@ -6,7 +6,7 @@ import { PlantStoreError } from './errors.ts';
 import { mayHoldSecret } from './token-secret.ts';
 
 /** `what` is the subject of the message where the value itself is wrong: "The body". */
-export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function validate<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const checked = schema.safeParse(value);
   if (checked.success) return checked.data;
   const findings = checked.error.issues.map(
@@ -16,7 +16,7 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, what: string): T 
 }
 
 /** For an object in which a member that nobody knows is a mistake: somebody would get what they did not ask for. */
-export function strictly(issue: z.core.$ZodRawIssue): string {
+export function strictObjectError(issue: z.core.$ZodRawIssue): string {
   return issue.code === 'unrecognized_keys'
     ? `has members that nobody knows: ${issue.keys.map((key) => (mayHoldSecret(key) ? '…' : key)).join(', ')}`
     : 'must be an object';

@@ -6,7 +6,7 @@ import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus, WEBHOOK_STATUSES } from './names.ts';
 import { Time } from './plant.ts';
 import { mintId } from './token-secret.ts';
-import { strictly } from './validate.ts';
+import { strictObjectError } from './validate.ts';
 
 export const MAX_URL_CHARS = 2000;
 
@@ -34,7 +34,7 @@ export const NewWebhook = z
         .optional()
         .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
     },
-    { error: strictly },
+    { error: strictObjectError },
   )
   .meta({ id: 'NewWebhook' });
 export type NewWebhook = z.output<typeof NewWebhook>;

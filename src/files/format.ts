@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify/sync';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Format } from '../domain/names.ts';
 import { type ImportError, NewPlant } from '../domain/plant.ts';
-import { check, readJson } from '../domain/validate.ts';
+import { readJson, validate } from '../domain/validate.ts';
 import { ownTurn } from '../lib/event-loop-turns.ts';
 import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from '../lib/exact-json.ts';
 import { mayHaveEscapedKey } from '../lib/json-keys.ts';
@@ -230,7 +230,7 @@ function collect({ texts, lines, errors }: Block, toValue: (text: string, at: nu
     try {
       const value = toValue(text, at);
       if (value === undefined) return;
-      block.plants.push(requireShort(check(NewPlant, value, 'The line')));
+      block.plants.push(requireShort(validate(NewPlant, value, 'The line')));
       block.lines.push(line);
     } catch (error) {
       if (!(error instanceof PlantStoreError)) throw error;

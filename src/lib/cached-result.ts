@@ -4,7 +4,7 @@
 const TIMES_AS_LONG = 20;
 
 /** Gives what is under way, or was done less than `keepMs` ago. What failed is not kept. */
-export function createRecent<T>(keepMs: number, work: () => Promise<T>): () => Promise<T> {
+export function createCachedResult<T>(keepMs: number, work: () => Promise<T>): () => Promise<T> {
   let latest: Promise<T> | undefined;
   let untilMs = Number.POSITIVE_INFINITY;
 

@@ -14,7 +14,7 @@ import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
 import type { Scope } from '../domain/names.ts';
 import type { PlantStore } from '../domain/plant.ts';
 import { requireScopes, type Token } from '../domain/token.ts';
-import { check } from '../domain/validate.ts';
+import { validate } from '../domain/validate.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { describeTools, mayCall } from './describe.ts';
 import { TOOLS } from './tools.ts';
@@ -61,7 +61,7 @@ export function createMcp(store: PlantStore, version: string) {
       try {
         if (!mayCall(token, tool)) lacked = tool.scope;
         requireScopes(token, tool.scope);
-        const taken = check(tool.takes, given, 'The call');
+        const taken = validate(tool.takes, given, 'The call');
         const { texts, structured } = await tool.call(taken, { store, tokenId: token.id });
         return { content: texts.map(toContent), structuredContent: structured as Record<string, unknown> };
       } catch (error) {

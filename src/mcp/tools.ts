@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { type ListQuery, NewPlant, PlantPatch } from '../domain/plant.ts';
-import { check, strictly } from '../domain/validate.ts';
+import { strictObjectError, validate } from '../domain/validate.ts';
 import {
   DeletedPlant,
   PAGE_ARGUMENTS,
@@ -16,7 +16,7 @@ import {
 } from './schemas.ts';
 import { type Caller, type Outcome, type Tool, tool } from './tool.ts';
 
-const STRICTLY = { error: strictly };
+const STRICT = { error: strictObjectError };
 const { name: newName, tag: newTag } = PlantPatch.shape;
 
 export const TOOLS: Tool[] = [
@@ -26,7 +26,7 @@ export const TOOLS: Tool[] = [
     description: 'Lists plants by ascending id, page by page: pass "next" as "cursor" until there is none.',
     scope: 'plants:read',
     effect: 'reads',
-    takes: z.strictObject(PAGE_ARGUMENTS, STRICTLY),
+    takes: z.strictObject(PAGE_ARGUMENTS, STRICT),
     gives: RecordPage,
     call: (query, { store }) => page(query, store),
   }),
@@ -36,7 +36,7 @@ export const TOOLS: Tool[] = [
     description: 'Finds plants by the beginnings of words in their names, by ascending id, page by page.',
     scope: 'plants:read',
     effect: 'reads',
-    takes: z.strictObject({ q: Words, ...PAGE_ARGUMENTS }, STRICTLY),
+    takes: z.strictObject({ q: Words, ...PAGE_ARGUMENTS }, STRICT),
     gives: RecordPage,
     call: (query, { store }) => page(query, store),
   }),
@@ -46,7 +46,7 @@ export const TOOLS: Tool[] = [
     description: 'Reads one plant by its id. Its "version" makes a later change safe: see update_plant.',
     scope: 'plants:read',
     effect: 'reads',
-    takes: z.strictObject({ id: PlantId }, STRICTLY),
+    takes: z.strictObject({ id: PlantId }, STRICT),
     gives: VersionedRecord,
     async call({ id }, { store }) {
       const { record, seq } = await store.get(id);
@@ -60,10 +60,10 @@ export const TOOLS: Tool[] = [
       'Stores a plant under an id of your choice. The same plant sent again is stored once, so a retry is safe; a different plant under a taken id is refused.',
     scope: 'plants:write',
     effect: 'adds',
-    takes: z.strictObject({ ...NewPlant.shape, id: PlantId }, STRICTLY),
+    takes: z.strictObject({ ...NewPlant.shape, id: PlantId }, STRICT),
     gives: StoredPlant,
     async call(taken, { store, tokenId }) {
-      const plant = check(NewPlant, taken, 'The plant');
+      const plant = validate(NewPlant, taken, 'The plant');
       const { seq, replayed } = await store.create(plant, { tokenId });
       const change = { version: seq, replayed };
       return { texts: [plant, change], structured: { ...withExactId(plant), ...change } };
@@ -76,10 +76,10 @@ export const TOOLS: Tool[] = [
       'Changes the name or the tag of a plant: what is left out stays, "tag": null removes the tag. With "version" it is refused if somebody else has changed the plant since it was read.',
     scope: 'plants:write',
     effect: 'overwrites',
-    takes: z.strictObject({ id: PlantId, name: newName, tag: newTag, version: Version }, STRICTLY),
+    takes: z.strictObject({ id: PlantId, name: newName, tag: newTag, version: Version }, STRICT),
     gives: VersionedRecord,
     async call({ id, version, ...changes }, { store, tokenId }) {
-      const patch = check(PlantPatch, changes, 'The change');
+      const patch = validate(PlantPatch, changes, 'The change');
       const { record, seq } = await store.patch(id, patch, { tokenId, ...ifAt(version) });
       return { texts: [record, { version: seq }], structured: { ...withExactId(record), version: seq } };
     },
@@ -91,7 +91,7 @@ export const TOOLS: Tool[] = [
       'Deletes a plant for good; its id is free again. With "version" it is refused if somebody else has changed the plant since it was read.',
     scope: 'plants:write',
     effect: 'overwrites',
-    takes: z.strictObject({ id: PlantId, version: Version }, STRICTLY),
+    takes: z.strictObject({ id: PlantId, version: Version }, STRICT),
     gives: DeletedPlant,
     async call({ id, version }, { store, tokenId }) {
       await store.delete(id, { tokenId, ...ifAt(version) });

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { check, readJson } from '../../domain/validate.ts';
+import { readJson, validate } from '../../domain/validate.ts';
 import type { RequestBody } from './route.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -41,7 +41,7 @@ export function hasLongBody(headers: IncomingHttpHeaders): boolean {
 export function readBody<Body>(schema: z.ZodType<Body>, bytes: Buffer): Body {
   if (bytes.length === 0) throw new PlantStoreError('not_json', 'The body is empty');
   if (!isUtf8(bytes)) throw new PlantStoreError('not_json', 'The body is not UTF-8');
-  return check(schema, readJson(bytes.toString('utf8'), 'The body'), 'The body');
+  return validate(schema, readJson(bytes.toString('utf8'), 'The body'), 'The body');
 }
 
 /** The media type of the body without its parameters; empty if it cannot be read, or is in another charset. */

@@ -11,7 +11,7 @@ import { callerOf } from '../../../testing/request.ts';
 import { makeFolder, startServer } from '../../../testing/server.ts';
 import type { Summary } from '../../domain/plant-summary.ts';
 import type { Store } from '../../domain/store.ts';
-import { createRecent } from '../../lib/cached-result.ts';
+import { createCachedResult } from '../../lib/cached-result.ts';
 import { openPostgresStore } from '../../storage/postgres/store.ts';
 import { skipNumbers } from '../../storage/sqlite/change-numbers.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
@@ -165,7 +165,7 @@ test('GET /plants/summary is not kept by anybody but the service, and there for 
 test('those who ask at once, or soon after, share one answer; what failed is tried anew', async () => {
   let calls = 0;
   const ended: PromiseWithResolvers<number>[] = [];
-  const recent = createRecent(50, () => {
+  const recent = createCachedResult(50, () => {
     calls++;
     const end = Promise.withResolvers<number>();
     ended.push(end);

@@ -3,13 +3,13 @@
 import { unavailable } from '../../domain/errors.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import { Summary } from '../../domain/plant-summary.ts';
-import { createRecent } from '../../lib/cached-result.ts';
+import { createCachedResult } from '../../lib/cached-result.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
 const KEPT_MS = 5000;
 
 export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
-  const recent = createRecent(KEPT_MS, () => store.summary());
+  const cachedSummary = createCachedResult(KEPT_MS, () => store.summary());
 
   return route({
     method: 'GET',
@@ -20,7 +20,7 @@ export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
     description: `All of one moment, which may be ${KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
     answer: { description: 'The counts', schema: Summary, headers: NO_STORE },
     async handle() {
-      const summary = await unlessStopping(recent(), stopping);
+      const summary = await unlessStopping(cachedSummary(), stopping);
       return summary;
     },
   });
