@@ -7,13 +7,11 @@ import { NewPlant, Time } from './plant.ts';
 
 export const Change = z
   .object({
-    seq: z
-      .number()
-      .meta({
-        type: 'integer',
-        format: 'int64',
-        description: 'Grows strictly; the ETag of the version it made',
-      }),
+    seq: z.number().meta({
+      type: 'integer',
+      format: 'int64',
+      description: 'Grows strictly; the ETag of the version it made',
+    }),
     type: z.enum(CHANGE_TYPES),
     time: Time,
     plant: NewPlant,

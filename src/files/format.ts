@@ -7,7 +7,7 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { Format } from '../domain/names.ts';
 import { type ImportError, NewPlant } from '../domain/plant.ts';
 import { readJson, validate } from '../domain/validate.ts';
-import { ownTurn } from '../lib/event-loop-turns.ts';
+import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from '../lib/exact-json.ts';
 import { mayHaveEscapedKey } from '../lib/json-keys.ts';
 import { type Block, readRecords } from './split-records.ts';
@@ -92,7 +92,7 @@ export async function* printPlants(format: Format, plants: AsyncIterable<NewPlan
 /** A block of very short lines has very many, and is not worked off in one go. */
 async function* partsOf(block: Block): AsyncGenerator<Block> {
   for (let at = 0; at === 0 || at < block.texts.length; at += LINES_AT_ONCE) {
-    await ownTurn();
+    await nextEventLoopTurn();
     const end = at + LINES_AT_ONCE;
     const first = at === 0 ? 0 : (block.lines[at] as number);
     const next = block.lines[end] ?? Number.POSITIVE_INFINITY;

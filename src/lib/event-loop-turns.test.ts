@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPlants } from '../files/format.ts';
-import { ownTurn } from './event-loop-turns.ts';
+import { nextEventLoopTurn } from './event-loop-turns.ts';
 
 /** Counts the turns of the event loop. */
 function countTurns(): { now(): number; stop(): void } {
@@ -19,7 +19,7 @@ test('of many who have pieces of work, one does one in a turn, and each gets on'
   const done: [who: number, turn: number][] = [];
   const work = async (who: number) => {
     for (let piece = 0; piece < 4; piece++) {
-      await ownTurn();
+      await nextEventLoopTurn();
       done.push([who, turns.now()]);
     }
   };

@@ -4,34 +4,34 @@
 /** Work that grows with what a client has sent or stored is done in slices of this length. */
 const SLICE_MS = 5;
 
-const waiting: (() => void)[] = [];
+const waitingForTurn: (() => void)[] = [];
 
 /** What is done until the next `await` is done in a turn of its own. */
-export function ownTurn(): Promise<void> {
+export function nextEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
-    waiting.push(resolve);
-    if (waiting.length === 1) setImmediate(next);
+    waitingForTurn.push(resolve);
+    if (waitingForTurn.length === 1) setImmediate(next);
   });
 }
 
 function next(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(next);
+  waitingForTurn.shift()?.();
+  if (waitingForTurn.length > 0) setImmediate(next);
 }
 
-export interface Slices {
+export interface TimeSlices {
   isOver(): boolean;
   /** Resolves in a turn of its own, in which the next slice begins. */
   next(): Promise<void>;
 }
 
 /** The first slice begins now. */
-export function createSlices(sliceMs = SLICE_MS): Slices {
+export function createTimeSlices(sliceMs = SLICE_MS): TimeSlices {
   let begunMs = performance.now();
   return {
     isOver: () => performance.now() - begunMs > sliceMs,
     async next() {
-      await ownTurn();
+      await nextEventLoopTurn();
       begunMs = performance.now();
     },
   };

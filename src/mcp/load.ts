@@ -2,22 +2,22 @@
 // turn of the event loop of its own, so that other requests wait for one part at most.
 
 import type { PlantStore } from '../domain/plant.ts';
-import { ownTurn } from '../lib/event-loop-turns.ts';
+import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 
 export async function loadMcp(store: PlantStore, version: string) {
-  await ownTurn();
+  await nextEventLoopTurn();
   new Request('http://mcp.invalid/'); // loads Node's fetch
-  await ownTurn();
+  await nextEventLoopTurn();
   await import('@modelcontextprotocol/core');
-  await ownTurn();
+  await nextEventLoopTurn();
   await import('@modelcontextprotocol/server/validators/ajv');
-  await ownTurn();
+  await nextEventLoopTurn();
   await import('./tools.ts');
-  await ownTurn();
+  await nextEventLoopTurn();
   const { preloadSchemas } = await import('@modelcontextprotocol/server');
-  await ownTurn();
+  await nextEventLoopTurn();
   preloadSchemas();
-  await ownTurn();
+  await nextEventLoopTurn();
   const { createMcp } = await import('./server.ts');
   return createMcp(store, version);
 }

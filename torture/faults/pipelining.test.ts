@@ -62,8 +62,12 @@ fault({
     },
     'one that gives neither queued requests nor lists a turn of their own': {
       changes: [
-        [ORDER, 'await ownTurn();', 'await undefined;'],
-        ['src/storage/sqlite/plants-read.ts', '        await ownTurn(); // also for what prints the page\n', ''],
+        [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
+        [
+          'src/storage/sqlite/plants-read.ts',
+          '        await nextEventLoopTurn(); // also for what prints the page\n',
+          '',
+        ],
       ],
       caught: /others waited/,
     },

@@ -4,7 +4,7 @@
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { ownTurn } from '../../lib/event-loop-turns.ts';
+import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import type { Incoming } from './buffered-request.ts';
 import { isClosing, resumeReading } from './connection.ts';
 import { holdReading, stopParsing } from './paused-reading.ts';
@@ -112,7 +112,7 @@ export function createRequestOrder(
   async function startQueued(line: Line): Promise<void> {
     if (line.isStarting) return;
     line.isStarting = true;
-    await ownTurn();
+    await nextEventLoopTurn();
     line.isStarting = false;
     if (isClosing(line.socket)) dropQueued(line);
     for (let [first] = line.queued; first && mayStart(line, first.raw); [first] = line.queued) {

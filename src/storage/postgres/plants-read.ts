@@ -4,7 +4,7 @@ import { type Change, type ChangeQuery, changesPruned } from '../../domain/chang
 import { readCursor } from '../../domain/list-cursor.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../../domain/plant.ts';
-import { createSlices, ownTurn } from '../../lib/event-loop-turns.ts';
+import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../row-mapping.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
@@ -40,7 +40,7 @@ export async function listPlants(
   if (filter.tag?.includes('\0')) return page(false); // nothing can have it, and PostgreSQL cannot be asked for it
   if (filter.tag === undefined && filter.q === undefined) {
     const [rows = []] = await read(plantsFrom(tables, start, limit + 1));
-    await ownTurn(); // also for what prints the page
+    await nextEventLoopTurn(); // also for what prints the page
     for (const row of rows as unknown as ListedRow[]) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
@@ -50,7 +50,7 @@ export async function listPlants(
       const { rows, upTo } = search
         ? await nextPass(query, tables, search, from, limit + 1)
         : { rows: (await query(plantsFrom(tables, from, limit + 1))) as unknown as ListedRow[], upTo: undefined };
-      const slices = createSlices();
+      const slices = createTimeSlices();
       for (const row of rows) {
         if (slices.isOver()) await slices.next();
         const record = toRecord(row.id, row);
@@ -60,7 +60,7 @@ export async function listPlants(
       from = upTo;
     }
   });
-  await ownTurn();
+  await nextEventLoopTurn();
   return found;
 }
 
@@ -94,7 +94,7 @@ export async function readChanges(
   const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;
   const [[isGone] = [], rows = []] = await read(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
-  await ownTurn(); // also for what prints the page
+  await nextEventLoopTurn(); // also for what prints the page
   return cutToChars(rows as unknown as ChangeRow[], maxChars).map(toChange);
 }
 

@@ -2,7 +2,7 @@
 // in the migrations.
 
 import type { Plant } from '../../domain/plant.ts';
-import { createSlices } from '../../lib/event-loop-turns.ts';
+import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import type { PlantRow } from '../row-mapping.ts';
 import type { PlantWrite } from '../write-rules.ts';
 import { readNumbers, toArray } from './pg-array.ts';
@@ -37,7 +37,7 @@ export async function writeSteps({ write, names: { calls } }: Transactions, step
 async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
   const added: Indexed[] = [];
-  const slices = createSlices();
+  const slices = createTimeSlices();
   for (const [at, { write }] of steps.entries()) {
     if (slices.isOver()) await slices.next(); // names take their time to fold
     added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
@@ -59,7 +59,7 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const removed: Indexed[] = [];
   const added: Indexed[] = [];
   const after: (Plant | PlantRow)[] = [];
-  const slices = createSlices();
+  const slices = createTimeSlices();
   for (const { write, action, present } of steps) {
     if (slices.isOver()) await slices.next();
     const { id } = write;

@@ -2,7 +2,7 @@
 // What they were as objects is soon forgotten, however many wait.
 
 import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
-import { createSlices } from '../../lib/event-loop-turns.ts';
+import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import { idTaken, toError } from '../write-rules.ts';
 import { createPacker, type Image, type Imported, type Packer } from './import-image.ts';
 
@@ -47,7 +47,7 @@ export function createStage(store: (image: Image, by: Author) => Promise<Importe
   async function add(plants: NewPlant[], by: Author, settle: Pick<Call, 'resolve' | 'reject'>): Promise<void> {
     clearTimeout(timer);
     const batch = openBatch(by);
-    const slices = createSlices();
+    const slices = createTimeSlices();
     for (const plant of plants) {
       if (slices.isOver()) await slices.next();
       batch.packer.add(plant);

@@ -6,7 +6,7 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import { readCursor } from '../../domain/list-cursor.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../../domain/plant.ts';
-import { createSlices, ownTurn, type Slices } from '../../lib/event-loop-turns.ts';
+import { createTimeSlices, nextEventLoopTurn, type TimeSlices } from '../../lib/event-loop-turns.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../row-mapping.ts';
 import { prepareIsGone } from './change-numbers.ts';
 import { prepareSearch } from './search.ts';
@@ -41,16 +41,16 @@ export function prepareReads(db: DatabaseSync) {
       let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
       const { add, page } = createPage(limit, filter);
       for (let pass = 0; ; pass++) {
-        await ownTurn(); // also for what prints the page
+        await nextEventLoopTurn(); // also for what prints the page
         const seen = atOnce(() => {
           const search = toSearch(filter, pass);
           const rows = search
             ? searchPlants.iterate(search.expression, from, PASS_ROWS)
             : listPlants.iterate(from, limit + 1);
           let count = 0;
-          let slices: Slices | undefined;
+          let slices: TimeSlices | undefined;
           for (const row of rows as Iterable<unknown> as Iterable<ListedRow>) {
-            slices ??= createSlices(PASS_MS); // with the first row: to find it again would take as long as it did now
+            slices ??= createTimeSlices(PASS_MS); // with the first row: to find it again would take as long as it did now
             count++;
             const record = toRecord(row.id, row);
             if ((search?.isWanted(record) ?? true) && !add(record)) return 'full';

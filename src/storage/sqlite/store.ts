@@ -5,7 +5,7 @@ import type { Author } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Token } from '../../domain/token.ts';
 import { noSuchChange, type StoredWebhook } from '../../domain/webhook.ts';
-import { ownTurn } from '../../lib/event-loop-turns.ts';
+import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { createFollow } from '../follow-changes.ts';
@@ -108,7 +108,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       return summary.finally(() => summaries.delete(summary));
     },
     async changes(query = {}) {
-      await ownTurn(); // also for what prints the page
+      await nextEventLoopTurn(); // also for what prints the page
       return read(() => reads.changes(query));
     },
     follow: (options = {}) => follow(options),

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { ListQuery, Page } from '../../domain/plant.ts';
-import { ownTurn } from '../../lib/event-loop-turns.ts';
+import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import type { FailedSearch, SearchResult } from './search-thread.ts';
 
 /** In a package it is JavaScript, as this file is then. */
@@ -34,7 +34,7 @@ export function createSearcher(path: string): Searcher {
       waiting.set(++lastNumber, result);
       thread.postMessage({ number: lastNumber, query });
       const page = await result.promise;
-      await ownTurn(); // also for what prints the page
+      await nextEventLoopTurn(); // also for what prints the page
       return page;
     },
     close() {
