@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { readConfig } from '../src/config/config.ts';
 import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken } from '../src/domain/token.ts';
-import type { Fact } from '../src/observability/service-events.ts';
+import type { ServiceEvent } from '../src/observability/service-events.ts';
 import { startService } from '../src/service/start-service.ts';
 import { atEnd, makeFolder } from './server.ts';
 
@@ -19,7 +19,7 @@ export interface TestService {
   secret: string;
   tokenId: string;
   /** Everything that the service has reported so far. */
-  events: Fact[];
+  events: ServiceEvent[];
   addToken(wanted?: Partial<NewToken>): Promise<{ id: string; secret: string }>;
   stop(): Promise<void>;
 }
@@ -38,9 +38,9 @@ export async function startTestService({
   databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
   env = {},
 }: TestServiceOptions = {}): Promise<TestService> {
-  const events: Fact[] = [];
+  const events: ServiceEvent[] = [];
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, ...env });
-  const { url, store, stop } = await startService(config, { observe: (fact) => events.push(fact), onFailure() {} });
+  const { url, store, stop } = await startService(config, { observe: (event) => events.push(event), onFailure() {} });
   const { id: tokenId, secret } = await addToken();
   atEnd(() => stop('the test ends'));
   return {

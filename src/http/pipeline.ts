@@ -3,7 +3,7 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
-import { NO_ANSWER, type Observe } from '../observability/service-events.ts';
+import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
 import type { SeenRequest, Traces } from '../observability/tracing.ts';
 import { createDoor } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
@@ -222,7 +222,7 @@ async function whileNothingIsRead(lookingUp: Promise<void>, raw: Incoming): Prom
 
 function statusOf({ raw }: Request, response: ServerResponse): number {
   const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
-  return isAnswered ? response.statusCode : (connection.refusedWith(raw.socket) ?? NO_ANSWER);
+  return isAnswered ? response.statusCode : (connection.refusedWith(raw.socket) ?? CLIENT_CLOSED_REQUEST);
 }
 
 /** As Node sees it. */

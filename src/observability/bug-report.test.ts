@@ -2,21 +2,21 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PlantStoreError, unavailable } from '../domain/errors.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
-import type { Fact } from './service-events.ts';
+import type { ServiceEvent } from './service-events.ts';
 
 test('the same bug is reported once, different ones up to ten, and all again a minute later', (t) => {
-  const facts: Fact[] = [];
-  const report = createBugReport((fact) => facts.push(fact));
+  const events: ServiceEvent[] = [];
+  const report = createBugReport((event) => events.push(event));
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   for (let n = 0; n < 1000; n++) report(new TypeError('x is undefined'));
-  assert.equal(facts.length, 1);
+  assert.equal(events.length, 1);
   for (let n = 0; n < 1000; n++) report(new Error(`change ${n}`));
-  assert.equal(facts.length, 10);
+  assert.equal(events.length, 10);
   nowMs = 60_000;
   report(new TypeError('x is undefined'));
-  assert.equal(facts.length, 11);
-  assert.equal(facts.at(-1)?.kind, 'bug');
+  assert.equal(events.length, 11);
+  assert.equal(events.at(-1)?.kind, 'bug');
 });
 
 test('only a database that is out of reach is no bug', () => {

@@ -1,8 +1,8 @@
-// Facts → log lines: JSON when piped, readable on a terminal.
+// Service events → log lines: JSON when piped, readable on a terminal.
 
 import { type DestinationStream, pino } from 'pino';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
-import type { Fact, Observe } from './service-events.ts';
+import type { Observe, ServiceEvent } from './service-events.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
@@ -23,65 +23,65 @@ export function createLog(level: LogLevel, command: string): Observe {
     stream,
   );
 
-  return (fact) => {
-    switch (fact.kind) {
+  return (event) => {
+    switch (event.kind) {
       case 'listening':
         if (isTerminal) return; // the banner says it
-        return logger.info(fact, `Listening on ${fact.url}`);
+        return logger.info(event, `Listening on ${event.url}`);
       case 'no_token':
-        return logger.warn(fact, `There is no token yet: make one with "${command} token create --name NAME"`);
+        return logger.warn(event, `There is no token yet: make one with "${command} token create --name NAME"`);
       case 'no_tls':
         return logger.warn(
-          fact,
-          `Tokens can be read on their way to ${fact.host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
+          event,
+          `Tokens can be read on their way to ${event.host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
         );
       case 'certificate_renewed':
-        return logger.info(fact, `The certificate was renewed: it is valid until ${fact.validTo}`);
+        return logger.info(event, `The certificate was renewed: it is valid until ${event.validTo}`);
       case 'certificate_unusable':
-        return logger.error(fact, `The old certificate stays in use: ${fact.reason}`);
+        return logger.error(event, `The old certificate stays in use: ${event.reason}`);
       case 'answer':
       case 'commit':
         return;
       case 'refused':
-        return logger.debug(fact, `Not let in: ${fact.reason}${fact.why ? ` (${fact.why})` : ''}`);
+        return logger.debug(event, `Not let in: ${event.reason}${event.why ? ` (${event.why})` : ''}`);
       case 'keys_failing':
         return logger.error(
-          fact,
-          `The keys of the identity provider cannot be read, those that are known stay: ${fact.reason}`,
+          event,
+          `The keys of the identity provider cannot be read, those that are known stay: ${event.reason}`,
         );
       case 'keys_recovered':
-        return logger.info(fact, 'The keys of the identity provider can be read again');
+        return logger.info(event, 'The keys of the identity provider can be read again');
       case 'traces_failing':
         return logger.warn(
-          fact,
-          `Traces cannot be sent, those that do not fit into the queue are lost: ${fact.reason}`,
+          event,
+          `Traces cannot be sent, those that do not fit into the queue are lost: ${event.reason}`,
         );
       case 'traces_recovered':
-        return logger.info(fact, 'Traces can be sent again');
+        return logger.info(event, 'Traces can be sent again');
       case 'stopping':
-        return logger.info(fact, `Stopping (${fact.reason}): answering what is under way`);
+        return logger.info(event, `Stopping (${event.reason}): answering what is under way`);
       case 'stopped':
-        return logger.info(fact, 'Stopped');
+        return logger.info(event, 'Stopped');
       case 'request':
-        return logger.info(fact, `${fact.method} ${fact.path} ${fact.status}`);
+        return logger.info(event, `${event.method} ${event.path} ${event.status}`);
       case 'delivery':
-        return logger.debug(fact, `Webhook ${fact.webhookId}: change ${fact.seq} ${fact.result}`);
+        return logger.debug(event, `Webhook ${event.webhookId}: change ${event.seq} ${event.result}`);
       case 'webhook_failing':
-        return logger.warn(fact, `Webhook ${fact.webhookId} fails: ${fact.reason}`);
+        return logger.warn(event, `Webhook ${event.webhookId} fails: ${event.reason}`);
       case 'webhook_recovered':
-        return logger.info(fact, `Webhook ${fact.webhookId} succeeds again`);
+        return logger.info(event, `Webhook ${event.webhookId} succeeds again`);
       case 'webhook_disabled':
-        return logger.warn(fact, `Webhook ${fact.webhookId} is disabled: ${fact.reason}`);
+        return logger.warn(event, `Webhook ${event.webhookId} is disabled: ${event.reason}`);
       case 'bug':
-        return logger.error(withError(fact), 'A bug');
+        return logger.error(withError(event), 'A bug');
       case 'writes_failing':
-        return logger.error(fact, `Writes fail: ${fact.reason}`);
+        return logger.error(event, `Writes fail: ${event.reason}`);
       case 'writes_recovered':
-        return logger.info(fact, 'Writes succeed again');
+        return logger.info(event, 'Writes succeed again');
       case 'store_failed':
         return logger.fatal(
-          withError(fact),
-          `The disk or a file of the database failed: ${fact.error.message}. Ending, so that nothing is lost`,
+          withError(event),
+          `The disk or a file of the database failed: ${event.error.message}. Ending, so that nothing is lost`,
         );
     }
   };
@@ -108,6 +108,6 @@ function printReadable(line: string): void {
 }
 
 /** pino prints an Error with its stack and cause under this name. */
-function withError({ error, ...fact }: Fact & { error: unknown }): object {
-  return { ...fact, err: error };
+function withError({ error, ...event }: ServiceEvent & { error: unknown }): object {
+  return { ...event, err: error };
 }

@@ -1,4 +1,4 @@
-// Facts → figures, in the text format of Prometheus. Labels are bounded: no ids, no paths but those of the routes.
+// Service events → figures, in the text format of Prometheus. Labels are bounded: no ids, no paths but those of the routes.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { WEBHOOK_STATUSES } from '../domain/names.ts';
@@ -7,7 +7,7 @@ import { describeWebhook } from '../domain/webhook.ts';
 import { countOpenFiles } from '../lib/open-files.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
 import { createHistogram, type Histogram } from './histogram.ts';
-import { type Fact, type Observe, REFUSED } from './service-events.ts';
+import { DENIAL_REASONS, type Observe, type ServiceEvent } from './service-events.ts';
 
 const LATENCY_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const BATCH_WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 8192];
@@ -37,7 +37,7 @@ interface RouteFigures {
 export function createMetrics(store: Store, observe: Observe = () => {}, clock: () => number = Date.now): Metrics {
   const reportBug = createBugReport(observe);
   const routes = new Map<RouteName, RouteFigures>();
-  const refused = new Map(REFUSED.map((reason) => [reason, 0]));
+  const refused = new Map(DENIAL_REASONS.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
   let bugs = 0; // told from the start, so that the first one is a rise
   const batches = createHistogram(BATCH_WRITES);
@@ -46,23 +46,23 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
   eventLoop.enable();
 
   return {
-    observe(fact: Fact) {
-      switch (fact.kind) {
+    observe(event: ServiceEvent) {
+      switch (event.kind) {
         case 'answer': {
-          const figures = figuresOf(fact.route);
-          figures.byStatus.set(fact.status, (figures.byStatus.get(fact.status) ?? 0) + 1);
-          figures.latency.add(fact.durationMs / 1000);
+          const figures = figuresOf(event.route);
+          figures.byStatus.set(event.status, (figures.byStatus.get(event.status) ?? 0) + 1);
+          figures.latency.add(event.durationMs / 1000);
           return;
         }
         case 'commit':
-          batches.add(fact.writes);
-          commits.add(fact.durationMs / 1000);
+          batches.add(event.writes);
+          commits.add(event.durationMs / 1000);
           return;
         case 'refused':
-          refused.set(fact.reason, (refused.get(fact.reason) ?? 0) + 1);
+          refused.set(event.reason, (refused.get(event.reason) ?? 0) + 1);
           return;
         case 'delivery':
-          deliveries[fact.result]++;
+          deliveries[event.result]++;
           return;
         case 'bug':
           bugs++;

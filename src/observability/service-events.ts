@@ -1,19 +1,26 @@
-// The facts that the service tells about itself. Code emits them; log.ts, metrics.ts and, when they are
-// on, traces decide what is shown, and how.
+// The events that the service reports about itself. Code emits them; the log, the metrics and, when they are on, traces
+// decide what is shown, and how.
 
 import { CREDENTIAL_FAULTS } from '../domain/token.ts';
 
 /** Why a request was not let in. */
-export const REFUSED = ['no_credentials', ...CREDENTIAL_FAULTS, 'too_many_wrong', 'scope', 'rate', 'share'] as const;
-export type Refused = (typeof REFUSED)[number];
+export const DENIAL_REASONS = [
+  'no_credentials',
+  ...CREDENTIAL_FAULTS,
+  'too_many_wrong',
+  'scope',
+  'rate',
+  'share',
+] as const;
+export type DenialReason = (typeof DENIAL_REASONS)[number];
 
 /** The status of an answer that never came, as the client had gone. Not one of HTTP, yet known to those who read logs. */
-export const NO_ANSWER = 499;
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /** Result of one attempt: `dead` if there is no other. */
 export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
-export type Fact =
+export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
   | { kind: 'stopping'; reason: string }
@@ -40,7 +47,7 @@ export type Fact =
       tokenId: string | undefined;
       address: string | undefined;
     }
-  | { kind: 'refused'; reason: Refused; requestId: string; why: string | undefined }
+  | { kind: 'refused'; reason: DenialReason; requestId: string; why: string | undefined }
   /** Said once when the keys of the identity provider cannot be read, and once when they can again. */
   | { kind: 'keys_failing'; reason: string }
   | { kind: 'keys_recovered' }
@@ -70,4 +77,4 @@ export type Fact =
   | { kind: 'writes_recovered' }
   | { kind: 'store_failed'; error: Error };
 
-export type Observe = (fact: Fact) => void;
+export type Observe = (event: ServiceEvent) => void;

@@ -19,7 +19,7 @@ export interface SeenRequest {
 }
 
 export interface Traces {
-  /** Facts that make a span of their own. */
+  /** Events that make a span of their own. */
   observe: Observe;
   /** Does the work within a span, and gives what ends it with the status of the answer. */
   request(seen: SeenRequest, work: () => void): (status: number) => void;

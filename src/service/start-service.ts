@@ -49,9 +49,9 @@ export interface Service {
 
 export async function startService(config: Config, { observe: log, onFailure }: ServiceOptions): Promise<Service> {
   let metrics: Metrics | undefined;
-  const observe: Observe = (fact) => {
-    log(fact);
-    metrics?.observe(fact);
+  const observe: Observe = (event) => {
+    log(event);
+    metrics?.observe(event);
   };
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
@@ -139,9 +139,9 @@ async function startTraces(
 }
 
 function tellBoth(first: Observe, second: Observe): Observe {
-  return (fact) => {
-    first(fact);
-    second(fact);
+  return (event) => {
+    first(event);
+    second(event);
   };
 }
 

@@ -4,12 +4,12 @@
 import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
 import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
-import type { Observe, Refused } from '../../observability/service-events.ts';
+import type { DenialReason, Observe } from '../../observability/service-events.ts';
 import type { Reply, Request } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createLimits } from './rate-limit.ts';
 
-const REFUSED: Partial<Record<ErrorCode, Refused>> = {
+const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
   no_credentials: 'no_credentials',
   scope_missing: 'scope',
   over_rate: 'rate',
@@ -62,7 +62,7 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
       observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
       return;
     }
-    const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REFUSED[error.code];
+    const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REASON_BY_CODE[error.code];
     if (reason) observe({ kind: 'refused', reason, requestId: id, why: token?.id });
   }
 }

@@ -6,9 +6,9 @@ import type { Origins } from './origins.ts';
 import type { Scope } from './scope.ts';
 
 export function createDeliverySpans({ tracer }: Scope, origins: Origins): Observe {
-  return (fact) => {
-    if (fact.kind !== 'delivery') return;
-    const { webhookId, seq, attempt, result, code, durationMs } = fact;
+  return (event) => {
+    if (event.kind !== 'delivery') return;
+    const { webhookId, seq, attempt, result, code, durationMs } = event;
     const endMs = Date.now();
     const origin = origins.find(seq);
     const attributes = {

@@ -10,7 +10,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { NO_ANSWER } from '../service-events.ts';
+import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
 import type { SeenRequest, Traces } from '../tracing.ts';
 import type { Scope, UnderWay } from './scope.ts';
 
@@ -36,7 +36,7 @@ export function createRequestSpans({ tracer, current }: Scope, takesParent: bool
 
     return (status) => {
       underWay.isOver = true;
-      if (status === NO_ANSWER) span.setAttribute('error.type', 'client_gone');
+      if (status === CLIENT_CLOSED_REQUEST) span.setAttribute('error.type', 'client_gone');
       else span.setAttribute('http.response.status_code', status);
       if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
       span.end();

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeFolder } from '../../../testing/server.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
-import { NO_ANSWER } from '../service-events.ts';
+import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
 import type { SeenRequest } from '../tracing.ts';
 import { createOrigins } from './origins.ts';
 import { createRequestSpans } from './request-spans.ts';
@@ -38,7 +38,7 @@ function start() {
 
 test('an answer of 5xx is an error; of a client that is gone there is no status', () => {
   const { request, spans } = start();
-  for (const status of [503, NO_ANSWER, 404]) request(SEEN, () => {})(status);
+  for (const status of [503, CLIENT_CLOSED_REQUEST, 404]) request(SEEN, () => {})(status);
   const told = spans().map(({ status, attributes }) => [
     status.code === ERROR,
     attributes['error.type'],
