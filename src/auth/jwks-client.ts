@@ -16,14 +16,14 @@ const MAX_BYTES = 1024 * 1024;
 
 export type Keys = ReturnType<typeof createLocalJWKSet>;
 
-export interface KeyServer {
+export interface JwksClient {
   /** Undefined as long as none could be read. */
   keys(): Promise<Keys | undefined>;
   /** For a token whose key is not among them. */
   newerKeys(): Promise<Keys | undefined>;
 }
 
-export interface KeyServerOptions {
+export interface JwksClientOptions {
   issuer: string;
   /** Without it, the issuer's metadata has it. */
   jwksUrl: string | undefined;
@@ -32,7 +32,7 @@ export interface KeyServerOptions {
   now?: () => number;
 }
 
-export function createKeyServer(options: KeyServerOptions): KeyServer {
+export function createJwksClient(options: JwksClientOptions): JwksClient {
   const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
   const buckets = createBuckets(1);
   let known: Keys | undefined;

@@ -12,7 +12,7 @@ import {
 import { SCOPES } from '../domain/names.ts';
 import { BadCredential, isOneLine, LAST_TIME_MS, type Token } from '../domain/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import type { KeyServer } from './jwks-client.ts';
+import type { JwksClient } from './jwks-client.ts';
 
 export interface JwtOptions {
   issuer: string;
@@ -44,9 +44,9 @@ const MAX_SUBJECT_CHARS = 255;
 const VERIFIED_MS = 10_000;
 const MAX_VERIFIED = 5_000;
 
-export function createVerifyJwt(
+export function createJwtVerifier(
   { issuer, audience, rate }: Pick<JwtOptions, 'issuer' | 'audience' | 'rate'>,
-  keyServer: KeyServer,
+  jwksClient: JwksClient,
   clock: () => number = Date.now,
 ): (jwt: string) => Promise<Token> {
   /** Those that were good: to verify one takes longer than all else of a request. */
@@ -71,21 +71,21 @@ export function createVerifyJwt(
       currentDate: new Date(clock()),
     };
     try {
-      return toToken(await verifyWithKeys(jwt, options, keyServer), rate);
+      return toToken(await verifyWithKeys(jwt, options, jwksClient), rate);
     } catch (error) {
       throw toBadCredential(error);
     }
   }
 }
 
-async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, keyServer: KeyServer): Promise<JWTPayload> {
-  const keys = await keyServer.keys();
+async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, jwksClient: JwksClient): Promise<JWTPayload> {
+  const keys = await jwksClient.keys();
   if (!keys) throw new BadCredential('no_key', 'no keys could be read yet');
   try {
     return await verify(jwt, keys, options);
   } catch (error) {
     if (!isKeyUnknown(error, jwt)) throw error;
-    return verify(jwt, (await keyServer.newerKeys()) ?? keys, options);
+    return verify(jwt, (await jwksClient.newerKeys()) ?? keys, options);
   }
 }
 

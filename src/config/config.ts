@@ -7,7 +7,7 @@ import { describeUrl } from '../lib/describe-url.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
-import type { TraceOptions } from '../observability/tracing.ts';
+import type { TracingOptions } from '../observability/tracing.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
@@ -30,7 +30,7 @@ export interface Config {
   /** An identity provider whose JWTs are credentials. */
   jwt: JwtOptions | undefined;
   /** Where traces go; without it there are none. */
-  traces: TraceOptions | undefined;
+  traces: TracingOptions | undefined;
   /** Webhooks may lead into private networks, also without TLS. */
   allowPrivateWebhooks: boolean;
   /** For a command that talks to a server. */

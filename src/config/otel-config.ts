@@ -3,10 +3,10 @@
 
 import { readFileSync } from 'node:fs';
 import { UsageError } from '../lib/user-error.ts';
-import type { TraceOptions } from '../observability/tracing.ts';
+import type { TracingOptions } from '../observability/tracing.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
-const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies TraceOptions['protocol'][];
+const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies TracingOptions['protocol'][];
 const SAMPLERS = [
   'always_on',
   'always_off',
@@ -14,7 +14,7 @@ const SAMPLERS = [
   'parentbased_always_on',
   'parentbased_always_off',
   'parentbased_traceidratio',
-] as const satisfies TraceOptions['sampler'][];
+] as const satisfies TracingOptions['sampler'][];
 /** Nothing is sent on with a request of ours, so there is nothing to do for baggage. */
 const PROPAGATORS = ['tracecontext', 'baggage', 'none'] as const;
 const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];
@@ -27,7 +27,7 @@ const MAX_SPANS = 1_000_000;
 type Environment = Record<string, string | undefined>;
 
 /** Nothing while they are off: then no other variable is looked at. */
-export function readTraces(env: Environment): TraceOptions | undefined {
+export function readTraces(env: Environment): TracingOptions | undefined {
   if (env.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return undefined;
   const hasEndpoint = (env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT) !== undefined;
   const wanted = env.OTEL_TRACES_EXPORTER ?? (hasEndpoint ? 'otlp' : 'none');
@@ -90,7 +90,7 @@ function requireReadable(name: string, path: string | undefined): void {
   }
 }
 
-function readProtocol(env: Environment): TraceOptions['protocol'] {
+function readProtocol(env: Environment): TracingOptions['protocol'] {
   const own = env.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL;
   const name = own === undefined ? 'OTEL_EXPORTER_OTLP_PROTOCOL' : 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
   const text = own ?? env.OTEL_EXPORTER_OTLP_PROTOCOL ?? 'http/protobuf';

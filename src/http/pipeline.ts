@@ -4,7 +4,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
 import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
-import type { SeenRequest, Traces } from '../observability/tracing.ts';
+import type { TracedRequest, Tracing } from '../observability/tracing.ts';
 import { createDoor } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
 import { createAddressOf, createTrusted } from './access/client-address.ts';
@@ -31,7 +31,7 @@ export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
   accessLog: boolean;
   observe: Observe;
   /** Without them a request takes no other way than it would if there were none. */
-  traces: Traces | undefined;
+  tracing: Tracing | undefined;
   /** Without it no JWT is a credential. */
   verifyJwt: VerifyJwt | undefined;
   /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
@@ -47,7 +47,7 @@ export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
 
 /** It listens nowhere yet. */
 export function createApp(options: AppOptions): Server {
-  const { store, basePath, accessLog, observe, traces, stopping, certificate, clock = Date.now } = options;
+  const { store, basePath, accessLog, observe, tracing, stopping, certificate, clock = Date.now } = options;
   const mcp = { load: options.loadMcp, corsOrigins: options.corsOrigins, observe };
   const routes = createRoutes({ ...options, mcp, clock });
   for (const route of routes) requireAccess(route);
@@ -60,12 +60,12 @@ export function createApp(options: AppOptions): Server {
 
   const requests = createRequestOrder(
     (raw) => paths.find(raw.method ?? '', raw.url ?? '')?.route,
-    traces ? inSpan(traces) : serve,
+    tracing ? inSpan(tracing) : serve,
   );
 
   return createServer(certificate, createTrusted(options.trustProxy)).on('request', requests.add);
 
-  function inSpan({ request: begin }: Traces): (raw: Incoming, response: ServerResponse) => void {
+  function inSpan({ traceRequest: begin }: Tracing): (raw: Incoming, response: ServerResponse) => void {
     const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));
     return (raw, response) => {
       const request = new Request(raw, paths);
@@ -75,7 +75,7 @@ export function createApp(options: AppOptions): Server {
     };
   }
 
-  function toSeen({ id, method, url, headers, raw: { socket } }: Request, route: string | undefined): SeenRequest {
+  function toSeen({ id, method, url, headers, raw: { socket } }: Request, route: string | undefined): TracedRequest {
     return {
       id,
       method,

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Store } from '../domain/store.ts';
 import type { Observe } from './service-events.ts';
 
-export interface SeenRequest {
+export interface TracedRequest {
   id: string;
   method: string;
   /** Not there where none takes it. */
@@ -18,19 +18,19 @@ export interface SeenRequest {
   headers: IncomingHttpHeaders;
 }
 
-export interface Traces {
+export interface Tracing {
   /** Events that make a span of their own. */
   observe: Observe;
   /** Does the work within a span, and gives what ends it with the status of the answer. */
-  request(seen: SeenRequest, work: () => void): (status: number) => void;
+  traceRequest(seen: TracedRequest, work: () => void): (status: number) => void;
   /** The same store: what is asked of it within a request is a span there. */
-  ofStore(store: Store): Store;
+  traceStore(store: Store): Store;
   /** Sends what is left, within a bounded time. */
   stop(): Promise<void>;
 }
 
 /** What OpenTelemetry's variables say about traces. */
-export interface TraceOptions {
+export interface TracingOptions {
   exporter: 'otlp' | 'console';
   protocol: 'http/protobuf' | 'http/json';
   sampler:

@@ -19,7 +19,7 @@ import { UserError } from '../lib/user-error.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
-import type { Traces } from '../observability/tracing.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { type Delivery, startDelivery } from '../webhooks/delivery-loop.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
@@ -55,9 +55,9 @@ export async function startService(config: Config, { observe: log, onFailure }: 
   };
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
-  const traces = await startTraces(config, node, observe);
+  const tracing = await startTracing(config, node, observe);
   const opened = await openStore(config.database, { role: 'server', observe, onFailure });
-  const store = traces ? traces.ofStore(opened) : opened;
+  const store = tracing ? tracing.traceStore(opened) : opened;
   metrics = createMetrics(store, observe);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
@@ -68,7 +68,7 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     basePath: config.basePath,
     accessLog: config.accessLog,
     observe,
-    traces,
+    tracing,
     metrics,
     webhooks: { targetGuard, receiverClient, onChange: () => delivery?.wake() },
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
@@ -87,7 +87,7 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     store,
     receiverClient,
     node,
-    observe: traces ? tellBoth(observe, traces.observe) : observe,
+    observe: tracing ? tellBoth(observe, tracing.observe) : observe,
   });
   const url = address + config.basePath;
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
@@ -121,21 +121,21 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     clearTimeout(disconnect);
     await delivered;
     await store.close();
-    await traces?.stop();
+    await tracing?.stop();
     observe({ kind: 'stopped' });
   }
 }
 
 /** Loads tracing only where it is configured. */
-async function startTraces(
+async function startTracing(
   { traces: config, database }: Config,
   node: string,
   observe: Observe,
-): Promise<Traces | undefined> {
+): Promise<Tracing | undefined> {
   if (!config) return undefined;
   const { version } = packageJson;
-  const { startTraces } = await import('../observability/otel/traces.ts');
-  return startTraces({ config, database: database.kind, version, node, observe });
+  const { startTracing } = await import('../observability/otel/start-tracing.ts');
+  return startTracing({ config, database: database.kind, version, node, observe });
 }
 
 function tellBoth(first: Observe, second: Observe): Observe {
@@ -147,13 +147,13 @@ function tellBoth(first: Observe, second: Observe): Observe {
 
 /** Loads JWT support only where it is configured. Reads the keys now, so that the first request need not wait for them. */
 async function startJwt(jwt: JwtOptions, observe: Observe): Promise<VerifyJwt> {
-  const [{ createVerifyJwt }, { createKeyServer }] = await Promise.all([
+  const [{ createJwtVerifier }, { createJwksClient }] = await Promise.all([
     import('../auth/jwt-verifier.ts'),
     import('../auth/jwks-client.ts'),
   ]);
-  const keyServer = createKeyServer({ ...jwt, observe });
-  void keyServer.keys();
-  return createVerifyJwt(jwt, keyServer);
+  const jwksClient = createJwksClient({ ...jwt, observe });
+  void jwksClient.keys();
+  return createJwtVerifier(jwt, jwksClient);
 }
 
 async function listen(server: Server, { host, port, tls }: Config): Promise<string> {

@@ -4,10 +4,10 @@
 import { ExportResultCode } from '@opentelemetry/core';
 import type { SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Observe } from '../service-events.ts';
-import type { TraceOptions } from '../tracing.ts';
+import type { TracingOptions } from '../tracing.ts';
 
 /** Loads only the one that is wanted. */
-export async function createExporter(config: TraceOptions, observe: Observe): Promise<SpanExporter> {
+export async function createExporter(config: TracingOptions, observe: Observe): Promise<SpanExporter> {
   if (config.exporter === 'console') return new (await import('@opentelemetry/sdk-trace')).ConsoleSpanExporter();
   const { OTLPTraceExporter } = await (config.protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')

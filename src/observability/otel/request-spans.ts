@@ -11,13 +11,13 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
-import type { SeenRequest, Traces } from '../tracing.ts';
+import type { TracedRequest, Tracing } from '../tracing.ts';
 import type { Scope, UnderWay } from './scope.ts';
 
 /** Those that the conventions know. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
 
-export function createRequestSpans({ tracer, current }: Scope, takesParent: boolean): Traces['request'] {
+export function createRequestSpans({ tracer, current }: Scope, takesParent: boolean): Tracing['traceRequest'] {
   const propagator = new W3CTraceContextPropagator();
 
   return (seen, work) => {
@@ -46,7 +46,7 @@ export function createRequestSpans({ tracer, current }: Scope, takesParent: bool
 
 function doNothing(): void {}
 
-function toAttributes({ id, method, route, path, scheme, address, port }: SeenRequest): Attributes {
+function toAttributes({ id, method, route, path, scheme, address, port }: TracedRequest): Attributes {
   return {
     'http.request.method': METHODS.includes(method) ? method : '_OTHER',
     ...(!METHODS.includes(method) && { 'http.request.method_original': method }),

@@ -7,13 +7,13 @@ import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@open
 import { makeFolder } from '../../../testing/server.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
-import type { SeenRequest } from '../tracing.ts';
+import type { TracedRequest } from '../tracing.ts';
 import { createOrigins } from './origins.ts';
 import { createRequestSpans } from './request-spans.ts';
 import { createScope } from './scope.ts';
 import { traceStore } from './store-spans.ts';
 
-const SEEN: SeenRequest = {
+const SEEN: TracedRequest = {
   id: 'r1',
   method: 'GET',
   route: '/plants/{id}',

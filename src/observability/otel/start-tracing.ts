@@ -19,7 +19,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { Observe } from '../service-events.ts';
-import type { TraceOptions, Traces } from '../tracing.ts';
+import type { Tracing, TracingOptions } from '../tracing.ts';
 import { createDeliverySpans } from './delivery-spans.ts';
 import { createExporter } from './exporter.ts';
 import { createOrigins } from './origins.ts';
@@ -31,8 +31,8 @@ import { traceStore } from './store-spans.ts';
 const MAX_VALUE_CHARS = 1024;
 const LAST_SPANS_MS = 2000;
 
-export interface TracesOptions {
-  config: TraceOptions;
+export interface StartTracingOptions {
+  config: TracingOptions;
   database: 'sqlite' | 'postgres';
   version: string;
   /** Names this process among others. */
@@ -40,7 +40,13 @@ export interface TracesOptions {
   observe: Observe;
 }
 
-export async function startTraces({ config, database, version, node, observe }: TracesOptions): Promise<Traces> {
+export async function startTracing({
+  config,
+  database,
+  version,
+  node,
+  observe,
+}: StartTracingOptions): Promise<Tracing> {
   const exporter = await createExporter(config, observe);
   const provider = new TracerProvider({
     resource: describeService(version, node),
@@ -53,8 +59,8 @@ export async function startTraces({ config, database, version, node, observe }: 
 
   return {
     observe: createDeliverySpans(scope, origins),
-    request: createRequestSpans(scope, config.takesParent),
-    ofStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
+    traceRequest: createRequestSpans(scope, config.takesParent),
+    traceStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
     async stop() {
       const sent = provider.shutdown().catch(() => {}); // the exporter has told it
       await withDeadline(sent, LAST_SPANS_MS, () => {});
@@ -69,7 +75,7 @@ function describeService(version: string, node: string): Resource {
   return defaultResource().merge(resourceFromAttributes(own)).merge(given);
 }
 
-function samplerOf({ sampler, ratio }: TraceOptions): Sampler {
+function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
   const name = sampler.replace(/^parentbased_/, '');
   const root =
     name === 'always_on'
