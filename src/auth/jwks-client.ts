@@ -1,7 +1,7 @@
 // The keys of an identity provider, as its server last gave them. They go on working while it is out of reach.
 
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
-import { createBuckets, type Rate } from '../lib/token-bucket.ts';
+import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
 /** A key that the server no longer gives is taken for so long at most. */
@@ -34,7 +34,7 @@ export interface JwksClientOptions {
 
 export function createJwksClient(options: JwksClientOptions): JwksClient {
   const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
-  const buckets = createBuckets(1);
+  const buckets = createTokenBuckets(1);
   let known: Keys | undefined;
   let underWay: Promise<void> | undefined;
   let pausedUntilMs = 0;

@@ -3,7 +3,7 @@
 import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.ts';
 import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
-import type { Condition } from '../domain/precondition.ts';
+import type { Precondition } from '../domain/precondition.ts';
 import { UsageError } from '../lib/user-error.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './numbers.ts';
@@ -93,7 +93,7 @@ export async function removePlants(config: Config, idTexts: string[], options: O
   });
 }
 
-async function isRemoved(client: PlantStoreClient, id: bigint, condition: Condition): Promise<boolean> {
+async function isRemoved(client: PlantStoreClient, id: bigint, condition: Precondition): Promise<boolean> {
   try {
     await client.delete(id, condition);
     return true;
@@ -103,7 +103,7 @@ async function isRemoved(client: PlantStoreClient, id: bigint, condition: Condit
   }
 }
 
-function readCondition({ ifVersion }: Options): Condition {
+function readCondition({ ifVersion }: Options): Precondition {
   return ifVersion === undefined ? {} : { ifMatch: [readCount('--if-version', ifVersion, 1)] };
 }
 

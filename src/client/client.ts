@@ -17,7 +17,7 @@ import type {
   Versioned,
 } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
-import type { Condition } from '../domain/precondition.ts';
+import type { Precondition } from '../domain/precondition.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import { createEventReader } from './event-stream.ts';
 import { createExports, type Exports } from './export.ts';
@@ -72,9 +72,9 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
   list(query?: ListQuery, options?: CallOptions): Promise<Page>;
   /** The records of all pages. */
   walk(query?: ListQuery, options?: CallOptions): AsyncIterable<PlantRecord>;
-  put(id: bigint, plant: Plant, options?: CallOptions & Condition): Promise<Versioned>;
-  patch(id: bigint, patch: PlantPatch, options?: CallOptions & Condition): Promise<Versioned>;
-  delete(id: bigint, options?: CallOptions & Condition): Promise<void>;
+  put(id: bigint, plant: Plant, options?: CallOptions & Precondition): Promise<Versioned>;
+  patch(id: bigint, patch: PlantPatch, options?: CallOptions & Precondition): Promise<Versioned>;
+  delete(id: bigint, options?: CallOptions & Precondition): Promise<void>;
   /** May be some seconds old. */
   summary(options?: CallOptions): Promise<Summary>;
   changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;

@@ -3,7 +3,7 @@
 
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Author } from '../domain/plant.ts';
-import type { Condition, Versions } from '../domain/precondition.ts';
+import type { Precondition, Versions } from '../domain/precondition.ts';
 import { parseJson, printJson } from '../lib/exact-json.ts';
 import { PassingError, toError, understood } from './response.ts';
 
@@ -161,13 +161,13 @@ export function toQuery(parameters: Record<string, string | number | undefined>)
 
 export function json(
   value: unknown,
-  condition?: Condition,
+  condition?: Precondition,
   type = 'application/json',
 ): Pick<Required<Call>, 'headers' | 'body'> {
   return { headers: { 'content-type': type, ...toHeaders(condition) }, body: printJson(value) };
 }
 
-export function toHeaders({ ifMatch, ifNoneMatch }: Condition = {}): Record<string, string> {
+export function toHeaders({ ifMatch, ifNoneMatch }: Precondition = {}): Record<string, string> {
   return {
     ...(ifMatch && { 'if-match': toEtags(ifMatch) }),
     ...(ifNoneMatch && { 'if-none-match': toEtags(ifNoneMatch) }),

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { PlantStoreError } from './errors.ts';
 import type { Filter } from './list-cursor.ts';
 import type { Summary } from './plant-summary.ts';
-import type { Condition } from './precondition.ts';
+import type { Precondition } from './precondition.ts';
 
 export const MIN_ID = -(2n ** 63n);
 export const MAX_ID = 2n ** 63n - 1n;
@@ -160,11 +160,11 @@ export interface PlantStore {
   /** Throws `bad_parameter` when the cursor is not one of this filter. */
   list(query?: ListQuery): Promise<Page>;
   /** Replaces or creates. This and the next two throw `condition_failed` when their condition does not hold. */
-  put(id: bigint, plant: Plant, by: Author & Condition): Promise<Versioned>;
+  put(id: bigint, plant: Plant, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`, and `not_valid` when the patch has another id. */
-  patch(id: bigint, patch: PlantPatch, by: Author & Condition): Promise<Versioned>;
+  patch(id: bigint, patch: PlantPatch, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`. */
-  delete(id: bigint, by: Author & Condition): Promise<void>;
+  delete(id: bigint, by: Author & Precondition): Promise<void>;
   /** Creates each as `create` would; the n-th plant is line n. One that is refused does not stop the others. */
   import(plants: NewPlant[], by: Author): Promise<ImportResult>;
   export(): Promise<Snapshot>;

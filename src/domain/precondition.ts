@@ -3,7 +3,7 @@
 
 export type Versions = '*' | number[];
 
-export interface Condition {
+export interface Precondition {
   /** It has one of these versions; `*` is any. */
   ifMatch?: Versions | undefined;
   /** It has none of these versions; `*` is any. */
@@ -11,7 +11,7 @@ export interface Condition {
 }
 
 /** `seq` is undefined where there is no record. */
-export function conditionHolds({ ifMatch, ifNoneMatch }: Condition, seq: number | undefined): boolean {
+export function preconditionHolds({ ifMatch, ifNoneMatch }: Precondition, seq: number | undefined): boolean {
   if (ifMatch !== undefined && !isAmong(ifMatch, seq)) return false;
   return ifNoneMatch === undefined || !isAmong(ifNoneMatch, seq);
 }

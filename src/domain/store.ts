@@ -6,7 +6,7 @@ import type { TokenStore } from './token.ts';
 import type { DeliveryStore, WebhookStore } from './webhook.ts';
 
 /** What is known of the whole database without counting. */
-export interface StoreFigures {
+export interface StoreStats {
   /** Number of the newest change. */
   lastSeq: number;
   /** So much room it takes. */
@@ -17,8 +17,8 @@ export interface Store extends PlantStore, ChangeStore, TokenStore, WebhookStore
   /** Proves with a commit of its own that records can be stored now. Throws what a create would throw. */
   probe(): Promise<void>;
   /** So many writes wait for a transaction. */
-  waitingWrites(): number;
-  figures(): Promise<StoreFigures>;
+  queuedWrites(): number;
+  stats(): Promise<StoreStats>;
   /** Ends when every write handed in before is committed. */
   close(): Promise<void>;
 }

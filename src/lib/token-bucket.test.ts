@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createBuckets, parseRate, printRate } from './token-bucket.ts';
+import { createTokenBuckets, parseRate, printRate } from './token-bucket.ts';
 
 test('parseRate() takes a number per second, minute or hour, and printRate() gives it back', () => {
   for (const text of ['1/s', '100/s', '600/m', '5000/h', '1000000/s']) {
@@ -25,7 +25,7 @@ test('parseRate() takes a number per second, minute or hour, and printRate() giv
 });
 
 test('a bucket grants a whole period at once, then steadily, and tells when there is more', () => {
-  const buckets = createBuckets(10);
+  const buckets = createTokenBuckets(10);
   const rate = { count: 3, periodMs: 3000 };
   const at = (nowMs: number) => buckets.take('x', rate, nowMs);
   assert.deepEqual(at(1000), { granted: true, remaining: 2, nextMs: 1000 });
@@ -45,7 +45,7 @@ test('never more than a period and what it brings are granted, however they come
       fc.constantFrom(1000, 60_000),
       fc.array(fc.double({ min: 0, max: 500, noNaN: true }), { minLength: 1, maxLength: 400 }),
       (count, periodMs, gaps) => {
-        const buckets = createBuckets(10);
+        const buckets = createTokenBuckets(10);
         let nowMs = 5;
         let granted = 0;
         for (const gap of gaps) {
@@ -60,7 +60,7 @@ test('never more than a period and what it brings are granted, however they come
 });
 
 test('full buckets are forgotten, and past the bound the first, so that memory is bounded', () => {
-  const buckets = createBuckets(100);
+  const buckets = createTokenBuckets(100);
   const rate = { count: 10, periodMs: 1000 };
   for (let n = 0; n < 1000; n++) buckets.take(`key ${n}`, rate, n);
   assert.ok(buckets.size() <= 100);

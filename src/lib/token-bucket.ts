@@ -22,7 +22,7 @@ export function printRate({ count, periodMs }: Rate): string {
   return `${count}/${Object.keys(PERIOD_MS).find((unit) => PERIOD_MS[unit] === periodMs)}`;
 }
 
-export interface Taken {
+export interface TakeResult {
   /** False when there was nothing left to take. */
   granted: boolean;
   /** So many could be taken now. */
@@ -31,13 +31,13 @@ export interface Taken {
   nextMs: number;
 }
 
-export interface Buckets {
-  take(key: string, rate: Rate, nowMs: number): Taken;
+export interface TokenBuckets {
+  take(key: string, rate: Rate, nowMs: number): TakeResult;
   size(): number;
 }
 
 /** What is full again is forgotten; past `maxKeys` also what was made first, many at a time. */
-export function createBuckets(maxKeys: number): Buckets {
+export function createTokenBuckets(maxKeys: number): TokenBuckets {
   /** When each will be full again: all that there is to know of a bucket. */
   const fullAtMs = new Map<string, number>();
 
@@ -45,10 +45,10 @@ export function createBuckets(maxKeys: number): Buckets {
     take(key, rate, nowMs) {
       const stepMs = rate.periodMs / rate.count;
       const fullMs = Math.max(fullAtMs.get(key) ?? 0, nowMs) + stepMs;
-      if (fullMs - nowMs > rate.periodMs + stepMs / 1000) return toTaken(false, fullMs - stepMs - nowMs, rate);
+      if (fullMs - nowMs > rate.periodMs + stepMs / 1000) return toResult(false, fullMs - stepMs - nowMs, rate);
       if (fullAtMs.size >= maxKeys && !fullAtMs.has(key)) makeRoom(nowMs);
       fullAtMs.set(key, fullMs);
-      return toTaken(true, fullMs - nowMs, rate);
+      return toResult(true, fullMs - nowMs, rate);
     },
     size: () => fullAtMs.size,
   };
@@ -62,7 +62,7 @@ export function createBuckets(maxKeys: number): Buckets {
   }
 }
 
-function toTaken(granted: boolean, missingMs: number, { count, periodMs }: Rate): Taken {
+function toResult(granted: boolean, missingMs: number, { count, periodMs }: Rate): TakeResult {
   const stepMs = periodMs / count;
   const missing = Math.ceil(missingMs / stepMs - 0.001);
   return { granted, remaining: Math.max(0, count - missing), nextMs: missingMs - Math.max(0, missing - 1) * stepMs };

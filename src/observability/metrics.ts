@@ -136,14 +136,14 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
         name: 'plant_store_waiting_writes',
         type: 'gauge',
         help: 'Writes that wait for a transaction',
-        values: [['', store.waitingWrites()]],
+        values: [['', store.queuedWrites()]],
       },
     ];
   }
 
   /** This and the next give nothing of the database while it is out of reach: the others are wanted then most of all. */
   async function ofStore(): Promise<Metric[]> {
-    const known = await store.figures().catch(withoutThem);
+    const known = await store.stats().catch(withoutThem);
     if (!known) return [];
     return [
       {

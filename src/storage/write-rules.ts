@@ -2,14 +2,14 @@
 
 import { type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
 import type { Author, Created, Plant, PlantPatch, Versioned } from '../domain/plant.ts';
-import { type Condition, conditionHolds } from '../domain/precondition.ts';
+import { type Precondition, preconditionHolds } from '../domain/precondition.ts';
 import { type PlantRow, toRecord } from './row-mapping.ts';
 
 export type PlantWrite = (
   | { kind: 'create'; id: bigint; plant: Plant }
-  | { kind: 'put'; id: bigint; plant: Plant; condition: Condition }
-  | { kind: 'patch'; id: bigint; patch: PlantPatch; condition: Condition }
-  | { kind: 'delete'; id: bigint; condition: Condition }
+  | { kind: 'put'; id: bigint; plant: Plant; condition: Precondition }
+  | { kind: 'patch'; id: bigint; patch: PlantPatch; condition: Precondition }
+  | { kind: 'delete'; id: bigint; condition: Precondition }
 ) &
   Authorship;
 
@@ -47,17 +47,18 @@ export function actionOf(write: PlantWrite, present: PlantRow | undefined): Writ
       if (isSame(present, write.plant)) return { does: 'keep' };
       return { does: 'reject', ...idTaken(write.id) };
     case 'put':
-      if (!conditionHolds(write.condition, present && Number(present.seq))) return conditionFailed(write.id, present);
+      if (!preconditionHolds(write.condition, present && Number(present.seq)))
+        return conditionFailed(write.id, present);
       return storeUnlessSame(present, write.plant);
     case 'patch': {
       if (!present) return { does: 'reject', ...noPlant(write.id) };
-      if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
+      if (!preconditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
       const { name = present.name, tag = present.tag } = write.patch;
       return storeUnlessSame(present, tag === null ? { name } : { name, tag });
     }
     case 'delete':
       if (!present) return { does: 'reject', ...noPlant(write.id) };
-      if (!conditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
+      if (!preconditionHolds(write.condition, Number(present.seq))) return conditionFailed(write.id, present);
       return { does: 'delete' };
   }
 }

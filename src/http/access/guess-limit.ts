@@ -2,7 +2,7 @@
 // token is right is always looked up, so that nobody is locked out by their neighbours.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createBuckets, type Rate } from '../../lib/token-bucket.ts';
+import { createTokenBuckets, type Rate } from '../../lib/token-bucket.ts';
 import type { Reply, Request } from '../core/request-reply.ts';
 import { type AddressOf, networkOf } from './client-address.ts';
 import { overRate, tellLimit } from './rate-limit.ts';
@@ -17,7 +17,7 @@ const MAX_WAITING = 1000;
 export type CountWrong = (request: Request, reply: Reply) => Promise<void>;
 
 export function createLogins(addressOf: AddressOf): CountWrong {
-  const buckets = createBuckets(MAX_ADDRESSES);
+  const buckets = createTokenBuckets(MAX_ADDRESSES);
   let waiting = 0;
 
   return async ({ raw }, reply) => {

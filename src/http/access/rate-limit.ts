@@ -2,7 +2,7 @@
 
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Token } from '../../domain/token.ts';
-import { createBuckets, type Rate, type Taken } from '../../lib/token-bucket.ts';
+import { createTokenBuckets, type Rate, type TakeResult } from '../../lib/token-bucket.ts';
 import type { Reply } from '../core/request-reply.ts';
 
 const MAX_BUCKETS = 100_000;
@@ -11,7 +11,7 @@ const MAX_BUCKETS = 100_000;
 export type CountRequest = (token: Token, reply: Reply, nowMs: number) => void;
 
 export function createLimits(): CountRequest {
-  const buckets = createBuckets(MAX_BUCKETS);
+  const buckets = createTokenBuckets(MAX_BUCKETS);
 
   return ({ id, rate }, reply, nowMs) => {
     if (rate === null) return;
@@ -21,7 +21,7 @@ export function createLimits(): CountRequest {
   };
 }
 
-export function tellLimit(reply: Reply, name: string, rate: Rate, taken: Taken): void {
+export function tellLimit(reply: Reply, name: string, rate: Rate, taken: TakeResult): void {
   reply.header('ratelimit', limitOf(name, taken.remaining, secondsOf(taken)));
   reply.header('ratelimit-policy', policyOf(name, rate));
 }
@@ -45,11 +45,11 @@ function policyOf(name: string, rate: Rate): string {
   return text;
 }
 
-export function overRate(what: string, taken: Taken): PlantStoreError {
+export function overRate(what: string, taken: TakeResult): PlantStoreError {
   const retryAfterS = secondsOf(taken);
   return new PlantStoreError('over_rate', `${what}: try again in ${retryAfterS} s`, { detail: { retryAfterS } });
 }
 
-function secondsOf({ nextMs }: Taken): number {
+function secondsOf({ nextMs }: TakeResult): number {
   return Math.max(1, Math.ceil(nextMs / 1000));
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
-import { conditionHolds } from '../../domain/precondition.ts';
+import { preconditionHolds } from '../../domain/precondition.ts';
 import { etagOf } from '../core/etag.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
 import { jsonBody, type Route, route } from '../core/route.ts';
@@ -73,11 +73,11 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ifMatch, ifNoneMatch }, reply }) {
         const { record, seq } = await store.get(id);
-        if (!conditionHolds({ ifMatch }, seq)) {
+        if (!preconditionHolds({ ifMatch }, seq)) {
           throw new PlantStoreError('condition_failed', `Plant ${id} is at version ${seq}`, { detail: { seq } });
         }
         reply.header('etag', etagOf(seq));
-        if (conditionHolds({ ifNoneMatch }, seq)) return record;
+        if (preconditionHolds({ ifNoneMatch }, seq)) return record;
         reply.code(304);
         return undefined;
       },

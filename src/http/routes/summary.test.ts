@@ -83,7 +83,7 @@ for (const [name, open, needs] of [
     const summary = await store.summary();
     assert.deepEqual(summary.changes, EXPECTED);
     assert.deepEqual([summary.plants, summary.untagged, summary.tags], [360, 360, []]);
-    const { lastSeq } = await store.figures();
+    const { lastSeq } = await store.stats();
     assert.ok(lastSeq >= 2_000_000_360);
     assert.equal(summary.lastChange, lastSeq);
 

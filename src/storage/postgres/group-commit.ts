@@ -59,7 +59,7 @@ export function createWriter(options: WriterOptions): Writer {
   let underWay = 0;
   let importing = false;
   let isImportsTurn = false;
-  let waitingWrites = 0;
+  let queuedWrites = 0;
   let waitingChars = 0;
   let scheduled = false;
   let timed = false;
@@ -76,14 +76,14 @@ export function createWriter(options: WriterOptions): Writer {
     write(write) {
       const chars = charsOf(write);
       if (closing) return Promise.reject(unavailable('The store is stopping: try again later'));
-      if (waitingWrites >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
+      if (queuedWrites >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
         return Promise.reject(unavailable('Too many writes are waiting: try again later'));
       }
-      waitingWrites++;
+      queuedWrites++;
       waitingChars += chars;
       return new Promise((resolve, reject) => {
         enqueue(write, 'request', (written) => {
-          waitingWrites--;
+          queuedWrites--;
           waitingChars -= chars;
           if (written instanceof Error) reject(written);
           else if ('done' in written) resolve(written.done);

@@ -76,7 +76,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     waitMs: statementTimeoutMs,
     tooBusy: () => unavailable('Too many searches are waiting: try again later'),
   });
-  const [prune, figures] = [pruneText(names.tables), figuresText(names.tables)];
+  const [prune, stats] = [pruneText(names.tables), statsText(names.tables)];
   let snapshots = 0;
   let isFailing = false;
 
@@ -152,9 +152,9 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
         return (await read(() => readChanges(transactions, { after: seq, limit: 1 }))).length > 0;
       },
     }),
-    waitingWrites: () => writer.waiting(),
-    async figures() {
-      const [row] = await readOnce({ text: figures });
+    queuedWrites: () => writer.waiting(),
+    async stats() {
+      const [row] = await readOnce({ text: stats });
       return { lastSeq: Number(row?.seq), bytes: Number(row?.bytes) };
     },
     async probe() {
@@ -215,7 +215,7 @@ function tooManyReads(): PlantStoreError {
   return unavailable('Too many reads are waiting: try again later');
 }
 
-const figuresText = (tables: Tables) =>
+const statsText = (tables: Tables) =>
   `SELECT (${lastSeq(tables)}) AS seq, pg_database_size(current_database()) AS bytes`;
 const PRUNED_AT_ONCE = 10_000;
 /** The oldest, up to the first that is not older than asked for, or that a webhook still has to be given. */

@@ -2,10 +2,10 @@
 
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoreFigures } from '../../domain/store.ts';
+import type { StoreStats } from '../../domain/store.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 
-export function prepareFigures(db: DatabaseSync, path: string): () => Promise<StoreFigures> {
+export function prepareStats(db: DatabaseSync, path: string): () => Promise<StoreStats> {
   const lastSeq = prepareLastSeq(db);
 
   return async () => {

@@ -18,7 +18,7 @@ import { createStage, type Stage } from './import-batcher.ts';
 import { prepareReads } from './plants-read.ts';
 import { createTogether } from './read-batcher.ts';
 import { failureOf } from './sqlite-errors.ts';
-import { prepareFigures } from './stats.ts';
+import { prepareStats } from './stats.ts';
 import { readSummary } from './summary.ts';
 import { createSearcher } from './threaded-search.ts';
 import { prepareTokenReads } from './tokens-read.ts';
@@ -61,7 +61,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const tokens = prepareTokenReads(db);
   const webhooks = prepareWebhookReads(db);
   const lastSeq = prepareLastSeq(db);
-  const figures = prepareFigures(db, database.path);
+  const stats = prepareStats(db, database.path);
   const { follow, onCommit } = createFollow(async (query) => read(() => reads.changes(query)));
   let stage: Stage | undefined;
   let snapshots = 0;
@@ -188,8 +188,8 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     recordDeliveries(_node, progress) {
       return writer.write({ kind: 'record_deliveries', progress });
     },
-    waitingWrites: () => writer.waiting(),
-    figures: () => readAsync(figures),
+    queuedWrites: () => writer.waiting(),
+    stats: () => readAsync(stats),
     async probe() {
       await writer.write({ kind: 'probe' });
     },
