@@ -11,7 +11,7 @@ import { CONNECTIONS } from './load.ts';
 import { readMachine } from './machine.ts';
 import { rssMibOf, untilIdle } from './measure.ts';
 import { PERFORMANCE, savePicture } from './picture.ts';
-import { compareSvg } from './plot-compare.ts';
+import { comparePicture } from './plot-compare.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
 import { type Comparison, summarize } from './results.ts';
 import { printComparison } from './table.ts';
@@ -38,7 +38,7 @@ try {
 }
 printComparison(comparison);
 if (process.argv.includes('--save')) {
-  await savePicture('compare', compareSvg(comparison));
+  await savePicture('compare', comparePicture(comparison), PERFORMANCE);
   writeFileSync(join(PERFORMANCE, 'compare.json'), `${JSON.stringify(comparison, undefined, 2)}\n`);
 }
 

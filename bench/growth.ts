@@ -12,7 +12,7 @@ import { readMachine } from './machine.ts';
 import { rssMibOf } from './measure.ts';
 import { PERFORMANCE, savePicture } from './picture.ts';
 import { toNdjson, writePlants } from './plants.ts';
-import { growthSvg } from './plot-growth.ts';
+import { growthPicture } from './plot-growth.ts';
 import { addToken, startServer, type TokenedServer } from './server.ts';
 import { isWrkHere } from './wrk.ts';
 
@@ -53,7 +53,7 @@ const growth: Growth = { date: new Date().toISOString().slice(0, 10), machine: r
 for (const [at, store] of stores.entries()) growth.stores.push(await finish(store, at));
 console.log(toTable(growth));
 if (process.argv.includes('--save')) {
-  await savePicture('growth', growthSvg(growth));
+  await savePicture('growth', growthPicture(growth), PERFORMANCE);
   writeFileSync(join(PERFORMANCE, 'growth.json'), `${JSON.stringify(growth, toShort, 2)}\n`);
 }
 

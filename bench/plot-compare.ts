@@ -1,112 +1,137 @@
-// What `compare` has measured, as bars: creates per second and processor time of a create, a row for each contestant.
+// The results of `compare` as bars: creates per second and processor time of a create, a row for each contestant.
 
 import type { Group } from './contestants/contestant.ts';
 import { describeMachine } from './machine.ts';
+import { COLOURS, exact, FAINT, GRID, heading, INK, type Picture, short } from './picture.ts';
 import type { Comparison, Result } from './results.ts';
-import { ACCENT, bar, exact, FAINT, INK, line, logarithmic, picture, powersUpTo, short, text } from './svg.ts';
 
-const WIDTH = 1080;
-const [LEFT, ROWS_TOP, ROW_HEIGHT, BAR_HEIGHT] = [28, 150, 38, 18];
-const NAMES_WIDTH = 400;
-const [FIRST, SECOND] = [
-  { left: LEFT + NAMES_WIDTH, right: 670 },
-  { left: 775, right: 985 },
-];
-
-const GROUPS: Record<Group, { colour: string; label: string }> = {
-  ours: { colour: ACCENT, label: 'Plant Store' },
-  floor: { colour: '#c9b458', label: 'stores nothing' },
-  'hand-written': { colour: '#8aa4c8', label: 'written by hand' },
-  peer: { colour: '#b7bec7', label: 'other services' },
+const [WIDTH, TOP, ROW_HEIGHT] = [1080, 140, 38];
+const GROUPS: Record<Group, { name: string; color: string }> = {
+  ours: { name: 'Plant Store', color: COLOURS[0] as string },
+  floor: { name: 'stores nothing', color: '#c9b458' },
+  'hand-written': { name: 'written by hand', color: '#8aa4c8' },
+  peer: { name: 'other services', color: '#b7bec7' },
 };
 
-export function compareSvg({ date, machine, creates }: Comparison): string {
-  const rows = creates.toSorted((a, b) => b.perSecond.median - a.perSecond.median);
-  const bottom = ROWS_TOP + rows.length * ROW_HEIGHT;
-  return picture(WIDTH, bottom + 24, 'Creates per second, and processor time of a create', [
-    text(LEFT, 38, 'One create, 64 connections', { size: 20, weight: 600 }),
-    text(LEFT + 340, 38, 'logarithmic axes; the dark line: from the slowest to the fastest round', {
-      size: 11,
-      fill: FAINT,
-    }),
-    text(LEFT, 60, `${describeMachine(machine)}, ${date}`, { fill: FAINT }),
-    ...legend(rows),
-    ...rows.flatMap(drawName),
-    ...drawBars(rows, FIRST, bottom, {
-      title: 'creates per second',
-      valueIn: ({ perSecond }) => perSecond.median,
-      label: ({ perSecond }) => `${exact(perSecond.median)}/s`,
-      spread: ({ perSecond }) => [perSecond.min, perSecond.max],
-    }),
-    ...drawBars(rows, SECOND, bottom, {
-      title: 'processor time of a create, µs',
-      valueIn: allCpuUs,
-      label: (row) => `${exact(allCpuUs(row))} µs`,
-      note: ({ databaseUs = 0 }) => (databaseUs > 0 ? `${exact(databaseUs)} of them in the database` : ''),
-    }),
-  ]);
-}
-
 interface Bars {
-  title: string;
-  valueIn(row: Result): number;
-  label(row: Result): string;
-  /** The least and the most of all rounds. */
-  spread?(row: Result): [number, number];
-  /** In small below the bar. */
-  note?(row: Result): string;
-}
-
-interface Place {
   left: number;
-  right: number;
+  width: number;
+  title: string;
+  value(row: Result): number;
+  label(row: Result): string;
 }
 
-function drawBars(rows: Result[], place: Place, bottom: number, bars: Bars): string[] {
-  const all = rows.flatMap((row) => [bars.valueIn(row), ...(bars.spread?.(row) ?? [])]);
-  const most = Math.max(...all);
-  const ticks = powersUpTo(most, Math.min(...all) / 1.5); // the shortest bar is still one
-  const toX = logarithmic([ticks[0] as number, most], [place.left, place.right]);
-  return [
-    text(place.left, ROWS_TOP - 30, bars.title, { size: 13, weight: 600 }),
-    ...ticks.flatMap((tick) => [
-      line(toX(tick), ROWS_TOP - 6, toX(tick), bottom),
-      text(toX(tick), ROWS_TOP - 12, short(tick), { size: 10, fill: FAINT, anchor: 'middle' }),
-    ]),
-    ...rows.flatMap((row, at) => {
-      const [top, end] = [ROWS_TOP + at * ROW_HEIGHT, toX(bars.valueIn(row))];
-      const [least, longest] = (bars.spread?.(row) ?? [0, 0]).map((value) => (value > 0 ? toX(value) : end));
-      const middle = top + 4 + BAR_HEIGHT / 2;
-      const isOurs = row.group === 'ours';
-      return [
-        bar(place.left, top + 4, Math.max(end - place.left, 1), BAR_HEIGHT, GROUPS[row.group].colour),
-        ...(bars.spread ? [line(least as number, middle, longest as number, middle, INK, 1.5)] : []),
-        text(Math.max(end, longest as number) + 8, middle + 4, bars.label(row), { weight: isOurs ? 700 : 400 }),
-        text(place.left, top + 33, bars.note?.(row) ?? '', { size: 10, fill: FAINT }),
-      ];
-    }),
-  ];
+const PANELS: Bars[] = [
+  {
+    left: 425,
+    width: 215,
+    title: 'creates per second',
+    value: ({ perSecond }) => perSecond.median,
+    label: ({ perSecond }) => `${exact(perSecond.median)}/s`,
+  },
+  {
+    left: 745,
+    width: 185,
+    title: 'processor time of a create, µs',
+    value: cpuUs,
+    label: (row) => `${exact(cpuUs(row))} µs${row.databaseUs ? ` {note|database: ${exact(row.databaseUs)}}` : ''}`,
+  },
+];
+
+export function comparePicture({ date, machine, creates }: Comparison): Picture {
+  const rows = creates.toSorted((a, b) => b.perSecond.median - a.perSecond.median);
+  const height = rows.length * ROW_HEIGHT;
+  const names = rows.map(
+    ({ name, group, promise }) => `{${group === 'ours' ? 'ours' : 'name'}|${name}}\n{promise|${promise}}`,
+  );
+  const rich = {
+    name: { color: INK, fontSize: 13, lineHeight: 16 },
+    ours: { color: INK, fontSize: 13, lineHeight: 16, fontWeight: 'bold' },
+    promise: { color: FAINT, fontSize: 10.5 },
+  };
+  return {
+    width: WIDTH,
+    height: TOP + height + 24,
+    options: {
+      title: [
+        heading('One create, 64 connections', `${describeMachine(machine)}, ${date}`),
+        {
+          text: 'logarithmic axes; dark line: slowest to fastest round',
+          left: 372,
+          top: 21,
+          textStyle: { fontSize: 11, fontWeight: 'normal', color: FAINT },
+        },
+      ],
+      legend: { left: 22, top: 66, itemWidth: 10, itemHeight: 10, itemGap: 26, selectedMode: false },
+      grid: PANELS.map(({ left, width }) => ({ left, top: TOP, width, height })),
+      xAxis: PANELS.map(({ title, value }, gridIndex) => ({
+        gridIndex,
+        type: 'log',
+        position: 'top',
+        min: 10 ** Math.floor(Math.log10(Math.min(...rows.map(value)) / 1.5)), // the shortest bar is still one
+        max: 1.2 * Math.max(...rows.map(value)),
+        name: title,
+        nameLocation: 'start',
+        nameGap: 0,
+        nameTextStyle: {
+          align: 'left',
+          verticalAlign: 'bottom',
+          padding: [0, 0, 24, 0],
+          fontWeight: 'bold',
+          color: INK,
+        },
+        axisLabel: { color: FAINT, fontSize: 10, formatter: short, showMaxLabel: false },
+        splitLine: { lineStyle: { color: GRID }, showMaxLine: false },
+      })),
+      yAxis: PANELS.map((_, gridIndex) => ({
+        gridIndex,
+        type: 'category',
+        inverse: true,
+        data: names,
+        axisLine: { show: false },
+        axisTick: { show: false },
+        axisLabel: { show: gridIndex === 0, align: 'left', margin: 397, rich },
+      })),
+      series: PANELS.flatMap((bars, n) =>
+        (Object.keys(GROUPS) as Group[])
+          .filter((group) => rows.some((row) => row.group === group))
+          .map((group) => ({
+            ...GROUPS[group],
+            type: 'bar',
+            xAxisIndex: n,
+            yAxisIndex: n,
+            barWidth: 18,
+            barGap: '-100%', // a row has one bar: that of its group
+            data: rows.map((row) => (row.group === group ? bars.value(row) : undefined)),
+            label: {
+              show: true,
+              position: 'right',
+              distance: n === 0 ? 14 : 6,
+              fontWeight: group === 'ours' ? 'bold' : 'normal',
+              rich: { note: { color: FAINT, fontSize: 10, fontWeight: 'normal' } },
+              formatter: ({ dataIndex }: { dataIndex: number }) => bars.label(rows[dataIndex] as Result),
+            },
+            ...(n === 0 && { markLine: spreadOf(rows, names, group) }),
+          })),
+      ),
+    },
+  };
 }
 
-function drawName({ name, group, promise }: Result, at: number): string[] {
-  const top = ROWS_TOP + at * ROW_HEIGHT;
-  return [
-    text(LEFT, top + 17, name, { size: 13, weight: group === 'ours' ? 700 : 400 }),
-    text(LEFT, top + 32, promise, { size: 10.5, fill: FAINT }),
-  ];
+/** Lines from the slowest to the fastest round. */
+function spreadOf(rows: Result[], names: string[], wanted: Group): object {
+  const data = rows.flatMap(({ group, perSecond: { min, max } }, at) =>
+    group === wanted ? [[{ coord: [min, names[at]] }, { coord: [max, names[at]] }]] : [],
+  );
+  return {
+    silent: true,
+    symbol: 'none',
+    lineStyle: { color: INK, type: 'solid', width: 1.5 },
+    label: { show: false },
+    data,
+  };
 }
 
-function legend(rows: Result[]): string[] {
-  let x = LEFT;
-  const groups = (Object.keys(GROUPS) as Group[]).filter((group) => rows.some((row) => row.group === group));
-  return groups.flatMap((group) => {
-    const { colour, label } = GROUPS[group];
-    const begin = x;
-    x += 30 + 6.2 * label.length;
-    return [bar(begin, 73, 10, 10, colour), text(begin + 15, 82, label, { size: 11 })];
-  });
-}
-
-function allCpuUs({ serverUs = 0, databaseUs = 0 }: Result): number {
+function cpuUs({ serverUs = 0, databaseUs = 0 }: Result): number {
   return serverUs + databaseUs;
 }

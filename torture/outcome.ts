@@ -1,4 +1,4 @@
-// What came of a fault, as the table of `npm run torture` shows it.
+// The outcome of a fault, and the table that `npm run torture` prints.
 
 export interface Outcome {
   fault: string;
@@ -12,7 +12,7 @@ export interface Outcome {
   seconds: number;
 }
 
-/** Markdown that can be read as it is. */
+/** Returns a table in Markdown. */
 export function printOutcomes(outcomes: Outcome[]): string {
   const head = ['fault', 'rounds', 'pass mark', 'result', 'seen', 'controls caught', 'seed', 'time'];
   const rows = outcomes.map(({ fault, rounds, mark, verdict, seen, controls, seed, seconds }) => [

@@ -33,9 +33,9 @@ if (values.help || values.list) {
   process.exit();
 }
 const chosen = positionals.length > 0 ? positionals : NAMES;
-for (const name of chosen) if (!NAMES.includes(name)) refuse(`There is no fault "${name}": --list names all`);
+for (const name of chosen) if (!NAMES.includes(name)) exitWithUsage(`There is no fault "${name}": --list names all`);
 const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 31));
-if (!/^\d{1,10}$/.test(seed)) refuse(`--seed takes a whole number, not "${seed}"`);
+if (!/^\d{1,10}$/.test(seed)) exitWithUsage(`--seed takes a whole number, not "${seed}"`);
 
 process.env.TORTURE_FORM = values.short ? 'short' : 'full';
 process.env.TORTURE_SEED = seed;
@@ -46,11 +46,11 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abo
 const outcomes: Outcome[] = [];
 for (const name of chosen) {
   if (ended.signal.aborted) break;
-  process.stdout.write(`${name.padEnd(26)} `);
-  const outcome = await torture(name);
-  outcomes.push(outcome);
-  console.log(`${outcome.verdict}  ${outcome.seen}`);
-  if (values.out) writeFileSync(values.out, printOutcomes(outcomes)); // so that one that is ended early leaves what it has
+  for (const outcome of await torture(name)) {
+    outcomes.push(outcome);
+    console.log(`${name.padEnd(26)} ${outcome.verdict}  ${outcome.seen}`);
+  }
+  if (values.out) writeFileSync(values.out, printOutcomes(outcomes)); // an aborted run leaves what it has
 }
 await globalTeardown();
 const table = printOutcomes(outcomes);
@@ -62,39 +62,44 @@ if (skipped?.length) console.log(`Not tried: ${skipped.map(({ fault }) => fault)
 console.log(failed?.length ? `FAILED: ${failed.map(({ fault }) => fault).join(', ')}` : 'Nothing has failed');
 process.exit(failed?.length ? 1 : 0);
 
-async function torture(name: string): Promise<Outcome> {
-  const startMs = performance.now();
-  const said: Record<string, string> = {};
-  const failures: string[] = [];
-  const controls = { caught: 0, of: 0 };
-  let fault = name;
-  let mark = '';
-  let skip: string | undefined;
+/** Runs a file, and returns the outcome of each fault in it. */
+async function torture(name: string): Promise<Outcome[]> {
   const files = [join(import.meta.dirname, 'faults', `${name}.test.ts`)];
+  const found: Outcome[] = [];
+  let current = startOutcome();
   for await (const { type, data } of run({ files, execArgv: ['--test-force-exit'], signal: ended.signal })) {
     if (type === 'test:diagnostic' && data.nesting > 0) {
-      const [, word = '', text = ''] = /^(\w+): (.*)/s.exec(data.message) ?? [];
-      if (!(word in said)) said[word] = text;
+      const [, word, text = ''] = /^(\w+): (.*)/s.exec(data.message) ?? [];
+      if (word === 'rounds' || word === 'seed' || word === 'seen') current[word] ||= text;
     }
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    if (data.nesting === 0) fault = data.name;
-    if (data.nesting === 0 && type === 'test:pass') continue;
-    const isControl = data.name.startsWith('control: ');
-    if (data.nesting === 1 && isControl) {
-      controls.of++;
-      if (type === 'test:pass' && data.skip === undefined) controls.caught++;
-    }
-    if (data.nesting === 1) mark ||= data.name; // the first one is the trial
-    if (type === 'test:fail') failures.push(`${isControl ? `${data.name}: ` : ''}${reasonOf(data.details.error)}`);
-    else if (!isControl && typeof data.skip === 'string') skip = data.skip;
+    const isFailed = type === 'test:fail';
+    if (data.nesting === 1) note(current, data.name, isFailed ? reasonOf(data.details.error) : data.skip, isFailed);
+    if (data.nesting > 0) continue;
+    if (isFailed && current.verdict !== 'FAILED') note(current, data.name, reasonOf(data.details.error), true);
+    found.push({ ...current, fault: data.name, seconds: (data.details.duration_ms ?? 0) / 1000 });
+    current = startOutcome();
   }
-  const verdict = failures.length > 0 ? 'FAILED' : skip !== undefined ? 'skipped' : 'passed';
-  const seen = failures[0] ?? skip ?? said.seen ?? '';
-  const seconds = (performance.now() - startMs) / 1000;
-  return { fault, mark, rounds: said.rounds ?? '', seed: said.seed ?? '', seen, verdict, controls, seconds };
+  return found;
 }
 
-/** Of a failed test, behind what the runner wraps around it. */
+function startOutcome(): Outcome {
+  const controls = { caught: 0, of: 0 };
+  return { fault: '', mark: '', rounds: '', seed: '', seen: '', verdict: 'passed', controls, seconds: 0 };
+}
+
+/** Adds a test of the fault, of which the first is the trial. `reason` says why it failed or was skipped. */
+function note(outcome: Outcome, name: string, reason: string | boolean | undefined, isFailed: boolean): void {
+  const isControl = name.startsWith('control: ');
+  outcome.mark ||= name;
+  if (isControl) outcome.controls.of++;
+  if (isControl && !isFailed && reason === undefined) outcome.controls.caught++;
+  if (outcome.verdict === 'FAILED' || reason === undefined || (isControl && !isFailed)) return;
+  outcome.verdict = isFailed ? 'FAILED' : 'skipped';
+  outcome.seen = isControl ? `${name}: ${reason}` : String(reason);
+}
+
+/** Returns why a test failed, without what the runner wraps around it. */
 function reasonOf(error: Error): string {
   return (error.cause instanceof Error ? error.cause.message : (error.cause as string)) ?? error.message;
 }
@@ -112,11 +117,11 @@ function readArguments() {
       },
     });
   } catch (error) {
-    return refuse((error as Error).message);
+    return exitWithUsage((error as Error).message);
   }
 }
 
-function refuse(message: string): never {
+function exitWithUsage(message: string): never {
   console.error(`${message}\n\n${HELP}`);
   process.exit(2);
 }

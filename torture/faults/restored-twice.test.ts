@@ -25,7 +25,7 @@ interface Branch {
 fault({
   name: 'restored twice',
   mark: 'no change number, ETag or webhook-id is given twice; the numbers of one store are unknown to the others',
-  rounds: { short: 1, full: 4, of: '2 restores and 1 copy of one backup' },
+  rounds: { short: 1, full: 4, of: 'times two restores and a copy of one backup' },
   async trial({ rounds, isFull, launcher, startServer }) {
     const changesEach = isFull ? 300 : 30;
     const receiver = await startReceiver();

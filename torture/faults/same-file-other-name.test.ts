@@ -66,7 +66,7 @@ const WAYS: Record<string, (path: string) => Other> = {
 fault({
   name: 'the same file under another name',
   mark: 'the second server refuses, the first continues, 0 acknowledged records lost, also after kill -9',
-  rounds: { short: 1, full: 5, of: `${Object.keys(WAYS).length} ways to give the file another name` },
+  rounds: { short: 1, full: 5, of: `times ${Object.keys(WAYS).length} ways to give the file another name` },
   skip: whyNot(),
   async trial({ t, rounds, isFull, launcher, startServer }) {
     const ways = Object.entries(WAYS).filter(([way]) => isFull || IN_SHORT.includes(way));

@@ -8,17 +8,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { rssMibOf } from '../../bench/measure.ts';
-import { savePicture } from '../../bench/picture.ts';
+import { RELIABILITY, savePicture } from '../../bench/picture.ts';
 import { addToken, startServer } from '../../bench/server.ts';
 import { createRandom } from '../random.ts';
 import { judge, type Level, type Sample } from './flat.ts';
 import { startMixedLoad } from './mixed-load.ts';
-import { soakSvg } from './plot.ts';
+import { soakPicture } from './plot.ts';
 
 const SAMPLES = 360;
 /** In less it does little but warm up. */
 const JUDGED_FROM_MINUTES = 5;
-const DOCS = join(import.meta.dirname, '../../docs/reliability');
 
 const HELP = `Usage: npm run soak -- [options]
 
@@ -92,8 +91,8 @@ if (values.save) {
     failures: load.failures.length,
     samples,
   };
-  await savePicture('soak', soakSvg(soak), DOCS);
-  writeFileSync(join(DOCS, 'soak.json'), `${JSON.stringify(soak, undefined, 2)}\n`);
+  await savePicture('soak', soakPicture(soak), RELIABILITY);
+  writeFileSync(join(RELIABILITY, 'soak.json'), `${JSON.stringify(soak, undefined, 2)}\n`);
 }
 process.exit(load.failures.length === 0 && (!isJudged || (memory.isFlat && files.isFlat)) ? 0 : 1);
 
