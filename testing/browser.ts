@@ -2,6 +2,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { type Browser, chromium } from 'playwright-core';
+import { atEnd } from './server.ts';
 
 const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update'];
 
@@ -13,4 +14,16 @@ export const needsBrowser = browser === undefined ? { skip: 'SKIPPED: there is n
 export function openBrowser(): Promise<Browser> {
   const executablePath = execFileSync('which', [browser as string], { encoding: 'utf8' }).trim();
   return chromium.launch({ executablePath, args: FLAGS });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** Returns the one browser of all tests in this process. Close what you open in it, and leave it open. */
+export function sharedBrowser(): Promise<Browser> {
+  if (shared === undefined) {
+    const opening = openBrowser();
+    atEnd(async () => (await opening).close());
+    shared = opening;
+  }
+  return shared;
 }

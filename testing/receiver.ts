@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { after } from 'node:test';
+import { atEnd } from './server.ts';
 import { until } from './until.ts';
 
 export interface Received {
@@ -29,12 +29,6 @@ export interface Receiver {
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, received: Received) => void;
 
-/** Also after a failed test. */
-const cleanUps: (() => void)[] = [];
-after(() => {
-  for (const cleanUp of cleanUps) cleanUp();
-});
-
 export async function startReceiver(handler: Handler = (_request, response) => response.end('ok')): Promise<Receiver> {
   let respond = handler;
   let connections = 0;
@@ -60,7 +54,7 @@ export async function startReceiver(handler: Handler = (_request, response) => r
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  cleanUps.push(close);
+  atEnd(close);
 
   return {
     url: `http://127.0.0.1:${port}/hook`,

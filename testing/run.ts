@@ -39,7 +39,7 @@ async function runTests(files: string[], concurrency: number): Promise<void> {
 }
 
 function groupedQuickTests(): string[] {
-  return ['testing/console-tests.ts', 'testing/unit-tests.ts', ...quickTests().alone];
+  return ['testing/browser-tests.ts', 'testing/unit-tests.ts', ...quickTests().alone];
 }
 
 /** Prints what the command printed once it has ended. */

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const QUICK_TESTS = '{src,test,testing,console}/**/*.test.ts';
 const LONG_TESTS = ['{src,test,testing,console}/**/*.long.test.ts', 'torture/**/*.test.ts'];
-/** Modules with which a test starts a server, a database, a command or a browser. */
-const STARTS_SOMETHING = /'\.[./]*\/(?:testing\/)?(?:browser|command-line|pgbouncer|postgres|server|service)\.ts'/;
+const USES_BROWSER = /\/browser\.ts'/;
+/** Modules with which a test starts a server, a database or a command. */
+const STARTS_SOMETHING = /'\.[./]*\/(?:testing\/)?(?:command-line|pgbouncer|postgres|server|service)\.ts'/;
 
 /** Returns the tests of `npm run test:long`. */
 export function longTests(): string[] {
@@ -15,11 +16,12 @@ export function longTests(): string[] {
 }
 
 /** Returns the tests of `npm test`, in the groups that share a process (`alone`: a process for each file). */
-export function quickTests(): { unit: string[]; console: string[]; alone: string[] } {
-  const groups = { unit: [] as string[], console: [] as string[], alone: [] as string[] };
+export function quickTests(): { unit: string[]; browser: string[]; alone: string[] } {
+  const groups = { unit: [] as string[], browser: [] as string[], alone: [] as string[] };
   for (const file of find([QUICK_TESTS]).filter((path) => !path.endsWith('.long.test.ts'))) {
-    if (file.startsWith('console/test/')) groups.console.push(file);
-    else if (STARTS_SOMETHING.test(readFileSync(join(ROOT, file), 'utf8'))) groups.alone.push(file);
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    if (USES_BROWSER.test(text)) groups.browser.push(file);
+    else if (STARTS_SOMETHING.test(text)) groups.alone.push(file);
     else groups.unit.push(file);
   }
   return groups;

@@ -3,32 +3,31 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../testing/browser.ts';
-import { startServer, type TestServer } from '../../testing/server.ts';
-import { BUSY, openWindow, signIn } from './window.ts';
+import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { BUSY, openWindow, startOver, type Window } from './window.ts';
 
 describe('deleting in the console', needsBrowser, () => {
-  let server: TestServer;
+  let server: TestService;
   let others: PlantStoreClient;
-  let browser: Browser;
+  let window: Window;
   let page: Page;
 
   before(async () => {
-    server = await startServer();
+    server = await startTestService();
     others = createClient({ url: server.url, token: server.secret });
-    browser = await openBrowser();
+    window = await openWindow(await sharedBrowser(), server.url);
+    page = window.page;
     await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
   });
   beforeEach(async () => {
-    await page?.context().close();
-    page = (await openWindow(browser, server.url)).page;
-    await signIn(page, server.url, server.secret);
+    await startOver(window, server.url, server.secret);
     await row(1n).waitFor();
   });
   after(async () => {
-    await browser?.close();
+    await window?.context.close();
     await server?.stop();
   });
 

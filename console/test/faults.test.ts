@@ -6,41 +6,40 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Locator, Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
 import { freePort } from '../../testing/free-port.ts';
-import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
+import { besideServer, makeFolder } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { eventually } from '../../testing/until.ts';
-import { BUSY, openWindow, signIn } from './window.ts';
-
-/** Three pieces of a file that is sent in pieces. */
-const MANY = 75_000;
+import { BUSY, openWindow, signIn, startOver, type Window } from './window.ts';
 
 describe('the console when things go wrong', needsBrowser, () => {
   const folder = makeFolder();
-  let start: () => Promise<TestServer>;
-  let server: TestServer;
+  let start: () => Promise<TestService>;
+  let server: TestService;
+  let secret: string;
   let others: PlantStoreClient;
-  let browser: Browser;
+  let window: Window;
   let page: Page;
 
   before(async () => {
     const env = { PORT: String(await freePort()) };
-    start = () => startServer({ folder, env });
+    start = () => startTestService({ folder, env });
     server = await start();
-    others = createClient({ url: server.url, token: server.secret });
-    browser = await openBrowser();
+    secret = server.secret;
+    others = createClient({ url: server.url, token: secret });
+    window = await openWindow(await sharedBrowser(), server.url);
+    page = window.page;
     await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
   });
   beforeEach(async () => {
-    await page?.context().close();
-    page = (await openWindow(browser, server.url)).page;
-    await signIn(page, server.url, server.secret);
+    await startOver(window, server.url, secret);
     await row(1n).waitFor();
   });
   after(async () => {
-    await browser?.close();
+    await window?.context.close();
     await server?.stop();
   });
 
@@ -177,12 +176,12 @@ describe('the console when things go wrong', needsBrowser, () => {
   });
 
   test('who is signed out in the middle is told what is not stored', async () => {
-    const { token, secret } = await addToken(server.databaseUrl, { name: 'short-lived' });
+    const { id, secret } = await server.addToken({ name: 'short-lived' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, server.url, secret);
     await row(9n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Name').fill('Long in the writing');
-    await besideServer(server.databaseUrl, (store) => store.revokeToken(token.id, Date.now()));
+    await besideServer(server.databaseUrl, (store) => store.revokeToken(id, Date.now()));
     await page.getByText('You were signed out').waitFor();
     const lost = page.getByText('What you changed of plant 9 is not stored: name “Long in the writing”');
     await lost.waitFor();
@@ -193,40 +192,12 @@ describe('the console when things go wrong', needsBrowser, () => {
   });
 
   test('a server that goes away is told of, and when it is back all goes on by itself', async () => {
-    await server.kill();
+    await server.stop();
     await page.getByText('The server is out of reach').waitFor();
     server = await start();
     await page.getByText('The server is out of reach').waitFor({ state: 'detached' });
     await others.create({ id: -1n, name: 'After the restart' });
     await row(-1n).waitFor();
-  });
-
-  test('an import goes on in another view, and ends with the session', async () => {
-    const file = join(folder, 'many.ndjson');
-    writeFileSync(
-      file,
-      Array.from({ length: MANY }, (_, n) => `{"id":${1_000_000 + n},"name":"Many ${n}"}`).join('\n'),
-    );
-    const leaving = Promise.withResolvers<void>();
-    let pieces = 0;
-    await page.route('**/plants/import', async (route) => {
-      if (++pieces > 1) await leaving.promise;
-      await route.continue().catch(() => {}); // ended by then
-    });
-    await page.getByRole('link', { name: 'Import and export' }).click();
-    await page.locator('input[type=file]').setInputFiles(file);
-    await page.getByText(/Sending:/).waitFor();
-    await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
-    await page.getByRole('link', { name: 'Import and export' }).click();
-    await page.getByText(/Sending: [1-9]/).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Token').waitFor();
-    leaving.resolve();
-    await sleep(1000);
-    await others.get(1_000_000n);
-    await assert.rejects(others.get(BigInt(1_000_000 + MANY / 2)), { code: 'not_found' });
-    assert.equal(pieces, 2);
   });
 
   test('the dashboard tells of an import that has just ended', async () => {

@@ -4,24 +4,24 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, openBrowser } from '../../testing/browser.ts';
-import { addToken, startServer, type TestServer } from '../../testing/server.ts';
+import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { eventually } from '../../testing/until.ts';
 import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
 
 describe('the console', needsBrowser, () => {
-  let server: TestServer;
+  let server: TestService;
   let others: PlantStoreClient;
   let browser: Browser;
   let window: Window;
   let page: Page;
 
   before(async () => {
-    server = await startServer();
+    server = await startTestService();
     others = createClient({ url: server.url, token: server.secret });
-    browser = await openBrowser();
+    browser = await sharedBrowser();
     window = await openWindow(browser, server.url);
     page = window.page;
     await others.import([
@@ -34,7 +34,7 @@ describe('the console', needsBrowser, () => {
   });
 
   after(async () => {
-    await browser?.close();
+    await window?.context.close();
     await server?.stop();
   });
 
@@ -247,7 +247,7 @@ describe('the console', needsBrowser, () => {
   });
 
   test('shows who may only read nothing that would be refused', async () => {
-    const { secret } = await addToken(server.databaseUrl, { name: 'reader', scopes: ['plants:read'] });
+    const { secret } = await server.addToken({ name: 'reader', scopes: ['plants:read'] });
     const other = await openWindow(browser, server.url);
     await signIn(other.page, server.url, secret);
     await other.page.locator('tr[data-id="1"]').waitFor();

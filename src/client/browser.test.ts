@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'vite';
-import { needsBrowser, openBrowser } from '../../testing/browser.ts';
+import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
 import { startServer } from '../../testing/server.ts';
 
 const ENTRY = join(import.meta.dirname, 'client.ts');
@@ -12,9 +12,8 @@ const ENTRY = join(import.meta.dirname, 'client.ts');
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const script = await bundle();
   const server = await startServer();
-  const opened = await openBrowser();
+  const page = await (await sharedBrowser()).newPage();
   try {
-    const page = await opened.newPage();
     await page.goto(`${server.url}/healthz`);
     const seen = await page.evaluate(useClient, { script, url: server.url, token: server.secret });
     assert.deepEqual(seen, {
@@ -30,7 +29,7 @@ test('the client works in a browser: exact ids, pages, exports, events, errors',
       scopes: ['plants:read', 'plants:write'],
     });
   } finally {
-    await opened.close();
+    await page.close();
     await server.stop();
   }
 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, suite, test } from 'node:test';
-import { needsBrowser, openBrowser } from '../../../testing/browser.ts';
+import { needsBrowser, sharedBrowser } from '../../../testing/browser.ts';
 import { type Answer, send } from '../../../testing/request.ts';
 import { addToken, query, startServer, type TestServer } from '../../../testing/server.ts';
 
@@ -112,9 +112,8 @@ test(
     const unnamed = await startServer({ env: { CORS_ORIGINS: SHOP } });
     const unset = await startServer();
     const limited = await addToken(named.databaseUrl, { rate: { count: 100, periodMs: 60_000 } });
-    const browser = await openBrowser();
+    const tab = await (await sharedBrowser()).newPage();
     try {
-      const tab = await browser.newPage();
       await tab.goto(origin);
       const create = (server: TestServer, token: string) => tab.evaluate(createPlant, { url: server.url, token });
       assert.deepEqual(await create(named, limited.secret), {
@@ -130,7 +129,7 @@ test(
         assert.equal(query(server.databasePath, 'SELECT * FROM plants').length, 0);
       }
     } finally {
-      await browser.close();
+      await tab.close();
       page.close();
       await Promise.all([named, unnamed, unset].map((server) => server.stop()));
     }

@@ -1,0 +1,109 @@
+// The console in a real browser: what takes long.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Page } from 'playwright-core';
+import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
+import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { makeFolder } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { openWindow, requireAccessible, requireAccessibleViews, signIn, startOver, type Window } from './window.ts';
+
+/** Three pieces of a file that is sent in pieces. */
+const MANY = 75_000;
+
+describe('the console, at length', needsBrowser, () => {
+  const folder = makeFolder();
+  let server: TestService;
+  let others: PlantStoreClient;
+  let browser: Browser;
+  let window: Window;
+  let page: Page;
+  let secret: string;
+
+  before(async () => {
+    server = await startTestService({ folder });
+    secret = (await server.addToken({ name: 'owner', scopes: ['plants:read', 'plants:write', 'admin'] })).secret;
+    others = createClient({ url: server.url, token: secret });
+    await others.import([
+      { id: 1n, name: 'Monstera deliciosa', tag: 'tropical' },
+      { id: 2n, name: 'Ficus lyrata', tag: 'tropical' },
+      { id: 3n, name: 'Abies balsamea', tag: 'conifer' },
+    ]);
+    browser = await sharedBrowser();
+    window = await openWindow(browser, server.url);
+    page = window.page;
+  });
+  beforeEach(() => startOver(window, server.url, secret));
+  after(async () => {
+    await window?.context.close();
+    await server?.stop();
+  });
+
+  test('is usable for everybody: in light and dark, on a phone and on a wide screen', async () => {
+    await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'light', width: 1280 });
+    await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'dark', width: 1280 });
+    await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'light', width: 360 });
+  });
+
+  test('has the interface as a page to try, with the token of whoever is signed in', async () => {
+    await page.getByRole('link', { name: 'Interface' }).click();
+    await page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await requireAccessible(page, 'the docs');
+    await page
+      .getByRole('button', { name: /Test Request/ })
+      .first()
+      .click();
+    await page.getByText('"Monstera deliciosa"').last().waitFor(); // which is plant 1 already: a replay
+    await page.getByRole('button', { name: /Send post request/ }).click();
+    await page.getByText('200 OK').waitFor();
+    assert.deepEqual(window.faults, []);
+  });
+
+  test('works below a base path', async () => {
+    const based = await startTestService({ env: { BASE_PATH: '/store' } });
+    const other = await openWindow(browser, based.url);
+    await signIn(other.page, based.url.replace(/\/$/, ''), based.secret);
+    await other.page.getByRole('button', { name: 'Add a plant' }).click();
+    await other.page.getByRole('dialog').getByLabel('Id').fill('1');
+    await other.page.keyboard.press('Enter');
+    await other.page.getByText('Stored plant 1').waitFor();
+    await other.page.getByRole('link', { name: 'Interface' }).click();
+    await other.page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
+    assert.deepEqual(other.faults, []);
+    await other.context.close();
+    await based.stop();
+  });
+
+  test('an import goes on in another view, and ends with the session', async () => {
+    const file = join(folder, 'many.ndjson');
+    writeFileSync(
+      file,
+      Array.from({ length: MANY }, (_, n) => `{"id":${1_000_000 + n},"name":"Many ${n}"}`).join('\n'),
+    );
+    const leaving = Promise.withResolvers<void>();
+    let pieces = 0;
+    await page.route('**/plants/import', async (route) => {
+      if (++pieces > 1) await leaving.promise;
+      await route.continue().catch(() => {}); // ended by then
+    });
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByText(/Sending:/).waitFor();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.getByText(/Sending: [1-9]/).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Token').waitFor();
+    leaving.resolve();
+    await sleep(1000);
+    await others.get(1_000_000n);
+    await assert.rejects(others.get(BigInt(1_000_000 + MANY / 2)), { code: 'not_found' });
+    assert.equal(pieces, 2);
+  });
+});
