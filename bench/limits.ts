@@ -7,8 +7,8 @@ import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Token } from '../src/domain/token.ts';
-import { createLimits } from '../src/http/access/rate-limit.ts';
-import { Reply } from '../src/http/core/request-reply.ts';
+import { createRateLimit } from '../src/http/access/rate-limit.ts';
+import { HttpReply } from '../src/http/core/request-reply.ts';
 import { cpuUsOf, median } from './measure.ts';
 import { addToken, startServer, toCreate } from './server.ts';
 import { isWrkHere, wrk } from './wrk.ts';
@@ -36,11 +36,11 @@ else console.log('wrk is not installed: nothing over HTTP');
 rmSync(folder, { recursive: true });
 
 function measureLimiter(token: Token): number {
-  const countRequest = createLimits();
-  const reply = new Reply(new ServerResponse(new IncomingMessage(new Socket())));
-  for (let n = 0; n < CALLS / 10; n++) countRequest(token, reply, performance.now()); // until it is compiled
+  const takeFromRate = createRateLimit();
+  const reply = new HttpReply(new ServerResponse(new IncomingMessage(new Socket())));
+  for (let n = 0; n < CALLS / 10; n++) takeFromRate(token, reply, performance.now()); // until it is compiled
   const begunMs = performance.now();
-  for (let n = 0; n < CALLS; n++) countRequest(token, reply, performance.now());
+  for (let n = 0; n < CALLS; n++) takeFromRate(token, reply, performance.now());
   return (1000 * (performance.now() - begunMs)) / CALLS;
 }
 

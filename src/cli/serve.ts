@@ -5,8 +5,9 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import { type Config, describeDatabase } from '../config/config.ts';
 import { SCOPES } from '../domain/names.ts';
 import { issueToken } from '../domain/token.ts';
+import { TIMEOUTS } from '../http/core/timeouts.ts';
 import { createLog } from '../observability/log.ts';
-import { LAST_REQUESTS_MS, type Service, startService } from '../service/start-service.ts';
+import { type Service, startService } from '../service/start-service.ts';
 import { banner } from './banner.ts';
 
 /** Time after which the process kills itself, whatever the disk is waiting for. */
@@ -57,7 +58,7 @@ export async function serve(config: Config): Promise<void> {
     if (stoppingSinceMs !== undefined) return;
     stoppingSinceMs = performance.now();
     setTimeout(killNow, STOP_WITHIN_MS).unref();
-    if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), LAST_REQUESTS_MS).unref(); // the store has failed
+    if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), TIMEOUTS.lastRequestsMs).unref(); // the store has failed
     await (await starting).stop(reason);
     process.exit(exitStatus);
   }

@@ -1,157 +1,224 @@
-// The way of a request, in order: route → headers → credentials → body → handler → answer. What door.ts does not let in
-// comes to no handler, and a route that does not say who may call it stops the start.
+// The way of a request, in order: route → headers → credentials → body → handler → response. A request that
+// access/admission.ts does not admit reaches no handler, and a route that does not say who may call it stops the start.
 
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
 import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
 import type { TracedRequest, Tracing } from '../observability/tracing.ts';
-import { createDoor } from './access/admission.ts';
+import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
-import { createAddressOf, createTrusted } from './access/client-address.ts';
-import { createWatch } from './access/revocation-watch.ts';
-import type { Incoming } from './core/buffered-request.ts';
-import * as connection from './core/connection.ts';
-import { createCors } from './core/cors.ts';
+import { type AddressOf, createAddressOf, createTrusted } from './access/client-address.ts';
+import { createRevocationWatch, type RevocationWatch } from './access/revocation-watch.ts';
+import type { BufferedRequest, EarlyBytes } from './core/buffered-request.ts';
+import { connectionOf } from './core/connection.ts';
+import { type AnswerOrigin, createCors } from './core/cors.ts';
 import { toPlantStoreError, toResponse } from './core/error-response.ts';
 import { requireSoundHeaders } from './core/header-checks.ts';
-import { hasLongBody, MAX_BODY_BYTES, readBody, requireWanted } from './core/json-body.ts';
+import { hasLongBody, MAX_BODY_BYTES, type RequestBody, readBody, requireWanted } from './core/json-body.ts';
 import { readParameters } from './core/parameters.ts';
-import { holdReading } from './core/paused-reading.ts';
-import { loggable } from './core/redact-path.ts';
-import { createRequestOrder } from './core/request-order.ts';
-import { Reply, Request } from './core/request-reply.ts';
-import { createPaths } from './core/router.ts';
-import { send } from './core/send-reply.ts';
-import { createServer } from './core/server.ts';
+import { redactPath } from './core/redact-path.ts';
+import { createRequestIds } from './core/request-id.ts';
+import { RequestOrder } from './core/request-order.ts';
+import { HttpReply, HttpRequest } from './core/request-reply.ts';
+import type { Route } from './core/route.ts';
+import { createRouter, type Router } from './core/router.ts';
+import { sendReply } from './core/send-reply.ts';
+import { createServer, type HttpServer } from './core/server.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
-import { createRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
+import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
 import type { LoadMcp } from './routes/mcp.ts';
 
-export interface AppOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
+export interface PipelineOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
   accessLog: boolean;
   observe: Observe;
-  /** Without them a request takes no other way than it would if there were none. */
+  /** Undefined where tracing is off: requests then take no other way than without it. */
   tracing: Tracing | undefined;
-  /** Without it no JWT is a credential. */
+  /** Undefined where no JWT is a credential. */
   verifyJwt: VerifyJwt | undefined;
-  /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
+  /** Proxies whose `X-Forwarded-For` counts: addresses and networks, or their number. */
   trustProxy: string[] | number | undefined;
-  /** Whose pages may use it; `*` is any. */
+  /** Origins whose pages may call the service; `*` is any. */
   corsOrigins: string[];
-  /** Loaded when somebody speaks MCP first. */
+  /** Called at the first MCP message. */
   loadMcp: LoadMcp;
-  /** With it nothing but TLS is spoken. */
+  /** With it the server speaks nothing but TLS. */
   certificate: Certificate | undefined;
   clock?: () => number;
 }
 
-/** It listens nowhere yet. */
-export function createApp(options: AppOptions): Server {
-  const { store, basePath, accessLog, observe, tracing, stopping, certificate, clock = Date.now } = options;
-  const mcp = { load: options.loadMcp, corsOrigins: options.corsOrigins, observe };
-  const routes = createRoutes({ ...options, mcp, clock });
-  for (const route of routes) requireAccess(route);
-  const paths = createPaths(routes, basePath);
-  const addressOf = createAddressOf(options.trustProxy);
-  const authenticator = createAuthenticator(store, options.verifyJwt, addressOf, clock, createBugReport(observe));
-  const watch = createWatch(authenticator, observe);
-  const { letIn, requireStillGood } = createDoor(authenticator, observe);
-  const answerOrigin = createCors(options.corsOrigins);
+/** Creates the HTTP server with all routes. It does not listen yet. */
+export function createPipeline(options: PipelineOptions): HttpServer {
+  return new Pipeline(options).http;
+}
 
-  const requests = createRequestOrder(
-    (raw) => paths.find(raw.method ?? '', raw.url ?? '')?.route,
-    tracing ? inSpan(tracing) : serve,
-  );
+/** Time after its headers for which a request counts as admitted; later its credential is checked again. */
+const ADMITTED_MS = 250;
+const NEVER = new AbortController().signal;
 
-  return createServer(certificate, createTrusted(options.trustProxy)).on('request', requests.add);
+interface Exchange {
+  request: HttpRequest;
+  reply: HttpReply;
+  /** Undefined where no route has the path and method. */
+  route: Route | undefined;
+}
 
-  function inSpan({ traceRequest: begin }: Tracing): (raw: Incoming, response: ServerResponse) => void {
+class Pipeline {
+  readonly http: HttpServer;
+  readonly #options: PipelineOptions;
+  readonly #router: Router;
+  readonly #requestIds = createRequestIds();
+  readonly #early: EarlyBytes = { used: 0 };
+  readonly #order: RequestOrder;
+  readonly #addressOf: AddressOf;
+  readonly #admission: Admission;
+  readonly #watchRevocation: RevocationWatch;
+  readonly #answerOrigin: AnswerOrigin;
+
+  constructor(options: PipelineOptions) {
+    const {
+      store,
+      basePath,
+      observe,
+      tracing,
+      certificate,
+      timeouts,
+      trustProxy,
+      corsOrigins,
+      clock = Date.now,
+    } = options;
+    const mcp = { load: options.loadMcp, corsOrigins, observe };
+    const routes = createAllRoutes({ ...options, mcp, clock });
+    for (const route of routes) requireAccess(route);
+    this.#options = options;
+    this.#router = createRouter(routes, basePath);
+    this.#addressOf = createAddressOf(trustProxy);
+    const authenticator = createAuthenticator({
+      tokens: store,
+      verifyJwt: options.verifyJwt,
+      addressOf: this.#addressOf,
+      clock,
+      reportBug: createBugReport(observe),
+    });
+    this.#admission = createAdmission(authenticator, observe);
+    this.#watchRevocation = createRevocationWatch(authenticator, observe);
+    this.#answerOrigin = createCors(corsOrigins);
+    this.#order = new RequestOrder({
+      routeOf: (raw) => this.#router.find(raw.method ?? '', raw.url ?? '')?.route,
+      start: tracing
+        ? this.#serveInSpan(tracing, routes)
+        : (raw, response) => void this.#serve(this.#open(raw, response)),
+      early: this.#early,
+    });
+    this.http = createServer({
+      certificate,
+      isProxy: createTrusted(trustProxy),
+      timeouts,
+      nextRequestId: this.#requestIds.next,
+    });
+    this.http.server.on('request', (raw, response) => this.#order.add(raw, response));
+  }
+
+  #open(raw: BufferedRequest, response: ServerResponse): Exchange {
+    const found = this.#router.find(raw.method ?? '', raw.url ?? '');
+    return {
+      request: new HttpRequest(raw, this.#requestIds.of(raw.headers), found?.params ?? {}),
+      reply: new HttpReply(response),
+      route: found?.route,
+    };
+  }
+
+  #serveInSpan({ traceRequest }: Tracing, routes: Route[]): (raw: BufferedRequest, response: ServerResponse) => void {
+    const { basePath, certificate } = this.#options;
     const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));
     return (raw, response) => {
-      const request = new Request(raw, paths);
-      const name = request.route && names.get(request.route);
-      const end = begin(toSeen(request, name), () => void serve(raw, response, request));
+      const exchange = this.#open(raw, response);
+      const { request, route } = exchange;
+      const traced = toTraced(request, route && names.get(route), certificate ? 'https' : 'http');
+      const end = traceRequest(traced, () => void this.#serve(exchange));
       response.on('close', () => end(statusOf(request, response)));
     };
   }
 
-  function toSeen({ id, method, url, headers, raw: { socket } }: Request, route: string | undefined): TracedRequest {
-    return {
-      id,
-      method,
-      route,
-      path: url === route ? url : loggable(url),
-      scheme: certificate ? 'https' : 'http',
-      address: socket.localAddress,
-      port: socket.localPort,
-      headers,
-    };
-  }
-
-  async function serve(raw: Incoming, response: ServerResponse, request = new Request(raw, paths)): Promise<void> {
-    const reply = new Reply(response);
-    const { route } = request;
+  async #serve(exchange: Exchange): Promise<void> {
+    const { request, reply, route } = exchange;
+    const { raw } = request;
     try {
-      if (receive(request, reply)) {
+      if (this.#receive(exchange)) {
         raw.dropBody();
-        return await answer(request, reply.code(204), undefined);
+        return await this.#respond(request, reply.code(204), undefined);
       }
-      if (!route) return await refuseUnknown(request, reply);
-      const { access, guard, parameters, body, isLong, handle } = route;
-      const lookingUp = access === 'open' ? undefined : letIn(request, reply, access === 'any' ? undefined : access);
-      if (lookingUp) await whileNothingIsRead(lookingUp, raw);
-      guard?.(request);
-      if (body) requireWanted(request.headers, body);
-      if (!body && raw.hasBody) raw.dropBody();
-      else if (body?.schema) raw.keepBody(MAX_BODY_BYTES);
-      else if (body) raw.streamBody();
-      if (body && expectsContinue(raw)) {
-        request.isContinued = true;
-        response.writeContinue();
-      }
+      if (!route) return await this.#rejectUnknown(request, reply);
+      const { access, body } = route;
+      const lookingUp =
+        access === 'open' ? undefined : this.#admission.admit(request, reply, access === 'any' ? undefined : access);
+      if (lookingUp) await this.#whileNothingIsRead(lookingUp, raw);
+      route.guard?.(request);
+      acceptBody(body, request, reply);
       const bytes = body?.schema && (await raw.wholeBody());
-      if (connection.isTooLate(raw)) return;
-      if (request.token && request.ageMs() > ADMITTED_MS) await requireStillGood(request);
-      if (isLong && !body) requests.holdOthers(raw);
-      if (route.answer.status) reply.code(route.answer.status);
-      const given = await handle({
-        parameters: parameters ? readParameters(parameters, request) : {},
-        body: body?.schema && bytes && readBody(body.schema, bytes),
-        token: request.token,
-        ended: isLong ? watch(request, reply) : NEVER,
-        request,
-        reply,
-      });
-      const sending = answer(request, reply, given);
+      if (connectionOf(raw.socket).isBehindLast(raw)) return;
+      if (request.token && request.ageMs() > ADMITTED_MS) await this.#admission.requireStillGood(request);
+      if (route.isLong && !body) this.#order.holdOthers(raw);
+      const given = await this.#handle(request, reply, route, bytes);
+      const sending = this.#respond(request, reply, given);
       if (sending) await sending;
     } catch (error) {
-      refuse(error, request, reply);
+      this.#respondWithError(error, request, reply);
     }
   }
 
-  /** True when it is a browser that asks if its page may ask. */
-  function receive(request: Request, reply: Reply): boolean {
-    if (accessLog) request.address = addressOf(request.raw);
+  /** Returns true for a preflight: a browser that asks if its page may call the service. */
+  #receive(exchange: Exchange): boolean {
+    const { request, reply } = exchange;
+    const { accessLog, certificate } = this.#options;
+    if (accessLog) request.address = this.#addressOf(request.raw);
     reply.raw.on('close', () => {
-      observeAnswer(request, reply);
-      requests.finish(request.raw);
+      this.#observeResponse(exchange);
+      this.#order.finish(request.raw);
     });
-    connection.noteRequest(request.raw, request.begunMs);
+    connectionOf(request.raw.socket).noteRequest(request.raw, request.startedMs);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
-    const isPreflight = answerOrigin(request, reply);
+    const isPreflight = this.#answerOrigin(request, reply);
     requireSoundHeaders(request.raw);
     return isPreflight;
   }
 
-  /** A stranger does not learn which paths there are below one that asks for a token. */
-  async function refuseUnknown(request: Request, reply: Reply): Promise<never> {
-    const lookingUp = paths.needsToken(request.url) && letIn(request, reply);
-    if (lookingUp) await whileNothingIsRead(lookingUp, request.raw);
-    throw paths.whyNone(request.url);
+  /** Throws. A stranger does not learn which paths there are below one that asks for a token. */
+  async #rejectUnknown(request: HttpRequest, reply: HttpReply): Promise<never> {
+    const lookingUp = this.#router.needsToken(request.url) && this.#admission.admit(request, reply);
+    if (lookingUp) await this.#whileNothingIsRead(lookingUp, request.raw);
+    throw this.#router.whyNone(request.url);
   }
 
-  function refuse(error: unknown, request: Request, reply: Reply): void {
+  /** Holds what came in one piece with the headers and leaves all else with the sender: the request may be refused. */
+  async #whileNothingIsRead(lookingUp: Promise<void>, raw: BufferedRequest): Promise<void> {
+    if (!raw.hasBody) return lookingUp;
+    const connection = connectionOf(raw.socket);
+    raw.holdBody(this.#early);
+    connection.hold();
+    await lookingUp.finally(() => connection.release());
+  }
+
+  #handle(request: HttpRequest, reply: HttpReply, route: Route, bytes: Buffer | undefined): unknown {
+    const { parameters, body, isLong, response } = route;
+    if (response.status) reply.code(response.status);
+    return route.handle({
+      parameters: parameters ? readParameters(parameters, request) : {},
+      body: body?.schema && bytes && readBody(body.schema, bytes),
+      token: request.token,
+      ended: isLong ? this.#watchRevocation(request, reply) : NEVER,
+      request,
+      reply,
+    });
+  }
+
+  #respond(request: HttpRequest, reply: HttpReply, given: unknown): void | Promise<void> {
+    this.#closeWhereDue(request, reply);
+    return sendReply(reply, given);
+  }
+
+  #respondWithError(error: unknown, request: HttpRequest, reply: HttpReply): void {
+    const { observe } = this.#options;
     const own = toPlantStoreError(error);
     request.raw.dropBody();
     if (own.code === 'over_share') {
@@ -159,25 +226,21 @@ export function createApp(options: AppOptions): Server {
     }
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
-    if (headers.connection === 'close') connection.closeAfterAnswer(request.raw);
-    else closeWhereDue(request, reply);
+    if (headers.connection === 'close') this.http.connections.closeAfterResponse(request.raw);
+    else this.#closeWhereDue(request, reply);
     try {
-      void send(reply.restart(status, headers), body);
+      void sendReply(reply.restart(status, headers), body);
     } catch (failure) {
       if (!reply.raw.headersSent) observe({ kind: 'bug', requestId: request.id, error: failure }); // it cannot be sent
       reply.raw.destroy(); // or its beginning is on its way already: no reason to end the process
     }
   }
 
-  function answer(request: Request, reply: Reply, given: unknown): void | Promise<void> {
-    closeWhereDue(request, reply);
-    return send(reply, given);
-  }
-
-  function closeWhereDue({ raw, isContinued }: Request, reply: Reply): void {
-    if (stopping.aborted && connection.isNewest(raw) && !requests.hasQueued(raw)) reply.header('connection', 'close');
-    // A body that nobody will read, or that may or may not come: the next request could not be told from it. (Who was not
-    // told to go on may do so or not; Node closes then, also where no body can come.)
+  #closeWhereDue({ raw, isContinued }: HttpRequest, reply: HttpReply): void {
+    const { newest, queued } = connectionOf(raw.socket);
+    if (this.#options.stopping.aborted && newest === raw && queued === 0) reply.header('connection', 'close');
+    // A body that nobody will read, or that may or may not come: the next request could not be told from it. (A client
+    // that was not told to continue may do so or not; Node closes then, also where no body can come.)
     const isUnclear = expectsContinue(raw) && !isContinued;
     if (
       raw.headers.upgrade !== undefined ||
@@ -185,47 +248,67 @@ export function createApp(options: AppOptions): Server {
       (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers)))
     ) {
       reply.header('connection', 'close');
-      connection.closeAfterAnswer(raw);
+      this.http.connections.closeAfterResponse(raw);
     }
   }
 
-  function observeAnswer(request: Request, { raw }: Reply): void {
-    const status = statusOf(request, raw);
+  #observeResponse({ request, reply, route }: Exchange): void {
+    const { observe, accessLog } = this.#options;
+    const status = statusOf(request, reply.raw);
     const durationMs = request.ageMs();
-    observe({ kind: 'answer', route: request.route, status, durationMs });
-    if (accessLog) {
-      observe({
-        kind: 'request',
-        requestId: request.id,
-        method: request.method,
-        path: loggable(request.url),
-        status,
-        durationMs: Math.round(durationMs * 1000) / 1000,
-        tokenId: request.token?.id,
-        address: request.address,
-      });
-    }
+    observe({ kind: 'answer', route, status, durationMs });
+    if (!accessLog) return;
+    observe({
+      kind: 'request',
+      requestId: request.id,
+      method: request.method,
+      path: redactPath(request.url),
+      status,
+      durationMs: Math.round(durationMs * 1000) / 1000,
+      tokenId: request.token?.id,
+      address: request.address,
+    });
   }
 }
 
-/** For so long after its headers a request is let in as it was then. */
-const ADMITTED_MS = 250;
-const NEVER = new AbortController().signal;
-
-/** What came in one piece with the headers is held, all else stays with the sender: the request may be refused. */
-async function whileNothingIsRead(lookingUp: Promise<void>, raw: Incoming): Promise<void> {
-  if (!raw.hasBody) return lookingUp;
-  raw.holdBody();
-  holdReading(raw.socket);
-  await lookingUp.finally(() => connection.resumeReading(raw.socket));
-}
-
-function statusOf({ raw }: Request, response: ServerResponse): number {
-  const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
-  return isAnswered ? response.statusCode : (connection.refusedWith(raw.socket) ?? CLIENT_CLOSED_REQUEST);
+/** Decides what becomes of the body. Throws where the route does not accept it. */
+function acceptBody(body: RequestBody<unknown> | undefined, request: HttpRequest, reply: HttpReply): void {
+  const { raw } = request;
+  if (!body) {
+    if (raw.hasBody) raw.dropBody();
+    return;
+  }
+  requireWanted(request.headers, body);
+  if (body.schema) raw.keepBody(MAX_BODY_BYTES);
+  else raw.streamBody();
+  if (!expectsContinue(raw)) return;
+  request.isContinued = true;
+  reply.raw.writeContinue();
 }
 
 /** As Node sees it. */
 function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.expect !== undefined && httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
+}
+
+function statusOf({ raw }: HttpRequest, response: ServerResponse): number {
+  const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
+  return isAnswered ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? CLIENT_CLOSED_REQUEST);
+}
+
+function toTraced(
+  { id, method, url, headers, raw: { socket } }: HttpRequest,
+  route: string | undefined,
+  scheme: TracedRequest['scheme'],
+): TracedRequest {
+  return {
+    id,
+    method,
+    route,
+    path: url === route ? url : redactPath(url),
+    scheme,
+    address: socket.localAddress,
+    port: socket.localPort,
+    headers,
+  };
 }

@@ -5,16 +5,16 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Server as TlsServer } from 'node:tls';
+import { Server as TlsServer } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import { type Config, describeDatabase } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { VerifyJwt } from '../http/access/authenticator.ts';
-import { endHandshakes, stopListening } from '../http/core/connection.ts';
+import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
-import { createApp } from '../http/pipeline.ts';
+import { createPipeline } from '../http/pipeline.ts';
 import { UserError } from '../lib/user-error.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -25,16 +25,13 @@ import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { openStore } from './open-store.ts';
 
-/** Time for which an idle connection may send one more request: a client that is just sending sees no reset. */
-export const LAST_REQUESTS_MS = 500;
-/** Time after which a stop disconnects the clients that are still connected. */
-const DISCONNECT_AFTER_MS = 8000;
-
 export interface ServiceOptions {
   /** Receives every event of the service, such as to log it. */
   observe: Observe;
   /** Called once, when the disk or the database file can no longer be trusted: the service must be stopped. */
   onFailure(): void;
+  /** Time-outs that differ from those of production. */
+  timeouts?: Partial<Timeouts>;
 }
 
 export interface Service {
@@ -47,7 +44,9 @@ export interface Service {
   stop(reason: string): Promise<void>;
 }
 
-export async function startService(config: Config, { observe: log, onFailure }: ServiceOptions): Promise<Service> {
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { observe: log, onFailure } = options;
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
   let metrics: Metrics | undefined;
   const observe: Observe = (event) => {
     log(event);
@@ -63,7 +62,7 @@ export async function startService(config: Config, { observe: log, onFailure }: 
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   let delivery: Delivery | undefined;
   const draining = new AbortController();
-  const server = createApp({
+  const { server, connections } = createPipeline({
     store,
     basePath: config.basePath,
     accessLog: config.accessLog,
@@ -77,8 +76,11 @@ export async function startService(config: Config, { observe: log, onFailure }: 
     loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
     certificate,
     stopping: draining.signal,
+    timeouts,
   });
-  if (config.tls && certificate) followCertificate(config.tls, certificate, server as object as TlsServer, observe);
+  if (config.tls && certificate && server instanceof TlsServer) {
+    followCertificate(config.tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
+  }
   const { isFirstStart, address } = await firstStartAndListen().catch(async (error) => {
     await store.close();
     throw error;
@@ -111,12 +113,12 @@ export async function startService(config: Config, { observe: log, onFailure }: 
 
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
-    const disconnect = setTimeout(() => server.closeAllConnections(), DISCONNECT_AFTER_MS).unref();
-    await stopListening(server);
+    const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
+    await connections.stopListening();
     const delivered = delivery?.stop();
     draining.abort();
-    if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);
-    endHandshakes();
+    if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
+    connections.endHandshakes();
     await new Promise((resolve) => server.close(resolve)); // also ends idle connections
     clearTimeout(disconnect);
     await delivered;

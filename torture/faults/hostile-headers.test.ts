@@ -130,7 +130,7 @@ fault({
   },
   controls: {
     'one without a bound on headers': {
-      change: ['src/http/core/connection.ts', 'MAX_HEADER_BYTES = 16 * 1024', 'MAX_HEADER_BYTES = 1024 * 1024'],
+      change: ['src/http/core/raw-refusal.ts', 'MAX_HEADER_BYTES = 16 * 1024', 'MAX_HEADER_BYTES = 1024 * 1024'],
       caught: /a header of \d+ bytes: 200/,
     },
   },

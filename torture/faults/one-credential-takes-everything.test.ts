@@ -63,7 +63,7 @@ fault({
       caught: /an import of 128 B\/s did not end/,
     },
     'one that waits for the reader of an export as long as it takes': {
-      change: ['src/http/core/connection.ts', 'EXPORT_BYTES_PER_S = 8 * 1024', 'EXPORT_BYTES_PER_S = 1'],
+      change: ['src/http/core/slow-clients.ts', 'EXPORT_BYTES_PER_S = 8 * 1024', 'EXPORT_BYTES_PER_S = 1'],
       caught: /an export read at 2000 B\/s did not end/,
     },
   },

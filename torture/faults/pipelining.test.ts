@@ -20,7 +20,7 @@ const LISTS = { short: 150, full: 400 };
 const BODY = 'x'.repeat(65_000);
 const ORDER = 'src/http/core/request-order.ts';
 const BODIES = 'src/http/core/buffered-request.ts';
-const MAY_START = 'return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);';
+const MAY_START = 'return started < MAX_IN_PROGRESS && this.#isConcurrent(newest) && this.#isConcurrent(raw);';
 
 /** Sent behind an event stream on each connection. */
 const BEHIND: Record<string, string> = {
@@ -56,7 +56,7 @@ fault({
       caught: /more than 32 creates of one connection/,
     },
     'one that handles reads as it handles writes, many at once': {
-      change: [ORDER, MAY_START, 'return inProgress < MAX_IN_PROGRESS;'],
+      change: [ORDER, MAY_START, 'return started < MAX_IN_PROGRESS;'],
       caught: /others waited|lists: memory grew/,
       rounds: 50,
     },
@@ -73,8 +73,8 @@ fault({
     },
     'one that goes on reading behind an event stream, and keeps what comes': {
       changes: [
-        [ORDER, 'if (!line.isHeld && !mayRead(line))', 'if (false)'],
-        [ORDER, 'else if (!line.isHeld) hold(line);', ''],
+        [ORDER, 'if (!connection.isHeldByOrder && !mayRead(connection))', 'if (false)'],
+        [ORDER, 'else if (!connection.isHeldByOrder) hold(connection);', ''],
         [ORDER, 'MAX_QUEUED_BEHIND_LONG = 32', 'MAX_QUEUED_BEHIND_LONG = 1e9'],
         [BODIES, 'MAX_EARLY_BYTES = 16 * 1024 * 1024', 'MAX_EARLY_BYTES = 1e12'],
       ],
@@ -89,7 +89,7 @@ fault({
       caught: /thousands of queued requests were left open/,
     },
     'one that parses all that a read has brought': {
-      change: ['src/http/core/paused-reading.ts', 'socket[IS_STOPPED] ? STOP :', ''],
+      change: ['src/http/core/node-internals.ts', 'control.isParsingStopped ? STOP :', ''],
       caught: /tiny requests: memory grew/,
       rounds: 50,
     },

@@ -34,7 +34,7 @@ fault({
     'one that logs the header Authorization': {
       change: [
         'src/http/pipeline.ts',
-        'address: request.address,\n      });',
+        'address: request.address,\n    });',
         'address: request.address, authorization: request.headers.authorization });',
       ],
       caught: /is in the log/,

@@ -55,7 +55,7 @@ fault({
     'one that ends its idle connections at once': {
       change: [
         'src/service/start-service.ts',
-        'if ((await openConnections(server)) > 0) await sleep(LAST_REQUESTS_MS);',
+        'if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);',
         '',
       ],
       rounds: 20,

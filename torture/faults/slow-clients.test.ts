@@ -79,11 +79,11 @@ fault({
   },
   controls: {
     'one that waits for a body for as long as it takes': {
-      change: ['src/http/core/connection.ts', 'BODY_TIMEOUT_MS = 10_000', 'BODY_TIMEOUT_MS = 100_000'],
+      change: ['src/http/core/timeouts.ts', 'bodyMs: 10_000', 'bodyMs: 100_000'],
       caught: /was not cut off/,
     },
     'one that waits for a reader for as long as it takes': {
-      change: ['src/http/core/connection.ts', 'const UNREAD_MS = 5_000', 'const UNREAD_MS = 500_000'],
+      change: ['src/http/core/timeouts.ts', 'unreadMs: 5_000', 'unreadMs: 500_000'],
       caught: /reading was not cut off/,
     },
   },

@@ -10,7 +10,8 @@ import { openStore } from '../../service/open-store.ts';
 import { createReceiverClient } from '../../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../../webhooks/target-guard.ts';
 import type { Access, Route } from '../core/route.ts';
-import { createRoutes, requireAccess } from '../routes/all-routes.ts';
+import { TIMEOUTS } from '../core/timeouts.ts';
+import { createAllRoutes, requireAccess } from '../routes/all-routes.ts';
 
 const BASE_PATH = '/store';
 const OPEN = [
@@ -35,7 +36,16 @@ async function readTable(): Promise<Route[]> {
     corsOrigins: [],
     observe() {},
   };
-  const routes = createRoutes({ store, basePath: BASE_PATH, metrics, webhooks, mcp, stopping, clock: Date.now });
+  const routes = createAllRoutes({
+    store,
+    basePath: BASE_PATH,
+    metrics,
+    webhooks,
+    mcp,
+    stopping,
+    timeouts: TIMEOUTS,
+    clock: Date.now,
+  });
   await store.close();
   return routes;
 }

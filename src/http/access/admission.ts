@@ -5,9 +5,9 @@ import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
 import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
 import type { DenialReason, Observe } from '../../observability/service-events.ts';
-import type { Reply, Request } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
-import { createLimits } from './rate-limit.ts';
+import { createRateLimit } from './rate-limit.ts';
 
 const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
   no_credentials: 'no_credentials',
@@ -15,27 +15,29 @@ const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
   over_rate: 'rate',
 };
 
-export interface Door {
+export interface Admission {
   /**
    * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
    * `scope_missing`. Gives a promise only where the token has to be looked up.
    */
-  letIn(request: Request, reply: Reply, scopes?: Scope | readonly Scope[]): void | Promise<void>;
+  admit(request: HttpRequest, reply: HttpReply, scopes?: Scope | readonly Scope[]): void | Promise<void>;
   /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
-  requireStillGood(request: Request): Promise<void>;
+  requireStillGood(request: HttpRequest): Promise<void>;
 }
 
-export function createDoor({ authenticate, findFault }: Authenticator, observe: Observe): Door {
-  const countRequest = createLimits();
+export function createAdmission({ authenticate, findFault }: Authenticator, observe: Observe): Admission {
+  const takeFromRate = createRateLimit();
 
   return {
-    letIn(request, reply, scopes) {
+    admit(request, reply, scopes) {
       try {
         const found = authenticate(request, reply);
-        if (!(found instanceof Promise)) return admit(found, request, reply, scopes);
-        return found.then((token) => admit(token, request, reply, scopes)).catch((error) => refuse(error, request));
+        if (!(found instanceof Promise)) return acceptToken(found, request, reply, scopes);
+        return found
+          .then((token) => acceptToken(token, request, reply, scopes))
+          .catch((error) => observeAndThrow(error, request));
       } catch (error) {
-        return refuse(error, request);
+        return observeAndThrow(error, request);
       }
     },
     async requireStillGood(request) {
@@ -46,18 +48,23 @@ export function createDoor({ authenticate, findFault }: Authenticator, observe: 
     },
   };
 
-  function admit(token: Token, request: Request, reply: Reply, scopes: Scope | readonly Scope[] = []): void {
+  function acceptToken(
+    token: Token,
+    request: HttpRequest,
+    reply: HttpReply,
+    scopes: Scope | readonly Scope[] = [],
+  ): void {
     request.token = token;
-    countRequest(token, reply, request.begunMs);
+    takeFromRate(token, reply, request.startedMs);
     requireScopes(token, scopes);
   }
 
-  function refuse(error: unknown, request: Request): never {
+  function observeAndThrow(error: unknown, request: HttpRequest): never {
     if (error instanceof PlantStoreError) observeRefusal(error, request);
     throw error;
   }
 
-  function observeRefusal(error: PlantStoreError, { id, token }: Request): void {
+  function observeRefusal(error: PlantStoreError, { id, token }: HttpRequest): void {
     if (error instanceof BadCredential) {
       observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
       return;

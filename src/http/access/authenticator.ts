@@ -5,10 +5,10 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../../domain/token.ts';
 import { hashSecret, isSecret } from '../../domain/token-secret.ts';
 import { isUnavailable, type ReportBug } from '../../observability/bug-report.ts';
-import type { Reply, Request } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { AddressOf } from './client-address.ts';
-import { createLogins } from './guess-limit.ts';
-import { createUseNotes } from './last-used.ts';
+import { createGuessLimit } from './guess-limit.ts';
+import { createLastUsed } from './last-used.ts';
 
 /** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
 const TRUST_MS = 500;
@@ -22,24 +22,27 @@ export type VerifyJwt = (jwt: string) => Promise<Token>;
 
 export interface Authenticator {
   /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
-  authenticate(request: Request, reply: Reply): Token | Promise<Token>;
+  authenticate(request: HttpRequest, reply: HttpReply): Token | Promise<Token>;
   /** Of a request that was let in before: what is wrong by now. */
   findFault(authorization: string | undefined): Promise<BadCredential | undefined>;
 }
 
-/** Without `verifyJwt` no JWT is a credential. */
-export function createAuthenticator(
-  tokens: TokenStore,
-  verifyJwt: VerifyJwt | undefined,
-  addressOf: AddressOf,
-  clock: () => number,
-  reportBug: ReportBug,
-): Authenticator {
+export interface AuthenticatorOptions {
+  tokens: TokenStore;
+  /** Undefined where no JWT is a credential. */
+  verifyJwt: VerifyJwt | undefined;
+  addressOf: AddressOf;
+  clock: () => number;
+  reportBug: ReportBug;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const { tokens, verifyJwt, addressOf, clock, reportBug } = options;
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  const countWrong = createLogins(addressOf);
-  const noteUse = createUseNotes(tokens, clock, reportBug);
+  const countGuess = createGuessLimit(addressOf);
+  const noteUse = createLastUsed(tokens, clock, reportBug);
 
   return {
     authenticate(request, reply) {
@@ -68,12 +71,12 @@ export function createAuthenticator(
     return fresh.get(authorization);
   }
 
-  async function lookUpCounted(authorization: string, request: Request, reply: Reply): Promise<Token> {
+  async function lookUpCounted(authorization: string, request: HttpRequest, reply: HttpReply): Promise<Token> {
     try {
       return requireActive(await lookUp(authorization));
     } catch (error) {
       request.raw.dropBody(); // before the delay of those who guess
-      if (error instanceof BadCredential && GUESSES.includes(error.reason)) await countWrong(request, reply);
+      if (error instanceof BadCredential && GUESSES.includes(error.reason)) await countGuess(request, reply);
       throw error;
     }
   }

@@ -3,9 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTokenBuckets, type Rate } from '../../lib/token-bucket.ts';
-import type { Reply, Request } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type AddressOf, networkOf } from './client-address.ts';
-import { overRate, tellLimit } from './rate-limit.ts';
+import { overRate, setLimitHeaders } from './rate-limit.ts';
 
 const WRONG: Rate = { count: 100, periodMs: 10_000 };
 const MAX_ADDRESSES = 100_000;
@@ -14,9 +14,9 @@ const DELAY_MS = 100;
 const MAX_WAITING = 1000;
 
 /** Throws `over_rate` when the address has sent too many. */
-export type CountWrong = (request: Request, reply: Reply) => Promise<void>;
+export type CountGuess = (request: HttpRequest, reply: HttpReply) => Promise<void>;
 
-export function createLogins(addressOf: AddressOf): CountWrong {
+export function createGuessLimit(addressOf: AddressOf): CountGuess {
   const buckets = createTokenBuckets(MAX_ADDRESSES);
   let waiting = 0;
 
@@ -28,7 +28,7 @@ export function createLogins(addressOf: AddressOf): CountWrong {
       await sleep(DELAY_MS);
       waiting--;
     }
-    tellLimit(reply, 'logins', WRONG, taken);
+    setLimitHeaders(reply, 'logins', WRONG, taken);
     throw overRate('Too many wrong tokens came from your address', taken);
   };
 }

@@ -11,7 +11,7 @@ const PAUSE_MS = 5_000;
 
 export type NoteUse = (token: Token) => void;
 
-export function createUseNotes({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug): NoteUse {
+export function createLastUsed({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug): NoteUse {
   let minuteMs = 0;
   /** In this minute: what is written down, or will be. */
   const noted = new Set<string>();

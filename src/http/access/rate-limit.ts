@@ -3,25 +3,25 @@
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Token } from '../../domain/token.ts';
 import { createTokenBuckets, type Rate, type TakeResult } from '../../lib/token-bucket.ts';
-import type { Reply } from '../core/request-reply.ts';
+import type { HttpReply } from '../core/request-reply.ts';
 
 const MAX_BUCKETS = 100_000;
 
 /** Every answer to a limited token says how much is left. Throws `over_rate`. */
-export type CountRequest = (token: Token, reply: Reply, nowMs: number) => void;
+export type TakeFromRate = (token: Token, reply: HttpReply, nowMs: number) => void;
 
-export function createLimits(): CountRequest {
+export function createRateLimit(): TakeFromRate {
   const buckets = createTokenBuckets(MAX_BUCKETS);
 
   return ({ id, rate }, reply, nowMs) => {
     if (rate === null) return;
     const taken = buckets.take(id, rate, nowMs);
-    tellLimit(reply, 'token', rate, taken);
+    setLimitHeaders(reply, 'token', rate, taken);
     if (!taken.granted) throw overRate('The token is over its rate', taken);
   };
 }
 
-export function tellLimit(reply: Reply, name: string, rate: Rate, taken: TakeResult): void {
+export function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: TakeResult): void {
   reply.header('ratelimit', limitOf(name, taken.remaining, secondsOf(taken)));
   reply.header('ratelimit-policy', policyOf(name, rate));
 }

@@ -2,31 +2,31 @@
 
 import type { BadCredential } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
-import type { Reply, Request } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
 
 /** Together with the time that a token is trusted for: within 1 s. */
-const LOOK_EVERY_MS = 250;
+const CHECK_MS = 250;
 
 /** Gives what aborts, with a BadCredential, when the credential is no longer good. */
-export type Watch = (request: Request, reply: Reply) => AbortSignal;
+export type RevocationWatch = (request: HttpRequest, reply: HttpReply) => AbortSignal;
 
 /** All requests with one credential. */
 interface Watched {
   authorization: string;
   ends: Set<(fault: BadCredential) => void>;
-  /** The answer to the last look is not here yet. */
-  isLooking: boolean;
+  /** The answer to the last checkAll is not here yet. */
+  isChecking: boolean;
 }
 
-export function createWatch({ findFault }: Authenticator, observe: Observe): Watch {
+export function createRevocationWatch({ findFault }: Authenticator, observe: Observe): RevocationWatch {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
   return ({ id, headers: { authorization = '' } }, reply) => {
     if (reply.raw.closed) return AbortSignal.abort(); // its client went away while it was looked up
     const ended = new AbortController();
-    const own = watched.get(authorization) ?? { authorization, ends: new Set(), isLooking: false };
+    const own = watched.get(authorization) ?? { authorization, ends: new Set(), isChecking: false };
     const end = (fault: BadCredential) => {
       forget(own, end);
       observe({ kind: 'refused', reason: fault.reason, requestId: id, why: 'while it was under way' });
@@ -34,7 +34,7 @@ export function createWatch({ findFault }: Authenticator, observe: Observe): Wat
     };
     own.ends.add(end);
     watched.set(authorization, own);
-    timer ??= setInterval(look, LOOK_EVERY_MS).unref();
+    timer ??= setInterval(checkAll, CHECK_MS).unref();
     reply.raw.once('close', () => forget(own, end));
     return ended.signal;
   };
@@ -48,14 +48,14 @@ export function createWatch({ findFault }: Authenticator, observe: Observe): Wat
   }
 
   /** All at once, so that a database can be asked for all of them at once; each again only when it has its answer. */
-  function look(): void {
-    for (const own of watched.values()) if (!own.isLooking) void lookAt(own);
+  function checkAll(): void {
+    for (const own of watched.values()) if (!own.isChecking) void checkOne(own);
   }
 
-  async function lookAt(own: Watched): Promise<void> {
-    own.isLooking = true;
+  async function checkOne(own: Watched): Promise<void> {
+    own.isChecking = true;
     const fault = await findFault(own.authorization);
-    own.isLooking = false;
+    own.isChecking = false;
     if (fault) for (const end of own.ends) end(fault);
   }
 }

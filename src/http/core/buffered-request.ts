@@ -1,17 +1,21 @@
-// A request as it comes from the parser. A body that is wanted whole is kept as its bytes come: to read it as a stream
-// would make a create 10 % dearer.
+// A request as the parser hands it over. A body that is wanted whole is kept as its bytes come.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
-import { IncomingMessage } from '../../lib/lean-http.ts';
 import { bodyTooLarge } from './json-body.ts';
+import { ParsedRequest } from './node-internals.ts';
+
+const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 /** Bytes of bodies, of all connections, whose requests wait for their turn or for the look-up of their credential. */
-const MAX_EARLY_BYTES = 16 * 1024 * 1024;
-let earlyBytes = 0;
+export interface EarlyBytes {
+  used: number;
+}
 
 /** What becomes of a body: it waits to be wanted, is kept until it is whole, or is thrown away as it comes. */
 interface Kept {
   use: 'early' | 'whole' | 'none';
+  /** Counts the bytes of an early body. */
+  early: EarlyBytes | undefined;
   maxBytes: number;
   bytes: number;
   chunks: Buffer[];
@@ -21,16 +25,16 @@ interface Kept {
   settle: (() => void) | undefined;
 }
 
-export class Incoming extends IncomingMessage {
+export class BufferedRequest extends ParsedRequest {
   /** Its place among the requests of its connection. */
   order = 0;
   hasBody = false;
   /** Without it the body is a stream, as in any IncomingMessage. */
   #kept: Kept | undefined;
 
-  /** Of a request that is not authorized yet. Only what was read with its headers may come, so nothing else is read meanwhile. */
-  holdBody(): void {
-    this.#kept ??= createKept('early', Number.POSITIVE_INFINITY);
+  /** For a request that is not authorized yet. Only what was read with its headers may come: nothing else is read meanwhile. */
+  holdBody(early: EarlyBytes): void {
+    this.#kept ??= createKept('early', Number.POSITIVE_INFINITY, early);
   }
 
   /** As soon as the request is authorized: what came before and was not held would be lost. */
@@ -52,7 +56,7 @@ export class Incoming extends IncomingMessage {
     const early = this.#endEarly();
     early?.chunks.forEach(free);
     this.#kept = createKept('none', 0);
-    if (early?.isWhole) super.push(null);
+    if (early?.isWhole) super.receive(null);
     if (this.hasBody && !this.complete) this.resume(); // or Node throws it away itself when the response has left, without freeing it
   }
 
@@ -69,14 +73,13 @@ export class Incoming extends IncomingMessage {
     });
   }
 
-  /** What the parser calls with each piece, and with null at the end. */
-  override push(chunk: Buffer | null): boolean {
+  protected override receive(chunk: Buffer | null): boolean {
     const kept = this.#kept;
-    if (!kept) return super.push(chunk);
+    if (!kept) return super.receive(chunk);
     if (chunk === null) {
       kept.isWhole = true;
       kept.settle?.();
-      return kept.use === 'early' || super.push(null); // for a stream that had nothing in it, all goes on as ever
+      return kept.use === 'early' || super.receive(null); // for a stream that had nothing in it, all goes on as ever
     }
     if (kept.use === 'none' || kept.fault) {
       free(chunk);
@@ -84,8 +87,8 @@ export class Incoming extends IncomingMessage {
     }
     kept.bytes += chunk.length;
     kept.chunks.push(chunk);
-    if (kept.use === 'early') earlyBytes += chunk.length;
-    if (kept.use === 'early' && earlyBytes > MAX_EARLY_BYTES) this.#giveUp(kept, tooMuchUnread());
+    if (kept.early) kept.early.used += chunk.length;
+    if (kept.early && kept.early.used > MAX_EARLY_BYTES) this.#giveUp(kept, tooMuchUnread());
     else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
   }
@@ -99,7 +102,7 @@ export class Incoming extends IncomingMessage {
   }
 
   #giveUp(kept: Kept, fault: PlantStoreError): void {
-    if (kept.use === 'early') earlyBytes -= kept.bytes;
+    if (kept.early) kept.early.used -= kept.bytes;
     kept.bytes = 0;
     kept.chunks.forEach(free);
     kept.chunks = [];
@@ -109,21 +112,21 @@ export class Incoming extends IncomingMessage {
 
   #endEarly(): Kept | undefined {
     const kept = this.#kept;
-    if (kept?.use !== 'early') return undefined;
-    earlyBytes -= kept.bytes;
+    if (!kept?.early) return undefined;
+    kept.early.used -= kept.bytes;
     this.#kept = undefined;
     return kept;
   }
 
   #pushAgain({ chunks, isWhole, fault }: Kept): void {
     if (fault && this.#kept) this.#giveUp(this.#kept, fault);
-    for (const chunk of chunks) this.push(chunk);
-    if (isWhole) this.push(null);
+    for (const chunk of chunks) this.receive(chunk);
+    if (isWhole) this.receive(null);
   }
 }
 
-function createKept(use: Kept['use'], maxBytes: number): Kept {
-  return { use, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, settle: undefined };
+function createKept(use: Kept['use'], maxBytes: number, early?: EarlyBytes): Kept {
+  return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, settle: undefined };
 }
 
 /** At once: the garbage collector lets 64 MiB of them pile up. A chunk that is part of a larger buffer stays. */

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
-import type { Reply, Request } from './request-reply.ts';
+import type { HttpReply, HttpRequest } from './request-reply.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
@@ -11,7 +11,7 @@ const EXPOSED = 'Link, ETag, Location, RateLimit, RateLimit-Policy, Retry-After,
 const REMEMBER_S = 600;
 
 /** Tells the browser what its page may see. True when all it wanted to know was if it may ask. */
-export type AnswerOrigin = (request: Request, reply: Reply) => boolean;
+export type AnswerOrigin = (request: HttpRequest, reply: HttpReply) => boolean;
 
 /** `*` among the origins is any. No cookies are used, so none are allowed. */
 export function createCors(origins: string[]): AnswerOrigin {
@@ -37,7 +37,7 @@ export function createCors(origins: string[]): AnswerOrigin {
  * For what must not be asked by a page, whatever credential it has. A page of our own origin is let in where that is an
  * address or localhost: a name may be the page's, led to us by its own DNS. Throws `origin_refused`.
  */
-export function requireOrigin({ headers: { origin, host = '' } }: Request, origins: string[]): void {
+export function requireOrigin({ headers: { origin, host = '' } }: HttpRequest, origins: string[]): void {
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
   const isOwn = origin === `http://${host}` || origin === `https://${host}`;
   if (isOwn && URL.canParse(origin) && isFixed(new URL(origin).hostname)) return;

@@ -6,11 +6,22 @@ import { MIMEType } from 'node:util';
 import type { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { readJson, validate } from '../../domain/validate.ts';
-import type { RequestBody } from './route.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
 /** Node reads a media type in quadratic time: 16 KiB of spaces take 0.4 s. */
 const MAX_TYPE_CHARS = 256;
+
+/** The body that a route accepts. */
+export interface RequestBody<Body> {
+  /** Media types that are accepted. */
+  types: string[];
+  /** Schema of a JSON body. Without it the handler reads the body from the socket as it comes, of any length. */
+  schema?: z.ZodType<Body>;
+}
+
+export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[]): RequestBody<Body> {
+  return { types: ['application/json', ...otherTypes], schema };
+}
 
 /** Looks at the headers alone, so that a body nobody will read is refused before it is sent. */
 export function requireWanted(headers: IncomingHttpHeaders, { types, schema }: RequestBody<unknown>): void {

@@ -4,7 +4,7 @@ import { mayHoldSecret } from '../../domain/token-secret.ts';
 import { decode, pathOf } from './router.ts';
 
 /** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
-export function loggable(url: string): string {
+export function redactPath(url: string): string {
   const isElsewhere = !url.startsWith('/') || url.startsWith('//');
   if (isElsewhere && (url.includes('@') || mayHoldSecret(url))) return '…'; // a password, which may have a slash in it
   const segments = pathOf(url).split('/');

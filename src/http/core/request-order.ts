@@ -3,11 +3,9 @@
 // their responses, and the connection is closed.
 
 import type { ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import type { Incoming } from './buffered-request.ts';
-import { isClosing, resumeReading } from './connection.ts';
-import { holdReading, stopParsing } from './paused-reading.ts';
+import type { BufferedRequest, EarlyBytes } from './buffered-request.ts';
+import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
 /** Requests of one connection without a response. */
@@ -19,147 +17,112 @@ const MAX_QUEUED_BEHIND_LONG = 32;
 /** Of all connections. */
 const MAX_QUEUED = 8192;
 
-interface Exchange {
-  raw: Incoming;
-  response: ServerResponse;
+export interface RequestOrderOptions {
+  routeOf(raw: BufferedRequest): Route | undefined;
+  start(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void;
+  early: EarlyBytes;
 }
-
-/** The requests of one connection. */
-interface Line {
-  socket: Socket;
-  inProgress: number;
-  /** One of those in progress: it is either alone, or all of them may run concurrently. */
-  newest: Incoming | undefined;
-  queued: Exchange[];
-  /** What is in progress may take very long. */
-  isLong: boolean;
-  isHeld: boolean;
-  isStarting: boolean;
-}
-
-const LINE = Symbol('line');
-
-export interface RequestOrder {
-  /** Starts a request now, or when its turn has come. */
-  add(raw: Incoming, response: ServerResponse): void;
-  /** Call for a request without a body whose response may take very long: until then nothing behind it is even read. */
-  holdOthers(raw: Incoming): void;
-  /** Call when the response has left, or will not. */
-  finish(raw: Incoming): void;
-  /** True if the client has sent more requests on this connection already. */
-  hasQueued(raw: Incoming): boolean;
-}
-
-let queuedOfAll = 0;
 
 /**
  * Requests to a route that is `isConcurrent` run together with others of the kind. All others start when each request
  * before them has its response, and nothing starts behind them until they have theirs.
  */
-export function createRequestOrder(
-  routeOf: (raw: Incoming) => Route | undefined,
-  start: (raw: Incoming, response: ServerResponse) => void,
-): RequestOrder {
-  return {
-    add(raw, response) {
-      const line = lineOf(raw.socket);
-      if (line.queued.length === 0 && mayStart(line, raw)) begin(line, raw, response);
-      else queue(line, raw, response);
-      if (!line.isHeld && !mayRead(line)) hold(line);
-    },
-    holdOthers({ socket }) {
-      const line = lineOf(socket);
-      line.isLong = true;
-      if (line.queued.length > MAX_QUEUED_BEHIND_LONG) socket.destroy();
-      else if (!line.isHeld) hold(line);
-    },
-    finish({ socket }) {
-      const line = lineOf(socket);
-      line.inProgress--;
-      line.isLong = false;
-      if (line.queued.length > 0) void startQueued(line);
-      else if (line.isHeld) goOn(line);
-    },
-    hasQueued: ({ socket }) => lineOf(socket).queued.length > 0,
-  };
+export class RequestOrder {
+  readonly #options: RequestOrderOptions;
+  #queuedOfAll = 0;
 
-  function mayStart({ inProgress, newest }: Line, raw: Incoming): boolean {
-    if (inProgress === 0 || !newest) return true;
-    return inProgress < MAX_IN_PROGRESS && isConcurrent(newest) && isConcurrent(raw);
+  constructor(options: RequestOrderOptions) {
+    this.#options = options;
+  }
+
+  /** Starts a request now, or when its turn has come. */
+  add(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void {
+    const connection = connectionOf(raw.socket);
+    if (connection.requests === 0) raw.socket.once('close', () => this.#dropQueued(connection));
+    const maySkipQueue = connection.queued === 0 && this.#mayStart(connection, raw);
+    connection.responses.push(response);
+    if (maySkipQueue) this.#start(connection, response);
+    else this.#queue(connection, raw);
+    if (!connection.isHeldByOrder && !mayRead(connection)) hold(connection);
+  }
+
+  /** Call for a request without a body whose response may take very long: until then nothing behind it is even read. */
+  holdOthers({ socket }: BufferedRequest): void {
+    const connection = connectionOf(socket);
+    connection.isLong = true;
+    if (connection.queued > MAX_QUEUED_BEHIND_LONG) socket.destroy();
+    else if (!connection.isHeldByOrder) hold(connection);
+  }
+
+  /** Call when the response has left, or will not. */
+  finish({ socket }: BufferedRequest): void {
+    const connection = connectionOf(socket);
+    connection.responses.shift();
+    connection.started--;
+    connection.isLong = false;
+    if (connection.queued > 0) void this.#startQueued(connection);
+    else if (connection.isHeldByOrder) readOn(connection);
+  }
+
+  #mayStart({ started, newest }: Connection, raw: BufferedRequest): boolean {
+    if (started === 0 || !newest) return true;
+    return started < MAX_IN_PROGRESS && this.#isConcurrent(newest) && this.#isConcurrent(raw);
   }
 
   /** Behind a request that asks for another protocol Node leaves bytes out, so that what follows may be the middle of one. */
-  function isConcurrent(raw: Incoming): boolean {
-    return raw.headers.upgrade === undefined && routeOf(raw)?.isConcurrent === true;
+  #isConcurrent(raw: BufferedRequest): boolean {
+    return raw.headers.upgrade === undefined && this.#options.routeOf(raw)?.isConcurrent === true;
   }
 
-  function begin(line: Line, raw: Incoming, response: ServerResponse): void {
-    line.inProgress++;
-    line.newest = raw;
-    start(raw, response);
+  #start(connection: Connection, response: ServerResponse<BufferedRequest>): void {
+    connection.started++;
+    this.#options.start(response.req, response);
   }
 
-  function queue(line: Line, raw: Incoming, response: ServerResponse): void {
-    raw.holdBody();
-    line.queued.push({ raw, response });
-    queuedOfAll++;
-    const isBehindLong = line.isLong && line.queued.length > MAX_QUEUED_BEHIND_LONG;
-    if (isBehindLong) line.socket.destroy();
-    if (isBehindLong || line.queued.length >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) stopParsing(line.socket);
+  #queue(connection: Connection, raw: BufferedRequest): void {
+    raw.holdBody(this.#options.early);
+    this.#queuedOfAll++;
+    const isBehindLong = connection.isLong && connection.queued > MAX_QUEUED_BEHIND_LONG;
+    if (isBehindLong) connection.socket.destroy();
+    if (isBehindLong || connection.queued >= MAX_QUEUED_OF_ONE || this.#queuedOfAll >= MAX_QUEUED) {
+      connection.isParsingStopped = true;
+    }
   }
 
   /** One turn of the event loop for each: they may be long lists. */
-  async function startQueued(line: Line): Promise<void> {
-    if (line.isStarting) return;
-    line.isStarting = true;
+  async #startQueued(connection: Connection): Promise<void> {
+    if (connection.isStarting) return;
+    connection.isStarting = true;
     await nextEventLoopTurn();
-    line.isStarting = false;
-    if (isClosing(line.socket)) dropQueued(line);
-    for (let [first] = line.queued; first && mayStart(line, first.raw); [first] = line.queued) {
-      line.queued.shift();
-      queuedOfAll--;
-      begin(line, first.raw, first.response);
+    connection.isStarting = false;
+    if (connection.isClosing) this.#dropQueued(connection);
+    for (;;) {
+      const next = connection.responses[connection.started];
+      if (!next || !this.#mayStart(connection, next.req)) break;
+      this.#queuedOfAll--;
+      this.#start(connection, next);
     }
-    goOn(line);
+    readOn(connection);
   }
 
-  function goOn(line: Line): void {
-    if (!line.isHeld || !mayRead(line)) return;
-    line.isHeld = false;
-    resumeReading(line.socket);
+  #dropQueued(connection: Connection): void {
+    const dropped = connection.responses.splice(connection.started);
+    for (const { req } of dropped) req.dropBody();
+    this.#queuedOfAll -= dropped.length;
   }
 }
 
-function lineOf(socket: Socket & { [LINE]?: Line }): Line {
-  socket[LINE] ??= createLine(socket);
-  return socket[LINE];
+function mayRead({ queued, started, isLong }: Connection): boolean {
+  return queued === 0 && started < MAX_IN_PROGRESS && !isLong;
 }
 
-function createLine(socket: Socket): Line {
-  const line: Line = {
-    socket,
-    inProgress: 0,
-    newest: undefined,
-    queued: [],
-    isLong: false,
-    isHeld: false,
-    isStarting: false,
-  };
-  socket.once('close', () => dropQueued(line));
-  return line;
+function hold(connection: Connection): void {
+  connection.isHeldByOrder = true;
+  connection.hold();
 }
 
-function mayRead({ queued, inProgress, isLong }: Line): boolean {
-  return queued.length === 0 && inProgress < MAX_IN_PROGRESS && !isLong;
-}
-
-function hold(line: Line): void {
-  line.isHeld = true;
-  holdReading(line.socket);
-}
-
-function dropQueued(line: Line): void {
-  for (const { raw } of line.queued) raw.dropBody();
-  queuedOfAll -= line.queued.length;
-  line.queued = [];
+function readOn(connection: Connection): void {
+  if (!connection.isHeldByOrder || !mayRead(connection)) return;
+  connection.isHeldByOrder = false;
+  connection.release();
 }

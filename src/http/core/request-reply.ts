@@ -1,50 +1,42 @@
-// A request and its answer, as all who take part in it see them.
+// A request and its response, as all who take part in it see them.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Token } from '../../domain/token.ts';
-import type { Incoming } from './buffered-request.ts';
-import { requestIdOf } from './header-checks.ts';
-import type { Route } from './route.ts';
-import type { Paths } from './router.ts';
+import type { BufferedRequest } from './buffered-request.ts';
 
-export class Request {
-  readonly raw: Incoming;
+export class HttpRequest {
+  readonly raw: BufferedRequest;
   readonly id: string;
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
-  readonly begunMs = performance.now();
-  /** Not there where none takes it. */
-  readonly route: Route | undefined;
-  /** Parts of the path, by their names. */
+  readonly startedMs = performance.now();
+  /** Parts of the path, by their names in the route. */
   readonly params: Record<string, string>;
-  /** There when it was let in. */
+  /** The credential, once the request is admitted. */
   token: Token | undefined;
-  /** It was told to go on with its body. */
+  /** True if the client was told to send its body. */
   isContinued = false;
-  /** The client's, where the log shall have it: when the client is gone it cannot be told any more. */
+  /** The client's address, if the access log needs it: it is unknown once the client is gone. */
   address: string | undefined;
 
-  constructor(raw: Incoming, paths: Paths) {
-    const { headers, method = '', url = '' } = raw;
+  constructor(raw: BufferedRequest, id: string, params: Record<string, string>) {
     this.raw = raw;
-    this.headers = headers;
-    this.method = method;
-    this.url = url;
-    this.id = requestIdOf(headers);
-    const found = paths.find(method, url);
-    this.route = found?.route;
-    this.params = found?.params ?? {};
+    this.id = id;
+    this.method = raw.method ?? '';
+    this.url = raw.url ?? '';
+    this.headers = raw.headers;
+    this.params = params;
   }
 
   ageMs(): number {
-    return performance.now() - this.begunMs;
+    return performance.now() - this.startedMs;
   }
 }
 
-export class Reply {
+export class HttpReply {
   readonly raw: ServerResponse;
-  /** By names in lower case. Nothing is kept by others, nor taken for what it is not, unless the route says so. */
+  /** Headers by names in lower case. No cache keeps the response, and no browser guesses its type, unless the route says so. */
   readonly headers: Record<string, string> = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
   status = 200;
 
@@ -62,14 +54,20 @@ export class Reply {
     return this;
   }
 
-  /** As another answer: what was said of the request stays, what was said of a body does not. */
+  type(contentType: string): this {
+    return this.header('content-type', contentType);
+  }
+
+  /** Adds a name to the header `Vary`. */
+  vary(name: string): this {
+    const { vary: others } = this.headers;
+    return this.header('vary', others === undefined ? name : `${others}, ${name}`);
+  }
+
+  /** Turns the reply into another one: headers about the request stay, the type of the body does not. */
   restart(status: number, headers: Record<string, string>): this {
     delete this.headers['content-type'];
     Object.assign(this.headers, headers);
     return this.code(status);
-  }
-
-  type(contentType: string): this {
-    return this.header('content-type', contentType);
   }
 }

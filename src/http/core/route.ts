@@ -5,8 +5,9 @@ import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
 import type { Token } from '../../domain/token.ts';
+import type { RequestBody } from './json-body.ts';
 import type { Parameter } from './parameters.ts';
-import type { Reply, Request } from './request-reply.ts';
+import type { HttpReply, HttpRequest } from './request-reply.ts';
 
 /** The scope that a token must have, or a list of scopes it must have all. `any` is every good credential, whatever its scopes. */
 export type Access = Scope | readonly Scope[] | 'any' | 'open';
@@ -29,21 +30,14 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   token: A extends 'open' ? undefined : Token;
   /** For a route that is long; never aborts for others. */
   ended: AbortSignal;
-  request: Request;
-  reply: Reply;
+  request: HttpRequest;
+  reply: HttpReply;
 }
 
-export interface RequestBody<Body> {
-  /** Media types that are taken. */
-  types: string[];
-  /** Of a JSON body; without it the handler reads the body from the socket as it comes, of any length. */
-  schema?: z.ZodType<Body>;
-}
-
-export interface Answer {
+export interface RouteResponse {
   status?: 200 | 201 | 202 | 204;
   description: string;
-  /** Of a JSON answer. */
+  /** Schema of a JSON response. */
   schema?: z.ZodType;
   /** Other media types, by what the client accepts. */
   streams?: string[];
@@ -65,19 +59,19 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   /** A client may have many of these in progress on one connection. Other requests wait until those before them are answered. */
   isConcurrent?: true;
   /** Refuses who may not ask although the credential is good, before the body is looked at. */
-  guard?(request: Request): void;
+  guard?(request: HttpRequest): void;
   /** Without it the operation takes none. */
   body?: RequestBody<Body>;
-  answer: Answer;
+  response: RouteResponse;
   /** Those that not every operation with the same access, parameters and body can give. */
   errors?: ErrorCode[];
-  /** What it returns is the JSON of the answer, or the stream that is sent. */
+  /** Returns the JSON of the response, or the stream that is sent. */
   handle(call: Call<Body, P, A>): unknown;
 }
 
 export type Route = Definition<unknown, Parameters, Access>;
 
-/** Of an answer with a secret in it. */
+/** Headers of a response with a secret in it. */
 export const NO_STORE = { 'Cache-Control': '`no-store`' };
 
 /** Lets the types of body, parameters and token flow into the handler. */
@@ -85,8 +79,4 @@ export function route<Body, A extends Access, P extends Parameters = Record<neve
   definition: Definition<Body, P, A>,
 ): Route {
   return definition as unknown as Route;
-}
-
-export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[]): RequestBody<Body> {
-  return { types: ['application/json', ...otherTypes], schema };
 }

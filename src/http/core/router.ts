@@ -9,7 +9,7 @@ export interface Found {
   params: Record<string, string>;
 }
 
-export interface Paths {
+export interface Router {
   /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
   find(method: string, url: string): Found | undefined;
   /** True in the trees, such as /plants, where some route asks for a token. */
@@ -26,7 +26,7 @@ interface Known {
 
 const NO_PARAMS = {};
 
-export function createPaths(routes: Route[], basePath: string): Paths {
+export function createRouter(routes: Route[], basePath: string): Router {
   const known = routes.map((route): Known => {
     const path = basePath + route.path;
     return { route, segments: segmentsOf(path), isExact: !path.includes(':') };

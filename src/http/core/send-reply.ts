@@ -3,31 +3,31 @@
 import { once } from 'node:events';
 import { pipeline, Readable } from 'node:stream';
 import { printJson } from '../../lib/exact-json.ts';
-import type { Reply } from './request-reply.ts';
+import type { HttpReply } from './request-reply.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Of these the length is not said, as they have no body. */
 const WITHOUT_LENGTH = [204, 304];
 
 /** Gives a promise for a stream only, and rejects with what that throws before anything came of it. */
-export function send(reply: Reply, given: unknown): void | Promise<void> {
+export function sendReply(reply: HttpReply, given: unknown): void | Promise<void> {
   if (given instanceof Readable) return sendStream(reply, given);
   if (given === undefined) sendNothing(reply);
   else sendText(reply, typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given));
 }
 
-function sendNothing({ raw, status, headers }: Reply): void {
+function sendNothing({ raw, status, headers }: HttpReply): void {
   if (!WITHOUT_LENGTH.includes(status)) headers['content-length'] = '0';
   raw.writeHead(status, headers).end();
 }
 
-function sendText({ raw, status, headers }: Reply, text: string | Buffer): void {
+function sendText({ raw, status, headers }: HttpReply, text: string | Buffer): void {
   headers['content-type'] ??= JSON_TYPE;
   headers['content-length'] = String(Buffer.byteLength(text));
   raw.writeHead(status, headers).end(text); // to a HEAD, Node sends the headers alone
 }
 
-async function sendStream({ raw, status, headers }: Reply, stream: Readable): Promise<void> {
+async function sendStream({ raw, status, headers }: HttpReply, stream: Readable): Promise<void> {
   if (raw.req.method === 'HEAD') {
     stream.destroy();
     raw.writeHead(status, headers).end();

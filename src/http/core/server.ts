@@ -1,36 +1,44 @@
 // The HTTP server with its bounds and time-outs, with or without TLS.
 
-import type * as http from 'node:http';
+import type { Server } from 'node:http';
 import * as https from 'node:https';
 import { createServer as createPlainServer } from '../../lib/lean-http.ts';
 import type { Trusted } from '../access/client-address.ts';
-import { Incoming } from './buffered-request.ts';
-import * as connection from './connection.ts';
+import { BufferedRequest } from './buffered-request.ts';
+import { ConnectionGuard } from './connection-guard.ts';
 import { createConnectionLimits } from './connection-limits.ts';
-import { type Certificate, HANDSHAKE_TIMEOUT_MS } from './tls.ts';
+import { MAX_HEADER_BYTES } from './raw-refusal.ts';
+import type { Timeouts } from './timeouts.ts';
+import type { Certificate } from './tls.ts';
 
-export function createServer(
-  certificate: Certificate | undefined,
-  isProxy: Trusted = () => false,
-): http.Server<typeof Incoming> {
+export interface ServerOptions {
+  /** With it the server speaks nothing but TLS. */
+  certificate: Certificate | undefined;
+  isProxy: Trusted;
+  timeouts: Timeouts;
+  nextRequestId(): string;
+}
+
+export interface HttpServer {
+  server: Server<typeof BufferedRequest>;
+  connections: ConnectionGuard;
+}
+
+/** Creates a server that does not listen yet. */
+export function createServer({ certificate, isProxy, timeouts, nextRequestId }: ServerOptions): HttpServer {
   const options = {
-    IncomingMessage: Incoming,
-    maxHeaderSize: connection.MAX_HEADER_BYTES,
-    headersTimeout: connection.HEADERS_TIMEOUT_MS,
-    requestTimeout: 0, // connection.ts has one for bodies: Node's own would hold for imports, too
-    keepAliveTimeout: connection.KEEP_ALIVE_TIMEOUT_MS,
-    connectionsCheckingInterval: connection.TIMEOUT_CHECK_MS,
-    requireHostHeader: false, // ours in headers.ts: Node's own refusal has no body
+    IncomingMessage: BufferedRequest,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: 0, // slow-clients.ts has one for bodies: Node's own would hold for imports, too
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    requireHostHeader: false, // ours in header-checks.ts: Node's own refusal has no body
     optimizeEmptyRequests: true,
   };
-  const server = certificate
-    ? (https.createServer({
-        ...options,
-        ...certificate,
-        handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-        allowHalfOpen: true,
-      }) as object)
+  const server: Server<typeof BufferedRequest> = certificate
+    ? https.createServer({ ...options, ...certificate, handshakeTimeout: timeouts.handshakeMs, allowHalfOpen: true })
     : createPlainServer(options);
-  connection.guardConnections(server as http.Server, createConnectionLimits(isProxy));
-  return server as http.Server<typeof Incoming>;
+  const countConnection = createConnectionLimits(isProxy);
+  return { server, connections: new ConnectionGuard(server, { timeouts, countConnection, nextRequestId }) };
 }

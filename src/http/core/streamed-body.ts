@@ -1,8 +1,10 @@
 // A body of any length as it comes: it is read no faster than it is used, and waited for no longer than its client goes on.
 
-import type { IncomingMessage } from 'node:http';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
-import { BODY_TIMEOUT_MS, noteLongBody, requestTooLate } from './connection.ts';
+import type { BufferedRequest } from './buffered-request.ts';
+import { connectionOf } from './connection.ts';
+import { requestTimeout } from './raw-refusal.ts';
+import type { Timeouts } from './timeouts.ts';
 
 /** Each so many bytes have the time that a whole body has elsewhere. */
 const LONG_BODY_BYTES = 1024;
@@ -12,15 +14,20 @@ const GRACE_BYTES = 30 * BYTES_PER_S;
 const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
 
 /** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */
-export async function* readLongBody(request: IncomingMessage, ended: AbortSignal): AsyncGenerator<Uint8Array> {
-  noteLongBody(request);
+export async function* readStreamedBody(
+  request: BufferedRequest,
+  ended: AbortSignal,
+  timeouts: Timeouts,
+): AsyncGenerator<Uint8Array> {
+  connectionOf(request.socket).noteStreamedBody();
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let missingBytes = LONG_BODY_BYTES;
-  let leftMs = BODY_TIMEOUT_MS;
+  let leftMs = timeouts.bodyMs;
   let creditBytes = GRACE_BYTES;
   for (;;) {
     const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
-    const next = await orEnd(chunks.next(), Math.min(leftMs, (creditBytes / BYTES_PER_S) * 1000), ended);
+    const timeoutMs = Math.min(leftMs, (creditBytes / BYTES_PER_S) * 1000);
+    const next = await orEnd(chunks.next(), timeoutMs, ended, () => requestTimeout(timeouts));
     if (next.done) return;
     missingBytes -= next.value.length;
     const waitedMs = performance.now() - waitedSinceMs;
@@ -28,16 +35,16 @@ export async function* readLongBody(request: IncomingMessage, ended: AbortSignal
     creditBytes = Math.min(MAX_CREDIT_BYTES, creditBytes + next.value.length) - (waitedMs / 1000) * BYTES_PER_S;
     if (missingBytes <= 0) {
       missingBytes = LONG_BODY_BYTES;
-      leftMs = BODY_TIMEOUT_MS;
+      leftMs = timeouts.bodyMs;
     }
     yield next.value;
   }
 }
 
-function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal): Promise<T> {
+function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Not at once: if we stood still ourselves, what has come meanwhile is read first.
-    const timer = setTimeout(() => setImmediate(() => reject(requestTooLate())), timeoutMs);
+    // Not at once: if the service itself stalled, what has come meanwhile is read first.
+    const timer = setTimeout(() => setImmediate(() => reject(late())), timeoutMs);
     ended.addEventListener('abort', stop);
     if (ended.aborted) stop();
     promise.then(resolve, reject).finally(() => {

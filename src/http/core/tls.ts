@@ -7,10 +7,6 @@ import type { TlsFiles } from '../../config/config.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 
-const LOOK_EVERY_MS = 1_000;
-/** A client that opens a connection and says nothing. */
-export const HANDSHAKE_TIMEOUT_MS = 10_000;
-
 /** For a year nobody who was here comes back without TLS. */
 export const HSTS = 'max-age=31536000';
 
@@ -50,11 +46,16 @@ function requireUsable(certificate: Certificate): Certificate {
  * By their content: links are swapped, and files replaced, in many ways. As long as the two do not fit together, the one
  * in use stays.
  */
-export function followCertificate(files: TlsFiles, first: Certificate, server: Server, observe: Observe): void {
+export function followCertificate(
+  files: TlsFiles,
+  first: Certificate,
+  server: Server,
+  { observe, everyMs }: { observe: Observe; everyMs: number },
+): void {
   let inUse = first;
   /** Seen once, it may be one file of two that was replaced. */
   let fault = { reason: '', times: 0 };
-  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  const timer = setInterval(look, everyMs).unref();
   server.on('close', () => clearInterval(timer));
 
   async function look(): Promise<void> {

@@ -4,10 +4,11 @@ import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Route } from '../core/route.ts';
-import { pageRoutes } from './console-pages.ts';
+import type { Timeouts } from '../core/timeouts.ts';
+import { consolePageRoutes } from './console-pages.ts';
 import { eventRoutes } from './events.ts';
-import { operationRoutes } from './health-metrics.ts';
-import { transferRoutes } from './import-export.ts';
+import { healthMetricsRoutes } from './health-metrics.ts';
+import { importExportRoutes } from './import-export.ts';
 import { type McpTools, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
@@ -23,20 +24,22 @@ export interface RouteOptions {
   mcp: McpTools;
   /** When it aborts, streams end. */
   stopping: AbortSignal;
+  timeouts: Timeouts;
   clock: () => number;
 }
 
-export function createRoutes({ store, basePath, metrics, webhooks, mcp, stopping, clock }: RouteOptions): Route[] {
+export function createAllRoutes(options: RouteOptions): Route[] {
+  const { store, basePath, metrics, webhooks, mcp, stopping, timeouts, clock } = options;
   const described = [
     ...plantRoutes(store, basePath),
     summaryRoute(store, stopping),
-    ...transferRoutes(store, stopping),
-    ...eventRoutes(store, stopping),
+    ...importExportRoutes(store, stopping, timeouts),
+    ...eventRoutes(store, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, clock),
-    ...operationRoutes(store, metrics, stopping),
+    ...healthMetricsRoutes(store, metrics, stopping),
   ];
-  return [...described, openapiRoute(described, basePath), mcpRoute(mcp), ...pageRoutes(basePath)];
+  return [...described, openapiRoute(described, basePath), mcpRoute(mcp), ...consolePageRoutes(basePath)];
 }
 
 const ACCESSES: unknown[] = [...SCOPES, 'any', 'open'];

@@ -8,8 +8,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { addVary } from '../core/header-checks.ts';
-import type { Reply, Request } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type Route, route } from '../core/route.ts';
 
 /** The same from src and from what is built of it. */
@@ -44,8 +43,8 @@ const FOREVER = 'public, max-age=31536000, immutable';
 const ASSET_NAME = /^[\w-]+\.(js|css|svg)$/;
 
 interface Exchange {
-  request: Request;
-  reply: Reply;
+  request: HttpRequest;
+  reply: HttpReply;
 }
 
 interface File {
@@ -53,7 +52,7 @@ interface File {
   etag: string;
 }
 
-export function pageRoutes(basePath: string): Route[] {
+export function consolePageRoutes(basePath: string): Route[] {
   const files = new Map<string, Promise<File>>();
 
   const pages = [
@@ -63,7 +62,7 @@ export function pageRoutes(basePath: string): Route[] {
       access: 'open',
       operationId: 'getConsole',
       summary: 'Show the console',
-      answer: { description: 'A page', streams: ['text/html'] },
+      response: { description: 'A page', streams: ['text/html'] },
       handle: (call) => sendPage(call, 'index.html', CONSOLE_POLICY),
     }),
     route({
@@ -72,7 +71,7 @@ export function pageRoutes(basePath: string): Route[] {
       access: 'open',
       operationId: 'getDocs',
       summary: 'Show this interface as a page to try',
-      answer: { description: 'A page', streams: ['text/html'] },
+      response: { description: 'A page', streams: ['text/html'] },
       handle: (call) => sendPage(call, 'docs.html', DOCS_POLICY),
     }),
     route({
@@ -81,7 +80,7 @@ export function pageRoutes(basePath: string): Route[] {
       access: 'open',
       operationId: 'getAsset',
       summary: 'Give a file of a page',
-      answer: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
+      response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
       handle({ request, reply }) {
         const { name = '' } = request.params;
         if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}.gz`)) {
@@ -110,7 +109,7 @@ export function pageRoutes(basePath: string): Route[] {
     const isGzip = takesGzip(request);
     const { bytes, etag } = await open(name, isGzip);
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream').header('etag', etag);
-    addVary(reply, 'accept-encoding');
+    reply.vary('accept-encoding');
     if (hasIt(request, etag)) {
       reply.code(304);
       return undefined;
@@ -143,14 +142,14 @@ function slashRoute(basePath: string): Route {
     access: 'open',
     operationId: 'redirectToConsole',
     summary: 'Lead to the console',
-    answer: { description: 'Where it is' },
+    response: { description: 'Where it is' },
     handle({ reply }) {
       reply.code(308).header('location', `${basePath}/`);
     },
   });
 }
 
-function takesGzip({ headers }: Request): boolean {
+function takesGzip({ headers }: HttpRequest): boolean {
   const codings = String(headers['accept-encoding'] ?? '').split(',');
   return codings.some((coding) => {
     const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
@@ -159,6 +158,6 @@ function takesGzip({ headers }: Request): boolean {
 }
 
 /** A proxy that compresses makes ours a weak one. */
-function hasIt({ headers: { 'if-none-match': known = '' } }: Request, etag: string): boolean {
+function hasIt({ headers: { 'if-none-match': known = '' } }: HttpRequest, etag: string): boolean {
   return known.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
 }

@@ -6,14 +6,15 @@ import { Change, type ChangeLog } from '../../domain/change.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { preferredType } from '../core/accept.ts';
-import { addVary } from '../core/header-checks.ts';
 import { after, lastEventId, limit } from '../core/parameters.ts';
 import { type Route, route } from '../core/route.ts';
+import type { Timeouts } from '../core/timeouts.ts';
 
 const EVENT_STREAM = 'text/event-stream';
-const KEEP_ALIVE_MS = 15_000;
 
-export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
+export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAliveMs }: Timeouts): Route[] {
+  const printEvent = createEventPrinter();
+
   return [
     route({
       method: 'GET',
@@ -26,11 +27,11 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
         'empty array. As an event stream it goes on with each new change: `id` is the ' +
         'number, `event` the type, `data` the Change; a comment line comes every 15 s, and a client that does not read is cut off.',
       parameters: { after, limit, lastEventId },
-      answer: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },
+      response: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },
       errors: ['changes_pruned'],
       isLong: true,
       async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
-        addVary(reply, 'accept');
+        reply.vary('accept');
         if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
           return log.changes({ after, limit });
         }
@@ -39,37 +40,49 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal): Route[] {
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
         const closed = new AbortController();
         const signal = AbortSignal.any([stopping, ended, closed.signal]);
-        const stream = toEventStream(log.follow({ after: known, signal }), signal);
+        const stream = toEventStream(log.follow({ after: known, signal }), {
+          signal,
+          keepAliveMs: eventKeepAliveMs,
+          printEvent,
+        });
         return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
       },
     }),
   ];
 }
 
-async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSignal): AsyncGenerator<string> {
+interface StreamOptions {
+  signal: AbortSignal;
+  keepAliveMs: number;
+  printEvent(change: Change): string;
+}
+
+async function* toEventStream(
+  changes: AsyncIterable<Change>,
+  { signal, keepAliveMs, printEvent }: StreamOptions,
+): AsyncGenerator<string> {
   yield ': changes of Plant Store\n\n';
   const iterator = changes[Symbol.asyncIterator]();
   let next = iterator.next();
   while (!signal.aborted) {
-    const result = await withDeadline(next, KEEP_ALIVE_MS, () => 'late' as const);
+    const result = await withDeadline(next, keepAliveMs, () => 'late' as const);
     if (result === 'late') {
       yield ': still here\n\n';
       continue;
     }
     if (result.done) return;
     next = iterator.next();
-    next.catch(() => {}); // thrown when it is awaited, after the reader took this one
-    yield toEvent(result.value);
+    next.catch(() => {}); // thrown when it is awaited, after the reader has received this one
+    yield printEvent(result.value);
   }
 }
 
-/** For all who are being shown the same change. */
-const printed = new WeakMap<Change, string>();
-
-function toEvent(change: Change): string {
-  const known = printed.get(change);
-  if (known !== undefined) return known;
-  const event = `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
-  printed.set(change, event);
-  return event;
+/** Prints a change once for all streams that show it. */
+function createEventPrinter(): (change: Change) => string {
+  const printed = new WeakMap<Change, string>();
+  return (change) => {
+    const event = printed.get(change) ?? `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
+    printed.set(change, event);
+    return event;
+  };
 }

@@ -13,7 +13,7 @@ const PROBE_TIMEOUT_MS = 5000;
 
 const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
 
-export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
+export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;
 
   return [
@@ -23,7 +23,7 @@ export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortS
       access: 'open',
       operationId: 'getHealth',
       summary: 'Tell if the process lives',
-      answer: { description: 'It lives', schema: Status },
+      response: { description: 'It lives', schema: Status },
       handle: () => ({ status: 'ok' }),
     }),
     route({
@@ -32,7 +32,7 @@ export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortS
       access: 'open',
       operationId: 'getReadiness',
       summary: 'Tell if plants can be stored now',
-      answer: { description: 'They can', schema: Status },
+      response: { description: 'They can', schema: Status },
       async handle() {
         if (stopping.aborted) throw new PlantStoreError('unavailable', 'The service is stopping');
         probe ??= probeOnce();
@@ -46,7 +46,7 @@ export function operationRoutes(store: Store, metrics: Metrics, stopping: AbortS
       access: 'admin',
       operationId: 'getMetrics',
       summary: 'Give figures to Prometheus',
-      answer: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
+      response: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
       async handle({ reply }) {
         reply.type(metrics.contentType);
         return metrics.print();

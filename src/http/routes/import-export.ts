@@ -9,13 +9,13 @@ import { printPlants, readPlants } from '../../files/format.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { createShares } from '../access/fair-share.ts';
 import { preferredType } from '../core/accept.ts';
-import { noteExport } from '../core/connection.ts';
 import { ErrorBody } from '../core/error-response.ts';
 import { etagOf } from '../core/etag.ts';
-import { addVary } from '../core/header-checks.ts';
 import { essenceOf } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
-import { readLongBody } from '../core/streamed-body.ts';
+import { noteExport } from '../core/slow-clients.ts';
+import { readStreamedBody } from '../core/streamed-body.ts';
+import type { Timeouts } from '../core/timeouts.ts';
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
@@ -38,7 +38,7 @@ const ImportReport = z
   })
   .meta({ id: 'ImportReport' });
 
-export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[] {
+export function importExportRoutes(store: PlantStore, stopping: AbortSignal, timeouts: Timeouts): Route[] {
   let imports = 0;
   const takeImport = createShares(MAX_IMPORTS, 'imports');
   const takeExport = createShares(MAX_EXPORTS, 'exports');
@@ -56,7 +56,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         'In CSV an empty cell is no tag, and `""` is an empty one. ' +
         `A token may have ${MAX_IMPORTS / 4} imports in progress. After 30 s the file must arrive at 1 KiB/s on average.`,
       body: { types: [NDJSON, CSV] },
-      answer: { description: 'What became of the lines', schema: ImportReport },
+      response: { description: 'What became of the lines', schema: ImportReport },
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
       async handle({ request, token, ended }) {
@@ -68,7 +68,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
         const format = FORMAT_OF[essenceOf(request.headers)] as Format;
-        const body = readLongBody(request.raw, AbortSignal.any([stopping, ended]));
+        const body = readStreamedBody(request.raw, AbortSignal.any([stopping, ended]), timeouts);
         const counts = await importPlants(store, readPlants(format, body), {
           by: { tokenId: token.id },
           onError({ line, error }) {
@@ -92,7 +92,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         'Streamed by ascending id, as NDJSON or CSV by `Accept`; import of it into an empty store gives the same plants. ' +
         'With `/events` after the number in its `ETag` a copy stays up to date. ' +
         `A token may have ${MAX_EXPORTS / 4} exports in progress. After 60 s the response must be read at 8 KiB/s on average.`,
-      answer: {
+      response: {
         description: 'All plants',
         streams: [NDJSON, CSV],
         headers: { ETag: 'Number of the last change that it holds, quoted' },
@@ -108,7 +108,7 @@ export function transferRoutes(store: PlantStore, stopping: AbortSignal): Route[
         });
         noteExport(request.raw);
         reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`);
-        addVary(reply, 'accept');
+        reply.vary('accept');
         const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', () => {
           endShare();
           close();

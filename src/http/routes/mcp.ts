@@ -7,7 +7,8 @@ import type { Scope } from '../../domain/names.ts';
 import type { Token } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { requireOrigin } from '../core/cors.ts';
-import { jsonBody, type Route, route } from '../core/route.ts';
+import { jsonBody } from '../core/json-body.ts';
+import { type Route, route } from '../core/route.ts';
 
 export interface McpAnswer {
   status: number;
@@ -47,7 +48,7 @@ export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
     operationId: 'speakMcp',
     summary: 'Answer an assistant (Model Context Protocol)',
     body: jsonBody(Message),
-    answer: { description: 'The answer to the message' },
+    response: { description: 'The answer to the message' },
     guard: (request) => requireOrigin(request, corsOrigins),
     async handle({ body, token, request, reply }) {
       loading ??= load();

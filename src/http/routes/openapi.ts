@@ -7,7 +7,7 @@ import { NewPlant } from '../../domain/plant.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { Parameter } from '../core/parameters.ts';
-import { type Access, type Answer, type Route, route } from '../core/route.ts';
+import { type Access, type Route, type RouteResponse, route } from '../core/route.ts';
 
 const DESCRIPTION = `A store of plant records.
 
@@ -60,7 +60,7 @@ export function openapiRoute(others: Route[], basePath: string): Route {
     access: 'open',
     operationId: 'getDescription',
     summary: 'Describe this interface (OpenAPI 3.1)',
-    answer: {
+    response: {
       description: 'The description',
       schema: z.looseObject({ openapi: z.string() }).meta({ id: 'Description' }),
     },
@@ -101,7 +101,7 @@ function describe(routes: Route[], basePath: string): unknown {
 }
 
 function describeOperation(entry: Route): unknown {
-  const { path, operationId, summary, description, access, parameters, body, answer, errors = [] } = entry;
+  const { path, operationId, summary, description, access, parameters, body, response, errors = [] } = entry;
   const codes = [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
@@ -119,15 +119,15 @@ function describeOperation(entry: Route): unknown {
     ...(parameters && { parameters: Object.values(parameters).map(describeParameter) }),
     ...(body && { requestBody: { required: true, content: contentOf(body.types, body.schema) } }),
     responses: {
-      [answer.status ?? 200]: {
-        description: answer.description,
-        headers: describeHeaders({ ...answer.headers, ...(access !== 'open' && OF_A_RATE) }),
-        ...((answer.schema || answer.streams) && { content: describeContent(answer) }),
+      [response.status ?? 200]: {
+        description: response.description,
+        headers: describeHeaders({ ...response.headers, ...(access !== 'open' && OF_A_RATE) }),
+        ...((response.schema || response.streams) && { content: describeContent(response) }),
       },
-      ...(answer.notModified && {
+      ...(response.notModified && {
         304: {
           description: 'It is as the client knows it',
-          headers: describeHeaders({ ...answer.headers, ...OF_A_RATE }),
+          headers: describeHeaders({ ...response.headers, ...OF_A_RATE }),
         },
       }),
       ...Object.fromEntries(
@@ -180,7 +180,7 @@ function describeParameter({ in: place, name, description, schema }: Parameter<u
   return { in: place, name, description, ...(place === 'path' && { required: true }), schema };
 }
 
-function describeContent({ schema, streams = [] }: Answer): unknown {
+function describeContent({ schema, streams = [] }: RouteResponse): unknown {
   return { ...(schema && contentOf(['application/json'], schema)), ...contentOf(streams) };
 }
 
@@ -207,7 +207,7 @@ function describeHeaders(headers: Record<string, string> = {}): unknown {
 }
 
 function describeSchemas(routes: Route[]): unknown {
-  const used = [ErrorBody, ...routes.flatMap(({ body, answer }) => [body?.schema, answer.schema])];
+  const used = [ErrorBody, ...routes.flatMap(({ body, response }) => [body?.schema, response.schema])];
   const schemas = z.registry<{ id: string }>();
   for (const schema of used) if (schema) schemas.add(elementOf(schema), { id: idOf(elementOf(schema)) });
   const { schemas: described } = z.toJSONSchema(schemas, {

@@ -5,8 +5,9 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
 import { etagOf } from '../core/etag.ts';
+import { jsonBody } from '../core/json-body.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
-import { jsonBody, type Route, route } from '../core/route.ts';
+import { type Route, route } from '../core/route.ts';
 
 const ETAG = { ETag: 'Number of the change that made this version, quoted' };
 const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
@@ -24,7 +25,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         'a different plant under a taken id is refused.',
       body: jsonBody(NewPlant),
       isConcurrent: true,
-      answer: {
+      response: {
         description: 'The plant is stored',
         schema: Plant,
         headers: {
@@ -51,7 +52,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       description:
         'A walk along the `Link` headers shows every record that exists throughout it exactly once, whatever is written meanwhile.',
       parameters: { limit, cursor, tag, q },
-      answer: {
+      response: {
         description: 'A page of records',
         schema: z.array(PlantRecord),
         headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
@@ -69,7 +70,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       operationId: 'getPlant',
       summary: 'Read a plant',
       parameters: IF_UNCHANGED,
-      answer: { description: 'The record', schema: PlantRecord, headers: ETAG, notModified: true },
+      response: { description: 'The record', schema: PlantRecord, headers: ETAG, notModified: true },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ifMatch, ifNoneMatch }, reply }) {
         const { record, seq } = await store.get(id);
@@ -93,7 +94,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       parameters: IF_UNCHANGED,
       body: jsonBody(Plant),
       isConcurrent: true,
-      answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      response: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
       errors: ['condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {
         const { record, seq } = await store.put(id, body, { tokenId: token.id, ...condition });
@@ -111,7 +112,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       parameters: IF_UNCHANGED,
       body: jsonBody(PlantPatch, 'application/merge-patch+json'),
       isConcurrent: true,
-      answer: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      response: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {
         const { record, seq } = await store.patch(id, body, { tokenId: token.id, ...condition });
@@ -127,7 +128,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       summary: 'Delete a plant',
       description: 'The id is free again.',
       parameters: IF_UNCHANGED,
-      answer: { status: 204, description: 'It is deleted' },
+      response: { status: 204, description: 'It is deleted' },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ...condition }, token }) {
         await store.delete(id, { tokenId: token.id, ...condition });

@@ -18,8 +18,9 @@ import {
 } from '../../domain/token.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { parseRate } from '../../lib/token-bucket.ts';
+import { jsonBody } from '../core/json-body.ts';
 import { grace, tokenId as id } from '../core/parameters.ts';
-import { jsonBody, NO_STORE, type Route, route } from '../core/route.ts';
+import { NO_STORE, type Route, route } from '../core/route.ts';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
   return [
@@ -31,7 +32,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       summary: 'Make a token',
       description: 'It can have no scope that the token which asks for it lacks.',
       body: jsonBody(WantedToken),
-      answer: {
+      response: {
         status: 201,
         description: 'The token with its secret, which is shown only now',
         schema: TokenWithSecret,
@@ -58,7 +59,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       operationId: 'listTokens',
       summary: 'List all tokens, oldest first',
       description: 'Also those that are expired or revoked: the change log names them.',
-      answer: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
+      response: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
       async handle() {
         return (await store.listTokens()).map((token) => describeToken(token, clock()));
       },
@@ -71,7 +72,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       summary: 'Tell what the credential of this request may do',
       description:
         'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
-      answer: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
+      response: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
       handle({ token }) {
         return describeToken(token, clock());
       },
@@ -83,7 +84,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       operationId: 'getToken',
       summary: 'Read a token',
       parameters: { id },
-      answer: { description: 'The token, without its secret', schema: DescribedToken },
+      response: { description: 'The token, without its secret', schema: DescribedToken },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         return describeToken(await store.getToken(id), clock());
@@ -98,7 +99,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       description:
         'No node takes it a second later. The last token that is active with the scope `admin` cannot be revoked here.',
       parameters: { id },
-      answer: { status: 204, description: 'It is revoked' },
+      response: { status: 204, description: 'It is revoked' },
       errors: ['not_found', 'last_admin'],
       async handle({ parameters: { id } }) {
         await store.revokeToken(id, clock());
@@ -112,7 +113,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       summary: 'Give a token a new secret',
       description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
       parameters: { id, grace },
-      answer: {
+      response: {
         description: 'The token with its new secret, which is shown only now',
         schema: TokenWithSecret,
         headers: NO_STORE,

@@ -21,8 +21,9 @@ import { createSemaphore } from '../../lib/semaphore.ts';
 import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';
 import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
 import type { TargetGuard } from '../../webhooks/target-guard.ts';
+import { jsonBody } from '../core/json-body.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from '../core/parameters.ts';
-import { jsonBody, NO_STORE, type Route, route } from '../core/route.ts';
+import { NO_STORE, type Route, route } from '../core/route.ts';
 
 /** A webhook reads plants for its receiver, so an admin who sets one up or has it send must be allowed to read them. */
 const READS_PLANTS = ['admin', 'plants:read'] as const;
@@ -58,7 +59,7 @@ export function webhookRoutes(
       description:
         'From now on each change is sent to it as the webhook `/plant/webhook` describes, in order for each plant, at least once.',
       body: jsonBody(NewWebhook),
-      answer: {
+      response: {
         status: 201,
         description: 'The webhook with its secret, which is shown only now',
         schema: WebhookWithSecret,
@@ -80,7 +81,7 @@ export function webhookRoutes(
       access: 'admin',
       operationId: 'listWebhooks',
       summary: 'List all webhooks, oldest first',
-      answer: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
+      response: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
       async handle() {
         return (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock()));
       },
@@ -92,7 +93,7 @@ export function webhookRoutes(
       operationId: 'getWebhook',
       summary: 'Read a webhook',
       parameters: { id },
-      answer: { description: 'The webhook, without its secret', schema: Webhook },
+      response: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         return describeWebhook(await store.getWebhook(id), clock());
@@ -105,7 +106,7 @@ export function webhookRoutes(
       operationId: 'removeWebhook',
       summary: 'Remove a webhook and all that is known of its deliveries',
       parameters: { id },
-      answer: { status: 204, description: 'It is removed' },
+      response: { status: 204, description: 'It is removed' },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         await store.removeWebhook(id);
@@ -120,7 +121,7 @@ export function webhookRoutes(
       summary: 'Give a webhook a new secret',
       description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
       parameters: { id },
-      answer: {
+      response: {
         description: 'The webhook with its new secret, which is shown only now',
         schema: WebhookWithSecret,
         headers: NO_STORE,
@@ -141,7 +142,7 @@ export function webhookRoutes(
       summary: 'Go on with a webhook that was disabled',
       description: 'Everything since then is sent, as far as it is still in the change log.',
       parameters: { id },
-      answer: { description: 'The webhook', schema: Webhook },
+      response: { description: 'The webhook', schema: Webhook },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.enableWebhook(id, clock());
@@ -157,7 +158,7 @@ export function webhookRoutes(
       summary: 'Send a message now, and tell what came of it',
       description: 'Its `webhook-event` is `webhook.test`. It is not listed, not tried again, and changes nothing.',
       parameters: { id },
-      answer: { description: 'What came of it', schema: TestResult },
+      response: { description: 'What came of it', schema: TestResult },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
@@ -173,7 +174,7 @@ export function webhookRoutes(
       description:
         'All that wait or are dead letters, and the newest of those that were delivered, 1,000 at least. A token without `plants:read` does not see `answer`, since a receiver may send back the plant that it was sent.',
       parameters: { id, before, limit, status: deliveryStatus },
-      answer: {
+      response: {
         description: 'A page of deliveries',
         schema: z.array(Delivery),
         headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
@@ -200,7 +201,7 @@ export function webhookRoutes(
       description:
         'Now, and then as often as a new one. Its `webhook-id` is the one that it had. A webhook that is disabled sends it when it is enabled.',
       parameters: { id, seq },
-      answer: { status: 202, description: 'The delivery, which waits again', schema: Delivery },
+      response: { status: 202, description: 'The delivery, which waits again', schema: Delivery },
       errors: ['not_found'],
       async handle({ parameters: { id, seq } }) {
         const delivery = await store.retryDelivery(id, seq, clock());
@@ -218,7 +219,7 @@ export function webhookRoutes(
         'Those of them that the webhook is told of, in order for each plant. What is new comes after them. Each `webhook-id` is the one that it had. A webhook that is disabled sends them when it is enabled.',
       parameters: { id },
       body: jsonBody(Replay),
-      answer: { status: 202, description: 'The webhook, with its position before the range', schema: Webhook },
+      response: { status: 202, description: 'The webhook, with its position before the range', schema: Webhook },
       errors: ['not_found', 'changes_pruned'],
       async handle({ parameters: { id }, body }) {
         const webhook = await store.replay(id, body, clock());
