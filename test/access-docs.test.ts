@@ -1,29 +1,30 @@
 // docs/access.md as a reader follows it: its commands, its settings.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
 import { readConfig } from '../src/config/config.ts';
-import { makeFolder, needsCurl, startServer, type TestServer } from '../testing/server.ts';
+import { makeFolder, needsCurl } from '../testing/server.ts';
+import { startTestService, type TestService } from '../testing/service.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCS = readFileSync(join(ROOT, 'docs/access.md'), 'utf8');
 
-let server: TestServer;
+let server: TestService;
 before(async () => {
-  server = await startServer();
+  server = await startTestService();
 });
 after(() => server.stop());
 
-test('the commands for tokens do what is said', needsCurl, () => {
+test('the commands for tokens do what is said', needsCurl, async () => {
   const [, section = ''] = /\n## Tokens\n(.*?)\n## /s.exec(DOCS) ?? [];
   const commands = [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, text]) => text).join('');
-  const printed = execFileSync('sh', ['-ec', toHere(commands)], {
+  const { stdout: printed } = await promisify(execFile)('sh', ['-ec', toHere(commands)], {
     cwd: ROOT,
     env: { ...process.env, DATABASE_URL: server.databaseUrl },
-    encoding: 'utf8',
   });
   assert.match(printed, /^pst_\w{36}\n\[/);
   assert.match(

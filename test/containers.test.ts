@@ -1,12 +1,14 @@
 // What can be told of Dockerfile, compose.yaml and the unit for systemd without an engine that runs them.
 
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { load } from 'js-yaml'; // comes with @redocly/openapi-core
-import { makeFolder, needs, startServer } from '../testing/server.ts';
+import { makeFolder, needs } from '../testing/server.ts';
+import { startTestService } from '../testing/service.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DOCKERFILE = read('Dockerfile');
@@ -45,15 +47,15 @@ test('the image has the Node of the project and its version, and does not run as
 
 test('the health check of the image tells a server that is ready from none', async () => {
   const [, , program = ''] = JSON.parse(/^ {2}CMD (\[.+\])$/m.exec(DOCKERFILE)?.[1] ?? '[]') as string[];
-  const server = await startServer({ env: { BASE_PATH: '/store' } });
-  const check = (port: number) => {
-    const env = { PORT: String(port), BASE_PATH: '/store' };
-    const { status, stderr } = spawnSync(process.execPath, ['-e', program], { env, encoding: 'utf8' });
-    return { status, stderr };
+  const server = await startTestService({ env: { BASE_PATH: '/store' } });
+  const check = async (port: number) => {
+    const child = spawn(process.execPath, ['-e', program], { env: { PORT: String(port), BASE_PATH: '/store' } });
+    const [printed] = await Promise.all([child.stderr.toArray(), once(child, 'close')]);
+    return { status: child.exitCode, stderr: printed.join('') };
   };
-  assert.deepEqual(check(server.port), { status: 0, stderr: '' });
+  assert.deepEqual(await check(server.port), { status: 0, stderr: '' });
   await server.stop();
-  assert.deepEqual(check(server.port), { status: 1, stderr: '' });
+  assert.deepEqual(await check(server.port), { status: 1, stderr: '' });
 });
 
 test('compose.yaml waits for the database, brings no password and lets nothing be written but its volumes', () => {

@@ -1,13 +1,13 @@
-// The tables of scenarios.ts and record-scenarios.ts against the real process over a real socket, each answer held
-// against /openapi.json. A second process, on PostgreSQL, gets the same requests and has to give the same answers, byte
-// for byte.
+// The tables of scenarios.ts and record-scenarios.ts against the service over a real socket, each answer held against
+// /openapi.json. A second service, on PostgreSQL, gets the same requests and has to give the same answers, byte for byte.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { type CheckAnswer, createCheck } from '../testing/description.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from '../testing/postgres.ts';
 import { type Answer, send } from '../testing/request.ts';
-import { query, startServer, type TestServer } from '../testing/server.ts';
+import { query } from '../testing/server.ts';
+import { startTestService, type TestService } from '../testing/service.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
@@ -15,13 +15,13 @@ const TIMES = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
 /** Those that differ from one answer to the next. */
 const OWN_HEADERS = ['date', 'x-request-id'];
 
-let server: TestServer;
-let onPostgres: TestServer | undefined;
+let server: TestService;
+let onPostgres: TestService | undefined;
 let check: CheckAnswer;
 
 before(async () => {
-  server = await startServer();
-  if (!needsPostgres.skip) onPostgres = await startServer({ databaseUrl: await makeDatabase() });
+  server = await startTestService();
+  if (!needsPostgres.skip) onPostgres = await startTestService({ databaseUrl: await makeDatabase() });
   check = await createCheck(server.port);
 });
 after(() => Promise.all([server.stop(), onPostgres?.stop()]));
@@ -63,7 +63,7 @@ async function play(scenario: Scenario): Promise<void> {
   if (onPostgres) await playOnPostgres(onPostgres, scenario, answer);
 }
 
-async function playOnPostgres(other: TestServer, scenario: Scenario, answer: Answer): Promise<void> {
+async function playOnPostgres(other: TestService, scenario: Scenario, answer: Answer): Promise<void> {
   assert.deepEqual(comparable(await sendTo(other, scenario), other), comparable(answer, server));
   if (!scenario.stored) return;
   const id = 'none' in scenario.stored ? scenario.stored.none : scenario.stored.id;
@@ -73,18 +73,18 @@ async function playOnPostgres(other: TestServer, scenario: Scenario, answer: Ans
   );
 }
 
-function sendTo(to: TestServer, scenario: Scenario): Promise<Answer> {
+function sendTo(to: TestService, scenario: Scenario): Promise<Answer> {
   const { send: sent, authorization: bearer = 'Bearer GOOD' } = scenario;
   const headers: Record<string, string | string[]> = { ...sent.headers };
   if (bearer !== null) headers.authorization = bearer.replace('GOOD', to.secret);
   return send(to.port, { ...sent, path: pathFor(to, scenario), headers });
 }
 
-function pathFor(to: TestServer, { send: sent }: Scenario): string {
+function pathFor(to: TestService, { send: sent }: Scenario): string {
   return sent.path?.replace('GOOD', to.secret) ?? '/';
 }
 
-function comparable({ status, headers, body }: Answer, { tokenId }: TestServer): unknown {
+function comparable({ status, headers, body }: Answer, { tokenId }: TestService): unknown {
   const kept = Object.entries(headers).filter(([name]) => !OWN_HEADERS.includes(name));
   return { status, headers: kept, body: body.replace(TIMES, '"TIME"').replaceAll(tokenId, 'tok_TEST') };
 }

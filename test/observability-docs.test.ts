@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { readTraces } from '../src/config/otel-config.ts';
 import { callerOf } from '../testing/request.ts';
-import { addToken, startServer } from '../testing/server.ts';
+import { startTestService } from '../testing/service.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const PAGE = readFileSync(join(DOCS, 'observability.md'), 'utf8');
@@ -36,8 +36,8 @@ const figures = new Map<string, Map<string, Set<string>>>();
 let printed = '';
 
 before(async () => {
-  const server = await startServer();
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
+  const server = await startTestService();
+  const { secret } = await server.addToken({ scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   await call('POST', '/plants', { id: 1, name: 'x' });
   await call('GET', '/plants/1');

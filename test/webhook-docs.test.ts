@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { freePort } from '../testing/free-port.ts';
 import { post, send } from '../testing/request.ts';
-import { makeFolder, startServer } from '../testing/server.ts';
+import { makeFolder } from '../testing/server.ts';
+import { startTestService } from '../testing/service.ts';
 import { eventually } from '../testing/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -19,7 +20,7 @@ test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', asyn
   const port = await freePort();
   const folder = makeFolder();
   writeFileSync(join(folder, 'receiver.mjs'), receiver.replace('8080', String(port)));
-  const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const server = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   const commands = blockWith('sh', 'webhook add')
     .replace(':8080', `:${port}`)
     .replace('node receiver.mjs', `exec "${process.execPath}" "${join(folder, 'receiver.mjs')}"`);
