@@ -10,7 +10,8 @@ import {
   jwtVerify,
 } from 'jose';
 import { SCOPES } from '../domain/names.ts';
-import { BadCredential, isOneLine, LAST_TIME_MS, type Token } from '../domain/token.ts';
+import { LAST_TIME_MS } from '../domain/time.ts';
+import { BadCredential, isOneLine, type Token } from '../domain/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { JwksClient } from './jwks-client.ts';
 

@@ -3,7 +3,8 @@
 import { z } from 'zod';
 import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES } from './names.ts';
-import { NewPlant, Time } from './plant.ts';
+import { NewPlant } from './plant.ts';
+import { Time } from './time.ts';
 
 export const Change = z
   .object({

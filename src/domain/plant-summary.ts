@@ -1,7 +1,8 @@
 // What is in the store at a glance: how many plants, their tags, and how many changes there were in each hour.
 
 import { z } from 'zod';
-import { Time } from './plant.ts';
+import { toIsoTime } from '../lib/iso-time.ts';
+import { Time } from './time.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
@@ -47,7 +48,7 @@ export function hourOf(timeMs: number): number {
 
 export function describeHours(counts: Map<number, number>): Summary['changes'] {
   const byHour = [...counts].sort(([a], [b]) => a - b);
-  return byHour.map(([hour, changes]) => ({ hour: new Date(hour * HOUR_MS).toISOString(), changes }));
+  return byHour.map(([hour, changes]) => ({ hour: toIsoTime(hour * HOUR_MS), changes }));
 }
 
 /** Most plants first, and then by the code points of the tag, as databases do. */

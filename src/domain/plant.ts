@@ -6,6 +6,7 @@ import type { PlantStoreError } from './errors.ts';
 import type { Filter } from './list-cursor.ts';
 import type { Summary } from './plant-summary.ts';
 import type { Precondition } from './precondition.ts';
+import { Time } from './time.ts';
 
 export const MIN_ID = -(2n ** 63n);
 export const MAX_ID = 2n ** 63n - 1n;
@@ -65,8 +66,6 @@ export const NewPlant = z
   .check(finish)
   .meta({ id: 'NewPlant' });
 export type NewPlant = z.output<typeof NewPlant>;
-
-export const Time = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
 
 /** A record as read back: a NewPlant with two more members, so it is also a valid Plant of the published list. */
 export const PlantRecord = z

@@ -3,10 +3,11 @@
 
 import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
+import { toIsoTime } from '../lib/iso-time.ts';
 import { parseRate, printRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { PlantStoreError } from './errors.ts';
 import { SCOPES, type Scope } from './names.ts';
-import { Time } from './plant.ts';
+import { isTime, Time } from './time.ts';
 import { hashSecret, mintSecret, mintTokenId } from './token-secret.ts';
 import { strictObjectError } from './validate.ts';
 
@@ -115,17 +116,6 @@ export const WantedToken = z
   .meta({ id: 'NewToken' });
 export type WantedToken = z.input<typeof WantedToken>;
 
-const TIME = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
-export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
-
-/** By RFC 3339, on a day that there is. */
-function isTime(text: string): boolean {
-  const [, day = ''] = TIME.exec(text) ?? [];
-  const midnight = new Date(`${day}T00:00:00Z`);
-  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
-  return isDay && Date.parse(text) <= LAST_TIME_MS;
-}
-
 export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const;
 
 const DESCRIBED = {
@@ -155,17 +145,13 @@ export function describeToken(token: Token, nowMs: number): DescribedToken {
     id,
     name,
     scopes,
-    created: toTime(createdMs),
-    ...(expiresMs !== null && { expires: toTime(expiresMs) }),
+    created: toIsoTime(createdMs),
+    ...(expiresMs !== null && { expires: toIsoTime(expiresMs) }),
     ...(rate && { rate: printRate(rate) }),
-    ...(lastUsedMs !== null && { lastUsed: toTime(lastUsedMs) }),
-    ...(oldSecretUntilMs !== null && oldSecretUntilMs > nowMs && { rotating: toTime(oldSecretUntilMs) }),
+    ...(lastUsedMs !== null && { lastUsed: toIsoTime(lastUsedMs) }),
+    ...(oldSecretUntilMs !== null && oldSecretUntilMs > nowMs && { rotating: toIsoTime(oldSecretUntilMs) }),
     status: isActive(token, nowMs) ? 'active' : revokedMs === null ? 'expired' : 'revoked',
   };
-}
-
-function toTime(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** What can be wrong with a credential. */

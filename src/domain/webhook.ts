@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Change } from './change.ts';
 import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus, WEBHOOK_STATUSES } from './names.ts';
-import { Time } from './plant.ts';
+import { Time } from './time.ts';
 import { mintId } from './token-secret.ts';
 import { strictObjectError } from './validate.ts';
 

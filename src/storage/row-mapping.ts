@@ -5,6 +5,7 @@ import type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
 import type { NewPlant, PlantRecord } from '../domain/plant.ts';
 import type { Token } from '../domain/token.ts';
 import type { Delivery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
+import { toIsoTime } from '../lib/iso-time.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 
 type Integer = number | bigint;
@@ -159,35 +160,6 @@ export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
   };
 }
 
-const DAY_MS = 86_400_000;
-const ZERO = 0x30;
-let lastMs = Number.NaN;
-let lastDay = Number.NaN;
-let lastTime = '';
-/** The text of the last one, of which mostly the end alone is another. */
-let bytes = Buffer.alloc(0);
-
-/** RFC 3339. With a toISOString() for each, a page of records takes a third longer; as a sum of texts, JSON is printed slowly. */
 function toTime(ms: Integer): string {
-  const timeMs = Number(ms);
-  if (timeMs === lastMs) return lastTime;
-  const day = Math.floor(timeMs / DAY_MS);
-  const restMs = timeMs - day * DAY_MS;
-  if (day === lastDay) {
-    const end = bytes.length;
-    putDigits(end - 13, Math.floor(restMs / 3_600_000));
-    putDigits(end - 10, Math.floor(restMs / 60_000) % 60);
-    putDigits(end - 7, Math.floor(restMs / 1000) % 60);
-    putDigits(end - 4, Math.floor(restMs / 10) % 100);
-    bytes[end - 2] = ZERO + (restMs % 10);
-  } else bytes = Buffer.from(new Date(timeMs).toISOString());
-  lastMs = timeMs;
-  lastDay = day;
-  lastTime = bytes.toString('latin1');
-  return lastTime;
-}
-
-function putDigits(at: number, n: number): void {
-  bytes[at] = ZERO + Math.floor(n / 10);
-  bytes[at + 1] = ZERO + (n % 10);
+  return toIsoTime(Number(ms));
 }
