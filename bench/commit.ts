@@ -2,12 +2,11 @@
 // delays it). A lone create should cost one fsync and wait for nothing else; nobody should feel a checkpoint: p99.9.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeMachine, readMachine } from './machine.ts';
 import { treeOf } from './measure.ts';
-import { addToken, startServer, type TokenedServer, toCreate } from './server.ts';
+import { makeBenchFolder, startTokenedServer, type TokenedServer, toCreate } from './server.ts';
 import { isWrkHere, wrk } from './wrk.ts';
 
 const CLIENTS = [1, 64, 512];
@@ -15,8 +14,7 @@ const SECONDS = Number(process.env.BENCH_SECONDS ?? 10);
 const WARM_UP_SECONDS = Math.min(10, SECONDS);
 const DELAY_US = 5000;
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = makeBenchFolder();
 if (!isWrkHere || spawnSync('strace', ['--version']).status !== 0) {
   console.error('wrk and strace have to be installed for this one');
   process.exit(2);
@@ -33,8 +31,7 @@ for (const [disk, delayUs] of [
 ] as const) {
   const syncs = join(folder, 'syncs');
   const databaseUrl = `sqlite:${join(folder, `${delayUs}.db`)}`;
-  const { secret } = await addToken(databaseUrl, { scopes: ['plants:write', 'admin'] });
-  const server = { ...(await startServer(databaseUrl, {}, tracing(syncs, delayUs))), secret };
+  const server = await startTokenedServer(databaseUrl, {}, tracing(syncs, delayUs));
   let first = await load(server, 64, 1, WARM_UP_SECONDS).then(({ sent }) => 1 + sent);
   for (const clients of CLIENTS) {
     const [commitsBefore, syncsBefore] = [await commitsOf(server), countLines(syncs)];

@@ -2,8 +2,7 @@
 // products: every one in each round, over 64 connections. `--save` keeps it in docs/performance/, and draws it.
 // BENCH_ONLY=echo,plant-store takes only these; BENCH_ROUNDS and BENCH_SECONDS say how long it takes.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONTESTANTS } from './contestants/all.ts';
 import type { Contestant } from './contestants/contestant.ts';
@@ -14,6 +13,7 @@ import { PERFORMANCE, savePicture } from './picture.ts';
 import { comparePicture } from './plot-compare.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
 import { type Comparison, summarize } from './results.ts';
+import { makeBenchFolder } from './server.ts';
 import { printComparison } from './table.ts';
 import { isWrkHere } from './wrk.ts';
 
@@ -24,7 +24,7 @@ const WARM_UP_SECONDS = ROUNDS > 1 ? 10 : SECONDS;
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+const folder = makeBenchFolder();
 const entrants: Entrant[] = [];
 const notMeasured: Comparison['notMeasured'] = [];
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopAll().then(() => process.exit(1)));
@@ -127,5 +127,4 @@ async function stopAll(): Promise<void> {
     signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
     await running.stop();
   }
-  rmSync(folder, { recursive: true, force: true });
 }

@@ -6,8 +6,9 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { FLAGS, LAUNCHER } from '../testing/launch.ts';
 import { peakMibOf } from './measure.ts';
-import { FLAGS, LAUNCHER, type TokenedServer } from './server.ts';
+import type { TokenedServer } from './server.ts';
 
 const PEAK_EVERY_MS = 20;
 const NEW_LINE = 10;

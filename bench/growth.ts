@@ -1,8 +1,7 @@
 // What becomes slower, or larger, as the store grows: imports, exports, reads and creates on SQLite with 10 thousand,
 // 1 million and 10 million records, in turns. With --save it is kept in docs/performance/, and drawn.
 
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { measureCreates } from './growth-creates.ts';
 import { type Latency, measureReads } from './growth-reads.ts';
@@ -13,7 +12,7 @@ import { rssMibOf } from './measure.ts';
 import { PERFORMANCE, savePicture } from './picture.ts';
 import { toNdjson, writePlants } from './plants.ts';
 import { growthPicture } from './plot-growth.ts';
-import { addToken, startServer, type TokenedServer } from './server.ts';
+import { makeBenchFolder, startTokenedServer, type TokenedServer } from './server.ts';
 import { isWrkHere } from './wrk.ts';
 
 const SIZES = (process.env.BENCH_SIZES ?? '10000,1000000,10000000').split(',').map(Number);
@@ -27,8 +26,7 @@ interface Store extends Pick<StoreGrowth, 'records' | 'import' | 'httpImport' | 
   server: TokenedServer;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = makeBenchFolder();
 
 const stores: Store[] = [];
 for (const records of SIZES) {
@@ -64,9 +62,7 @@ async function fill(records: number): Promise<Store> {
   const imported = await importByCommand(thrownAway, file);
   rmSync(thrownAway);
   const path = join(folder, `${records}.db`);
-  const databaseUrl = `sqlite:${path}`;
-  const { secret } = await addToken(databaseUrl);
-  const server = { ...(await startServer(databaseUrl)), secret };
+  const server = await startTokenedServer(`sqlite:${path}`);
   const httpImport = await importOverHttp(server, file);
   const httpExport = await exportOverHttp(server, records);
   rmSync(file.path);

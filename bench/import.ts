@@ -1,20 +1,16 @@
 // plant-store import of 1 million NDJSON lines against `sqlite3 .import` of the same plants as CSV into one plain table.
 // Target: at least 0.5 of its rate, with less than 256 MiB of memory.
 
-import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { peakMibOf } from './measure.ts';
+import { importByCommand } from './growth-transfer.ts';
 import { toCsv, toNdjson, writePlants } from './plants.ts';
-import { FLAGS, LAUNCHER } from './server.ts';
+import { makeBenchFolder } from './server.ts';
 
 const LINES = Number(process.env.BENCH_PLANTS ?? 1_000_000);
 const ROUNDS = 3;
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
-process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+const folder = makeBenchFolder();
 await writePlants(join(folder, 'plants.ndjson'), LINES, toNdjson);
 await writePlants(join(folder, 'plants.csv'), LINES, toCsv, 'id,name,tag\n');
 
@@ -39,18 +35,10 @@ if (hasSqlite) {
 } else console.log('sqlite3 is not installed: nothing to compare with');
 
 async function measureOurs(round: number): Promise<number> {
-  const startMs = performance.now();
-  const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', join(folder, 'plants.ndjson')], {
-    env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/${round}.db` },
-    stdio: 'ignore',
-  });
-  const timer = setInterval(() => {
-    mostMib = Math.max(mostMib, peakMibOf(child.pid ?? 0) ?? 0);
-  }, 50);
-  const [status] = await once(child, 'exit');
-  clearInterval(timer);
-  if (status !== 0) throw new Error(`It ended with ${status}`);
-  return performance.now() - startMs;
+  const file = { path: join(folder, 'plants.ndjson'), records: LINES };
+  const { perSecond, peakMib } = await importByCommand(`${folder}/${round}.db`, file);
+  mostMib = Math.max(mostMib, peakMib);
+  return (1000 * LINES) / perSecond;
 }
 
 function measureTheirs(round: number): number {

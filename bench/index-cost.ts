@@ -1,8 +1,7 @@
 // What the search index costs on the way of a write: creates and imports with it, and with a table in its place that
 // forgets everything. In the writer itself, without HTTP; one transaction for every 64 creates, or 10,000 imported.
 
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { NewPlant } from '../src/domain/plant.ts';
@@ -10,11 +9,12 @@ import { openConnection, prepareDatabase } from '../src/storage/sqlite/database.
 import { createPacker } from '../src/storage/sqlite/import-image.ts';
 import { prepareWrites, type Write } from '../src/storage/sqlite/plants-write.ts';
 import { plantAt } from './plants.ts';
+import { makeBenchFolder } from './server.ts';
 
 const CREATES = 100_000;
 const IMPORTED = 500_000;
 const by = { tokenId: 'tok_bench', nowMs: 1 };
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+const folder = makeBenchFolder();
 
 console.log('Processor time in the writer, µs for each plant (size of the file in MiB)\n');
 console.log(`${''.padEnd(26)}${'with'.padStart(16)}${'without'.padStart(16)}${'the index'.padStart(12)}`);
@@ -26,7 +26,6 @@ for (const [name, run] of [
   const shown = [withIt, without].map(({ us, mib }) => `${us.toFixed(1)} (${mib.toFixed(0)})`.padStart(16));
   console.log(`${name.padEnd(26)}${shown.join('')}${(withIt.us - without.us).toFixed(1).padStart(12)}`);
 }
-rmSync(folder, { recursive: true, force: true });
 
 function measure(run: (db: DatabaseSync) => number, indexed: boolean): { us: number; mib: number } {
   const path = join(folder, `${run.name}-${indexed}.db`);

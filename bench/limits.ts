@@ -1,17 +1,16 @@
 // What a rate costs: creates by a token that has one against creates by a token that has none, on one server in turns,
 // with 64 connections of wrk; and the limiter alone, on a real reply. Targets: within 3 %, and under 1 µs.
 
-import { mkdtempSync, rmSync } from 'node:fs';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Token } from '../src/domain/token.ts';
 import { createRateLimit } from '../src/http/access/rate-limit.ts';
 import { HttpReply } from '../src/http/core/request-reply.ts';
-import { cpuUsOf, median } from './measure.ts';
-import { addToken, startServer, toCreate } from './server.ts';
-import { isWrkHere, wrk } from './wrk.ts';
+import { addToken } from '../testing/launch.ts';
+import { median } from './measure.ts';
+import { type BenchServer, makeBenchFolder, startServer } from './server.ts';
+import { isWrkHere, loadCreates } from './wrk.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
@@ -24,7 +23,7 @@ interface Measured {
   cpuUs: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+const folder = makeBenchFolder();
 const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
 const free = await addToken(databaseUrl);
 const limited = await addToken(databaseUrl, { rate: RATE });
@@ -33,7 +32,6 @@ const costUs = measureLimiter(limited.token);
 console.log(`The limiter with its two headers: ${costUs.toFixed(2)} µs of a request\n`);
 if (isWrkHere) await overHttp();
 else console.log('wrk is not installed: nothing over HTTP');
-rmSync(folder, { recursive: true });
 
 function measureLimiter(token: Token): number {
   const takeFromRate = createRateLimit();
@@ -45,16 +43,16 @@ function measureLimiter(token: Token): number {
 }
 
 async function overHttp(): Promise<void> {
-  const { url, pid, stop } = await startServer(databaseUrl);
-  await load(url, free.secret, pid, 0);
+  const server = await startServer(databaseUrl);
+  await load(server, free.secret, 0);
   const pairs: [Measured, Measured][] = [];
   for (let round = 1; round <= ROUNDS; round++) {
     const [first, second] = round % 2 === 0 ? [free, limited] : [limited, free];
-    const one = await load(url, first.secret, pid, 2 * round);
-    const other = await load(url, second.secret, pid, 2 * round + 1);
+    const one = await load(server, first.secret, 2 * round);
+    const other = await load(server, second.secret, 2 * round + 1);
     pairs.push(first === free ? [one, other] : [other, one]);
   }
-  await stop();
+  await server.stop();
   const without = pairs.map(([pair]) => pair);
   const withRate = pairs.map(([, pair]) => pair);
   console.log(`Creates, 64 connections, ${ROUNDS} rounds of ${ROUND_SECONDS} s each in turns, medians`);
@@ -65,11 +63,8 @@ async function overHttp(): Promise<void> {
   console.log(`ratio            ${throughput.toFixed(3)} of the rate, ${cpu.toFixed(3)} of the processor time`);
 }
 
-async function load(url: string, secret: string, pid: number, round: number): Promise<Measured> {
-  const beforeUs = cpuUsOf(pid) ?? 0;
-  const first = 1 + round * 10_000_000;
-  const { answered, perSecond } = await wrk({ url, request: toCreate(secret), first, seconds: ROUND_SECONDS, folder });
-  return { perSecond, cpuUs: ((cpuUsOf(pid) ?? 0) - beforeUs) / answered };
+function load(server: BenchServer, secret: string, round: number): Promise<Measured> {
+  return loadCreates({ ...server, secret }, { first: 1 + round * 10_000_000, seconds: ROUND_SECONDS, folder });
 }
 
 function show(name: string, all: Measured[]): void {

@@ -20,8 +20,10 @@ export interface Load {
   request: Request;
   /** The number of its first request. */
   first: number;
-  /** Numbers begin again after so many. */
+  /** Numbers start over after so many. */
   wrapAfter?: number;
+  /** Numbers are random below this. Only wrk does it. */
+  randomBelow?: number;
   seconds: number;
   connections?: number;
   /** For files of its own. */

@@ -9,7 +9,7 @@ import { startDatabase } from './database.ts';
 import type { Request } from './load.ts';
 import { cpuUsOf } from './measure.ts';
 import { plantAt } from './plants.ts';
-import { addToken, startProcess, startServer, toCreate } from './server.ts';
+import { startProcess, startTokenedServer, toCreate } from './server.ts';
 import { isWrkHere, wrk } from './wrk.ts';
 
 const CREATES = Number(process.env.BENCH_PLANTS ?? 20_000);
@@ -84,8 +84,8 @@ async function measure(work: (n: number) => Promise<unknown>, callers: number): 
 }
 
 async function overHttp(): Promise<void> {
-  const request = toCreate((await addToken(postgres.url)).secret);
-  const ours = await startServer(postgres.url);
+  const ours = await startTokenedServer(postgres.url);
+  const request = toCreate(ours.secret);
   const theirs = await startProcess(process.execPath, [join(import.meta.dirname, 'one-insert-server.ts')], {
     env: { DATABASE_URL: postgres.url },
     address: /^(http.+)$/,

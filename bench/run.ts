@@ -1,17 +1,6 @@
 // npm run bench -- NAME: one of the measurements beside this file; without a name, the comparison with other servers.
 
-const NAMES = [
-  'compare',
-  'growth',
-  'plot',
-  'commit',
-  'start',
-  'import',
-  'index-cost',
-  'postgres',
-  'webhooks',
-  'limits',
-];
+const NAMES = 'compare growth plot commit start import index-cost postgres webhooks limits'.split(' ');
 
 const HELP = `Usage: npm run bench -- [options] [NAME]
 

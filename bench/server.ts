@@ -1,21 +1,17 @@
-// Our own server as `npm start` runs it, on a free port, and a token to use it.
+// Our own server as `npm start` runs it, on a free port, and other servers.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { readDatabase } from '../src/config/config.ts';
-import type { Store } from '../src/domain/store.ts';
-import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
-import { openStore } from '../src/service/open-store.ts';
+import { addToken, FLAGS, LAUNCHER } from '../testing/launch.ts';
 import { PLANT, type Request } from './load.ts';
 
 const START_MS = 120_000;
 const POLL_MS = 200;
-/** As the scripts of package.json have them. */
-export const FLAGS = ['--max-semi-space-size=12'];
-export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
 /** Whoever ends without `stop` leaves nothing behind. */
 const started = new Set<ChildProcess>();
@@ -32,12 +28,23 @@ export interface BenchServer {
 /** With the secret of a token for it. */
 export type TokenedServer = BenchServer & { secret: string };
 
-/** `within` is a command that starts it, such as strace. */
-export function startServer(
-  databaseUrl: string,
-  env: Record<string, string> = {},
-  within: string[] = [],
-): Promise<BenchServer> {
+/** Returns a new folder, which is removed at the end of the process. */
+export function makeBenchFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Starts a server, and adds a token for it. */
+export async function startTokenedServer(databaseUrl: string, ...options: ServerOptions): Promise<TokenedServer> {
+  const { secret } = await addToken(databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
+  return { ...(await startServer(databaseUrl, ...options)), secret };
+}
+
+/** The last one is a command that starts the server, such as strace. */
+type ServerOptions = [env?: Record<string, string>, within?: string[]];
+
+export function startServer(databaseUrl: string, ...[env = {}, within = []]: ServerOptions): Promise<BenchServer> {
   const [command = '', ...args] = [...within, process.execPath, ...FLAGS, LAUNCHER, 'serve'];
   return startProcess(command, args, {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
@@ -103,32 +110,8 @@ function untilListening(
   });
 }
 
-/** As a command does it, also beside a server that runs. */
-export async function withStore<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const options = { role: 'command' as const, observe: () => {}, onFailure: () => {} };
-  const store = await openStore(readDatabase(databaseUrl, {}), options);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
-/** One that may read and write, where nothing else is wanted. */
-export function addToken(
-  databaseUrl: string,
-  wanted: Partial<NewToken> = {},
-): Promise<{ token: Token; secret: string }> {
-  const token: NewToken = { name: 'bench', scopes: ['plants:read', 'plants:write'], expiresMs: null, ...wanted };
-  return withStore(databaseUrl, (store) => issueToken(store, token, Date.now()));
-}
-
-/** What stores a plant. */
+/** Returns the request that stores a plant. */
 export function toCreate(secret: string): Request {
-  return {
-    method: 'POST',
-    path: '/plants',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` },
-    body: PLANT,
-  };
+  const headers = { 'Content-Type': 'application/json', Authorization: `Bearer ${secret}` };
+  return { method: 'POST', path: '/plants', headers, body: PLANT };
 }

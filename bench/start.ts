@@ -4,8 +4,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { addToken } from '../testing/launch.ts';
 import { cpuUsOf, hasProc, median, rssMibOf } from './measure.ts';
-import { addToken, startServer } from './server.ts';
+import { startServer } from './server.ts';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 

@@ -3,18 +3,17 @@
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../src/domain/store.ts';
 import { issueToken } from '../src/domain/token.ts';
 import { mintWebhookId } from '../src/domain/webhook.ts';
 import { mintWebhookSecret } from '../src/webhooks/signed-message.ts';
+import { besideServer } from '../testing/launch.ts';
 import { startDatabase } from './database.ts';
 import { cpuUsOf, rssMibOf } from './measure.ts';
 import { plantAt } from './plants.ts';
-import { startServer, withStore } from './server.ts';
+import { makeBenchFolder, startServer } from './server.ts';
 
 const BACKLOG = Number(process.env.BENCH_PLANTS ?? 100_000);
 const WEBHOOKS = 1000;
@@ -22,7 +21,7 @@ const GOOD = 10;
 const SECONDS = 20;
 let nextId = 1n;
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
+const folder = makeBenchFolder();
 const receiver = fork(join(import.meta.dirname, 'receiver.ts'));
 let received = 0;
 const [{ port }] = (await once(receiver, 'message')) as [{ port: number }];
@@ -51,12 +50,11 @@ try {
 } finally {
   receiver.kill();
   await postgres.remove();
-  rmSync(folder, { recursive: true });
 }
 
 /** So many changes wait when the server starts; it is watched while it delivers them. */
 async function measure(what: string, url: string, paths: string[], changes: number): Promise<void> {
-  await withStore(url, (store) => prepare(store, paths, changes));
+  await besideServer(url, (store) => prepare(store, paths, changes));
   const { pid, stop } = await startServer(url, { WEBHOOK_ALLOW_PRIVATE: '1' });
   const good = paths.filter((path) => !path.startsWith('/hang')).length;
   const [firstMs, first, usedUs] = [performance.now(), received, cpuUsOf(pid) ?? 0];

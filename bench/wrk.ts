@@ -7,6 +7,8 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CONNECTIONS, type Load, type Loaded } from './load.ts';
+import { cpuUsOf } from './measure.ts';
+import { type TokenedServer, toCreate } from './server.ts';
 
 export const isWrkHere = spawnSync('wrk', ['--version']).error === undefined;
 /** Then it has failed: answers do not take so long. */
@@ -35,12 +37,24 @@ export async function wrk(load: Load): Promise<Loaded & { p999Ms: number }> {
   return { ...counted, perSecond: answered / seconds };
 }
 
+/** Loads a server with creates; with the processor time of the server for each. */
+export async function loadCreates(
+  { url, secret, pid }: TokenedServer,
+  load: Omit<Load, 'url' | 'request'>,
+): Promise<Loaded & { cpuUs: number }> {
+  const beforeUs = cpuUsOf(pid) ?? Number.NaN;
+  const loaded = await wrk({ ...load, url, request: toCreate(secret) });
+  return { ...loaded, cpuUs: ((cpuUsOf(pid) ?? Number.NaN) - beforeUs) / loaded.answered };
+}
+
 /** Puts each request together by hand: half of what wrk.format costs. wrk asks for one more, to look at its form. */
 function toLua(load: Load): string {
-  const { url, request, first, wrapAfter, seconds, connections = CONNECTIONS } = load;
+  const { url, request, first, wrapAfter, randomBelow, seconds, connections = CONNECTIONS } = load;
   const { method, path, headers, body } = request;
   const lines = [`${method} ${path} HTTP/1.1`, `Host: ${new URL(url).host}`];
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
+  const counted = wrapAfter === undefined ? `${first} + sent` : `${first} + sent % ${wrapAfter}`;
+  const next = randomBelow === undefined ? counted : `math.floor(math.random() * ${randomBelow})`;
   const head = toConcatenation(`${lines.join('\r\n')}\r\n`);
   return `
     local ffi = require("ffi")
@@ -51,6 +65,7 @@ function toLua(load: Load): string {
       return tonumber(time.seconds) + tonumber(time.ns) / 1e9
     end
 
+    math.randomseed(${first})
     sent = -1
     seconds = 0
     local finished = 0
@@ -68,7 +83,7 @@ function toLua(load: Load): string {
           return ""
         end
       end
-      local n = ${wrapAfter === undefined ? `${first} + sent` : `${first} + sent % ${wrapAfter}`}
+      local n = string.format("%.0f", ${next})
       sent = sent + 1
       ${
         body === undefined

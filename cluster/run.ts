@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createClient } from '../src/client/client.ts';
+import { addToken } from '../testing/launch.ts';
 import { createRandom } from '../torture/random.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createFaults } from './faults.ts';
@@ -13,7 +14,7 @@ import { startLoad } from './load.ts';
 import { createMachine, eventually, missingPackages } from './machine.ts';
 import { startPostgresCluster } from './postgres-cluster.ts';
 import { printReport } from './report.ts';
-import { createServiceNodes, createToken } from './service-nodes.ts';
+import { createServiceNodes } from './service-nodes.ts';
 import { verify } from './verify.ts';
 
 const KILLS = readCount('CLUSTER_KILLS', 10);
@@ -71,7 +72,7 @@ async function runTrial(): Promise<boolean> {
   say('Starting two nodes of the service');
   for (const node of nodes) await node.start(databaseUrl);
   for (const { name } of nodes) await balancer.serves(name);
-  const token = await createToken(databaseUrl);
+  const { secret: token } = await addToken(databaseUrl);
   const load = { url: balancer.url, token, nodeNames: NODE_NAMES, random };
   const { ledger, stopWriting, stopFollowing } = startLoad(load);
   const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say, random });

@@ -1,18 +1,14 @@
 // The nodes of the service: as many processes as names, all on one database, each with a port that it keeps.
 
-import { type ChildProcess, execFile } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { FLAGS, LAUNCHER } from '../testing/launch.ts';
 import { eventually, freePorts, type Machine } from './machine.ts';
 
-/** Those of `npm start`. */
-const FLAGS = ['--max-semi-space-size=12'];
 /** Of another build, to see if the trial finds out what is wrong with it. */
-const LAUNCHER = process.env.CLUSTER_LAUNCHER ?? join(import.meta.dirname, '../bin/plant-store.js');
+const TRIED_LAUNCHER = process.env.CLUSTER_LAUNCHER ?? LAUNCHER;
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
-const COMMAND_MS = 30_000;
 
 export interface ServiceNode {
   name: string;
@@ -28,7 +24,7 @@ export interface ServiceNode {
 export async function createServiceNodes(
   machine: Machine,
   names: string[],
-  launcher = LAUNCHER,
+  launcher = TRIED_LAUNCHER,
 ): Promise<ServiceNode[]> {
   const ports = await freePorts(names.length);
   return names.map((name, index) => createServiceNode(machine, launcher, name, ports[index] ?? 0));
@@ -63,11 +59,4 @@ function createServiceNode(machine: Machine, launcher: string, name: string, por
 
 function endOf({ exitCode, signalCode }: ChildProcess): string | undefined {
   return signalCode ?? exitCode?.toString();
-}
-
-export async function createToken(databaseUrl: string): Promise<string> {
-  const args = [LAUNCHER, 'token', 'create', '--name', 'trial'];
-  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env, timeout: COMMAND_MS });
-  return stdout.trim();
 }

@@ -61,6 +61,16 @@ export function post(
   });
 }
 
+/** Imports a file. */
+export function importFile(
+  { port, secret }: { port: number; secret: string },
+  type: 'text/csv' | 'application/x-ndjson',
+  body: string,
+): Promise<Answer> {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
+  return send(port, { method: 'POST', path: '/plants/import', headers, body });
+}
+
 /** A create over the agent's connections: the status, or the code of what happened to the connection. */
 export function createOver(
   agent: Agent,

@@ -8,14 +8,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
-import { readDatabase } from '../src/config/config.ts';
-import type { Store } from '../src/domain/store.ts';
-import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
-import { openStore } from '../src/service/open-store.ts';
+import { SCOPES } from '../src/domain/names.ts';
+import { addToken, besideServer, FLAGS, LAUNCHER } from './launch.ts';
+import { type Call, callerOf } from './request.ts';
 
-/** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
-const FLAGS = ['--max-semi-space-size=12'];
-export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+export { addToken, besideServer, LAUNCHER };
 
 /** For tests that cannot do without a command of the machine. */
 export function needs(...commands: string[]): { skip?: string } {
@@ -158,26 +155,15 @@ function killGroup({ pid }: ChildProcess): void {
   }
 }
 
-/** As a command does it, beside a server that may be running. */
-export async function besideServer<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const database = readDatabase(databaseUrl, {});
-  const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
 async function addReadWriteToken(databaseUrl: string): Promise<{ secret: string; id: string }> {
   const { secret, token } = await addToken(databaseUrl, {});
   return { secret, id: token.id };
 }
 
-export function addToken(databaseUrl: string, wanted: Partial<NewToken>): Promise<{ token: Token; secret: string }> {
-  const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
-  const token = { name: 'test', expiresMs: null, ...wanted, scopes };
-  return besideServer(databaseUrl, (store) => issueToken(store, token, Date.now()));
+/** Adds a token with every scope. */
+export async function addAdmin(server: { port: number; databaseUrl: string }): Promise<{ secret: string; call: Call }> {
+  const { secret } = await addToken(server.databaseUrl, { scopes: [...SCOPES] });
+  return { secret, call: callerOf(server, secret) };
 }
 
 /** Rows as they are in the file, integers exact. */

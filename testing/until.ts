@@ -11,12 +11,16 @@ const TRIES = 5;
 
 type Nothing = undefined | null | false | 0 | '';
 
-/** Gives what is found as soon as there is something. */
-export async function until<T>(look: () => T | Promise<T>, withinMs = IN_VAIN_MS): Promise<Exclude<T, Nothing>> {
+/** Looks every 10 ms until there is something, and returns it. Fails with the message when the time is over. */
+export async function until<T>(
+  look: () => T | Promise<T>,
+  withinMs = IN_VAIN_MS,
+  message = () => `not within ${withinMs} ms: ${look}`,
+): Promise<Exclude<T, Nothing>> {
   for (const endMs = performance.now() + withinMs; ; await sleep(LOOK_EVERY_MS)) {
     const found = await look();
     if (found) return found as Exclude<T, Nothing>;
-    assert.ok(performance.now() < endMs, `not within ${withinMs} ms: ${look}`);
+    assert.ok(performance.now() < endMs, message());
   }
 }
 

@@ -1,8 +1,9 @@
 // What the trials on PostgreSQL share: why there is none, what must hold of what is stored, and a build that lies.
 
 import assert from 'node:assert/strict';
+import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isPostgresHere, queryPostgres, type TestPostgres } from '../testing/postgres.ts';
+import { isPostgresHere, queryPostgres, startPostgres, type TestPostgres } from '../testing/postgres.ts';
 import type { Change } from './broken-build.ts';
 
 export const whyNoPostgres = isPostgresHere()
@@ -21,6 +22,19 @@ export async function assertKeptOnPostgres(acknowledged: ReadonlyMap<bigint, str
   );
   const unmatched = await queryPostgres(url, UNMATCHED);
   assert.equal(unmatched.length, 0, `${unmatched.length} records without event, or events without record`);
+}
+
+/** Returns a PostgreSQL that the trial and the controls of a file share, since its settings are changed. It starts with the first call. */
+export function sharePostgres(sql: string): () => Promise<TestPostgres> {
+  let started: Promise<TestPostgres> | undefined;
+  after(async () => (await started)?.remove());
+  return () => {
+    started ??= startPostgres().then(async (postgres) => {
+      await queryPostgres(postgres.url, sql);
+      return postgres;
+    });
+    return started;
+  };
 }
 
 /** From then on a commit waits for a standby of this name; with an empty one for none. */

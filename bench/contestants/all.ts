@@ -2,9 +2,7 @@
 
 import type { Contestant } from './contestant.ts';
 import { directus } from './directus.ts';
-import { echo } from './echo.ts';
-import { expressPostgres } from './express-postgres.ts';
-import { fastifySqlite } from './fastify-sqlite.ts';
+import { echo, expressPostgres, fastifySqlite } from './hand-written.ts';
 import { jsonServer } from './json-server.ts';
 import { plantStore, plantStorePostgres } from './plant-store.ts';
 import { pocketbase } from './pocketbase.ts';

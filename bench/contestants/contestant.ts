@@ -1,6 +1,5 @@
 // What takes part in the comparison: a server that stores plants, how it is set up, and what its 2xx promises.
 
-import { join } from 'node:path';
 import { type Database, startDatabase } from '../database.ts';
 import { PLANT, type Request } from '../load.ts';
 
@@ -34,14 +33,7 @@ export interface Running {
 
 export const JSON_HEADERS = { 'Content-Type': 'application/json' };
 /** To a server that has no tokens. */
-export const CREATE: Request = {
-  method: 'POST',
-  path: '/plants',
-  headers: JSON_HEADERS,
-  body: PLANT,
-};
-/** Those that are written by hand. */
-export const SERVERS = join(import.meta.dirname, 'servers');
+export const CREATE: Request = { method: 'POST', path: '/plants', headers: JSON_HEADERS, body: PLANT };
 
 /** Sets something up over HTTP; gives the answer. Throws when it is not 2xx. */
 export async function send(
@@ -49,11 +41,8 @@ export async function send(
   headers: Record<string, string>,
   body: unknown,
 ): Promise<Record<string, unknown>> {
-  const answer = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
+  const init = { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify(body) };
+  const answer = await fetch(url, init);
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 500)}`);
   return JSON.parse(text);

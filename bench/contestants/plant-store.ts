@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
 import { countSqlite } from '../database.ts';
-import { addToken, startServer, toCreate } from '../server.ts';
+import { startTokenedServer, toCreate } from '../server.ts';
 import { type Contestant, onPostgres, type Running } from './contestant.ts';
 
 const { version } = packageJson;
@@ -37,10 +37,7 @@ export const plantStorePostgres: Contestant = {
 };
 
 async function startOurs(databaseUrl: string): Promise<Running> {
-  const { secret } = await addToken(databaseUrl);
-  return {
-    ...(await startServer(databaseUrl)),
-    create: toCreate(secret),
-    get: { method: 'GET', path: '/plants/{n}', headers: { Authorization: `Bearer ${secret}` } },
-  };
+  const server = await startTokenedServer(databaseUrl);
+  const get = { method: 'GET' as const, path: '/plants/{n}', headers: { Authorization: `Bearer ${server.secret}` } };
+  return { ...server, create: toCreate(server.secret), get };
 }

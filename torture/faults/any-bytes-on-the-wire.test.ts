@@ -9,42 +9,14 @@ import { assertError, exchange, type Piece, readAnswers, show } from '../http/an
 import { countRequests } from '../http/strict-requests.ts';
 import { createRandom, type Random } from '../random.ts';
 import { LENIENT_PARSER } from '../safeguards.ts';
+import { Tally } from '../tally.ts';
 
 const AT_ONCE = 16;
 const LINES = [
-  'Transfer-Encoding: chunked',
-  'Content-Length: 5',
-  'Content-Length: 21',
-  'Connection: close',
-  'Connection: keep-alive',
-  'Expect: 100-continue',
-  'Upgrade: h2c',
-  'Host: y',
-  'X-A: b',
-  ' folded',
-  'X-B : c',
-  '',
+  ...['Transfer-Encoding: chunked', 'Content-Length: 5', 'Content-Length: 21', 'Expect: 100-continue', 'Upgrade: h2c'],
+  ...['Connection: close', 'Connection: keep-alive', 'Host: y', 'X-A: b', ' folded', 'X-B : c', ''],
 ];
-const BYTES = [
-  '\r',
-  '\n',
-  '\0',
-  ' ',
-  '\t',
-  ':',
-  ',',
-  ';',
-  '0',
-  'f',
-  '-',
-  '+',
-  '\x80',
-  '\xff',
-  '"',
-  '\r\n',
-  '\r\n\r\n',
-  '0\r\n\r\n',
-];
+const BYTES = [...'\r\n\0 \t:,;0f-+\x80\xff"', '\r\n', '\r\n\r\n', '0\r\n\r\n'];
 
 fault({
   name: 'any bytes on the wire',
@@ -52,7 +24,7 @@ fault({
   rounds: { short: 300, full: 20_000, of: 'connections' },
   async trial({ rounds, seed, startServer }) {
     const server = await startServer();
-    const statuses = new Map<number, number>();
+    const statuses = new Tally<number>();
     let created = 0;
     let lost = 0;
     let next = 0;
@@ -75,7 +47,7 @@ fault({
       assert.ok(answers.length <= most, `${answers.length} answers for ${most} requests, ${what}\n${show(received)}`);
       for (const answer of answers) {
         const { status, headers, body } = answer;
-        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+        statuses.add(status);
         assert.ok(status < 500, `${status} ${body}, ${what}`);
         if (status >= 400) assertError(answer);
         if (headers.has('location') && !headers.has('idempotent-replayed')) created++;
@@ -89,10 +61,7 @@ fault({
     assert.ok(lost <= rounds / 100, `${lost} got no answer`);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
     assert.equal(await server.stop(), 0);
-    const told = [...statuses]
-      .sort(([a], [b]) => a - b)
-      .map(([status, count]) => `${count.toLocaleString('en')} × ${status}`);
-    return told.join(', ');
+    return String(statuses);
   },
   controls: {
     'one with a lenient parser': {

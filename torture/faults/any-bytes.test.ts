@@ -5,8 +5,7 @@ import assert from 'node:assert/strict';
 import { createCheck, readDescription } from '../../testing/description.ts';
 import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
-import { callerOf } from '../../testing/request.ts';
-import { addToken, query, type ServerOptions } from '../../testing/server.ts';
+import { addAdmin, query, type ServerOptions } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { sendBodies } from '../fuzz/bodies.ts';
 import { fuzz, sample } from '../fuzz/fuzz.ts';
@@ -20,7 +19,6 @@ const HEADS = 0.03;
 const IN_STEP = 0.2;
 /** What a replay can begin with. */
 const FIRST_PLANTS = 3;
-const SCOPES = ['plants:read', 'plants:write', 'admin'] as const;
 
 fault({
   name: 'any bytes at all',
@@ -47,7 +45,7 @@ fault({
     );
     const stored = await sendBodies(server, check, bodies, seed);
     requireOrder(server);
-    const seen = [`${toList(statuses)}; ${stored.toLocaleString('en')} plants stored as they were sent`];
+    const seen = [`${statuses}; ${stored.toLocaleString('en')} plants stored as they were sent`];
 
     if (isFull && isPostgresHere()) {
       const other = await start(trial, { databaseUrl: await makeDatabase() });
@@ -121,8 +119,7 @@ type Server = Awaited<ReturnType<typeof start>>;
 
 async function start({ startServer }: Trial, options: ServerOptions = {}) {
   const server = await startServer({ ...options, env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: [...SCOPES] });
-  const call = callerOf(server, secret);
+  const { secret, call } = await addAdmin(server);
   for (let id = 0; id < FIRST_PLANTS; id++) await call('POST', '/plants', { id, name: 'Acer' });
   return { ...server, secret, call };
 }
@@ -144,9 +141,4 @@ async function requireAlive(server: Server): Promise<void> {
   assert.equal((await server.call('GET', '/tokens/self')).status, 200);
   assert.ok(!server.output().includes('A bug'), `it has logged a bug: ${server.output().slice(-2000)}`);
   assert.equal(await server.stop(), 0);
-}
-
-function toList(statuses: Map<number, number>): string {
-  const sorted = [...statuses].sort(([one], [other]) => one - other);
-  return sorted.map(([status, count]) => `${status}: ${count.toLocaleString('en')}`).join(', ');
 }

@@ -2,12 +2,11 @@
 // requests are about is there, and their bodies are sound: whoever is let in changes something.
 
 import assert from 'node:assert/strict';
-import { SCOPES } from '../../src/domain/names.ts';
 import { startIdentityProvider } from '../../testing/identity-provider.ts';
 import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { type Answer, callerOf, send } from '../../testing/request.ts';
-import { addToken, besideServer, type TestServer } from '../../testing/server.ts';
+import { addAdmin, addToken, besideServer, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { type Credential, makeCredentials, type Sendable } from '../security/bad-credentials.ts';
@@ -28,7 +27,7 @@ fault({
       const jwt = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: 'plants' };
       const env = { BASE_PATH, TRUST_PROXY: 'loopback', ...jwt };
       const server = await startServer({ ...(databaseUrl && { databaseUrl }), env });
-      const admin = (await addToken(server.databaseUrl, { scopes: [...SCOPES] })).secret;
+      const admin = (await addAdmin(server)).secret;
       operations = await listOperations(server, BASE_PATH);
       // How a token is looked up depends on the database, what is asked of it does not.
       const asked = databaseUrl && !isFull ? operations.slice(0, 4) : operations;
@@ -95,7 +94,7 @@ fault({
 /** A token with `admin` alone must not learn of plants through a webhook, neither its own nor one that is there. */
 async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<void> {
   const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const owner = callerOf(server, (await addToken(server.databaseUrl, { scopes: [...SCOPES] })).secret);
+  const owner = (await addAdmin(server)).call;
   const admin = callerOf(server, (await addToken(server.databaseUrl, { scopes: ['admin'] })).secret);
   const trap = await startReceiver();
   const echo = await startReceiver((_request, response, { body }) => response.end(body));

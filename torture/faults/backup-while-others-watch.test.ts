@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeFolder } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
-import { runCommand } from '../security/command.ts';
+import { runCommand } from '../run-build.ts';
 
 const NOBODY = 65534;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;

@@ -5,8 +5,7 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
 import { type Received, type Receiver, startReceiver } from '../../testing/receiver.ts';
-import { callerOf } from '../../testing/request.ts';
-import { addToken, residentKib } from '../../testing/server.ts';
+import { addAdmin, residentKib } from '../../testing/server.ts';
 import { createBadReceivers } from '../bad-receivers.ts';
 import { fault, type Trial } from '../fault.ts';
 
@@ -50,8 +49,7 @@ fault({
 
 async function tryReceivers({ startServer }: Trial, pace: Pace, databaseUrl?: string): Promise<string> {
   const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
-  const call = callerOf(server, secret);
+  const { secret, call } = await addAdmin(server);
   const add = async ({ url }: Receiver) =>
     JSON.parse((await call('POST', '/webhooks', { url, events: EVENTS })).body).id as string;
   const seconds = pace.changes / pace.perSecond;

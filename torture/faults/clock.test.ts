@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf } from '../../testing/request.ts';
-import { addToken, makeFolder, type TestServer } from '../../testing/server.ts';
+import { addAdmin, addToken, makeFolder, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 
@@ -38,8 +38,7 @@ fault({
         WEBHOOK_ALLOW_PRIVATE: '1',
       },
     });
-    const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
-    const call = callerOf(server, secret);
+    const { call } = await addAdmin(server);
     const expiring = await makeExpiring(server);
     let isDown = false;
     const delivered = new Set<number>();
@@ -90,7 +89,8 @@ fault({
       isDown = false;
       await sleep(5000); // an outage is one after so long
       await create();
-      await allDelivered(delivered, id);
+      const missing = () => `${id - delivered.size} of ${id} were not delivered`;
+      await until(() => delivered.size === id, 20_000, missing);
     }
     assert.equal(new Set(etags).size, etags.length, 'an ETag came twice');
     const { body } = await call('GET', '/events?limit=1000');
@@ -141,13 +141,5 @@ async function assertExpiry(server: TestServer, expiring: Map<number, string>, n
       nowMs < expiresMs ? 200 : 401,
       `a token that ends in ${hours} h by the clock answers ${status}`,
     );
-  }
-}
-
-async function allDelivered(delivered: Set<number>, wanted: number): Promise<void> {
-  const endMs = performance.now() + 20_000;
-  while (delivered.size < wanted) {
-    assert.ok(performance.now() < endMs, `${wanted - delivered.size} of ${wanted} were not delivered`);
-    await sleep(50);
   }
 }

@@ -2,12 +2,11 @@
 // no more than a WARNING, as it would without the standby. A failover may lose what was answered with 200 there.
 
 import assert from 'node:assert/strict';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { queryPostgres, startPostgres, type TestPostgres } from '../../testing/postgres.ts';
+import { queryPostgres, type TestPostgres } from '../../testing/postgres.ts';
 import { post } from '../../testing/request.ts';
 import { fault } from '../fault.ts';
-import { waitForStandby, whyNoPostgres } from '../on-postgres.ts';
+import { sharePostgres, waitForStandby, whyNoPostgres } from '../on-postgres.ts';
 
 const WRITERS = 8;
 const POLL_MS = 10;
@@ -15,14 +14,7 @@ const SETTLED_WITHIN_MS = 10_000;
 const ENDS = ['pg_cancel_backend', 'pg_terminate_backend'] as const;
 
 let nextId = 0;
-let started: Promise<TestPostgres> | undefined;
-/** For the trial and its controls: it is most of what they cost. */
-const sharedPostgres = () => {
-  started ??= startPostgres();
-  return started;
-};
-
-after(async () => (await started)?.remove());
+const ownPostgres = sharePostgres(`ALTER DATABASE postgres SET client_min_messages = 'error'`); // hides warnings
 
 fault({
   name: 'WARNING on COMMIT',
@@ -30,9 +22,8 @@ fault({
   rounds: { short: 2, full: 50, of: `times that every wait for a standby is ended, ${WRITERS} writers` },
   skip: whyNoPostgres,
   async trial({ t, rounds, random, startServer }) {
-    const postgres = await sharedPostgres();
+    const postgres = await ownPostgres();
     t.after(() => waitForStandby(postgres, ''));
-    await queryPostgres(postgres.url, `ALTER DATABASE postgres SET client_min_messages = 'error'`); // hides warnings
     const server = await startServer({ databaseUrl: postgres.url });
     t.after(() => server.kill());
     let ended = 0;

@@ -2,10 +2,7 @@
 // first one. CREATE DATABASE … TEMPLATE makes the same copy as a dump and its restore.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { makeDatabase, queryPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf, post, send } from '../../testing/request.ts';
@@ -13,6 +10,7 @@ import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { eventually } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
+import { runCommand } from '../run-build.ts';
 
 const SCOPES = 'plants:read,plants:write,admin';
 /** Each store creates, updates and deletes so many plants. */
@@ -95,7 +93,7 @@ async function copyFromSqlite(trial: Trial): Promise<number> {
   const token = await createToken(trial, from);
   const original = await trial.startServer({ databaseUrl: from, token });
   const dumped = await writeBefore(original);
-  await command(trial, from, ['migrate', '--from', from, '--to', to]);
+  await runCommand(trial.launcher, ['migrate', '--from', from, '--to', to], { DATABASE_URL: from });
   const copy = await trial.startServer({ databaseUrl: to, token });
   const stores = await Promise.all([original, copy].map((server) => continueOn(server, dumped)));
   assertApart(stores);
@@ -170,15 +168,9 @@ async function copyOf(url: string, suffix: string): Promise<string> {
 }
 
 /** By the build that is tried: another one would prepare the database for it. */
-async function createToken(trial: Trial, databaseUrl: string): Promise<{ secret: string; id: string }> {
-  const printed = await command(trial, databaseUrl, ['token', 'create', '--name', 'x', '--scopes', SCOPES]);
+async function createToken({ launcher }: Trial, databaseUrl: string): Promise<{ secret: string; id: string }> {
+  const printed = await runCommand(launcher, ['token', 'create', '--name', 'x', '--scopes', SCOPES], {
+    DATABASE_URL: databaseUrl,
+  });
   return { secret: printed.trim(), id: '' };
-}
-
-async function command({ launcher }: Trial, databaseUrl: string, args: string[]): Promise<string> {
-  const env = { PATH: process.env.PATH, DATABASE_URL: databaseUrl };
-  const child = spawn(process.execPath, [launcher, ...args], { env });
-  const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
-  assert.equal(status, 0, `${args[0]} ended with ${status}: ${stderr}`);
-  return stdout;
 }

@@ -2,21 +2,18 @@
 // settings of database and role are odd, or promise less than the server does.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
-import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewPlant } from '../../src/domain/plant.ts';
 import { printJson } from '../../src/lib/exact-json.ts';
-import { queryPostgres, startPostgres, type TestPostgres } from '../../testing/postgres.ts';
+import { queryPostgres, type TestPostgres } from '../../testing/postgres.ts';
 import { type Receiver, startReceiver } from '../../testing/receiver.ts';
-import { callerOf, post, send } from '../../testing/request.ts';
+import { callerOf, importFile, post } from '../../testing/request.ts';
 import { besideServer, makeFolder, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { listRan, plant } from '../hostile-database.ts';
-import { waitForStandby, whyNoPostgres } from '../on-postgres.ts';
+import { sharePostgres, waitForStandby, whyNoPostgres } from '../on-postgres.ts';
+import { runBuild, runCommand } from '../run-build.ts';
 
 /** Each other than its default, as an operator, a tool or a provider may have left it. */
 const ODD_SETTINGS: Record<string, string> = {
@@ -75,34 +72,18 @@ const PLANTED_OBJECTS = {
 const ACKNOWLEDGED_TOO_SOON_MS = 500;
 /** The node has noticed that its connections are gone. */
 const RECONNECTED_WITHIN_MS = 200;
-/** It hangs. */
-const ENDS_WITHIN_MS = 60_000;
 const LISTENS_WITHIN_MS = 5000;
 
-let started: Promise<TestPostgres> | undefined;
-/** For the trial and its controls. Its settings are changed, so it is none that others use. */
-const sharedPostgres = () => {
-  started ??= startPostgres().then(async (postgres) => {
-    await queryPostgres(postgres.url, 'CREATE ROLE plants LOGIN; CREATE ROLE gardener LOGIN');
-    return postgres;
-  });
-  return started;
-};
+const ownPostgres = sharePostgres('CREATE ROLE plants LOGIN; CREATE ROLE gardener LOGIN');
 let databases = 0;
-
-after(async () => (await started)?.remove());
 
 fault({
   name: 'a hostile database',
   mark: 'nothing planted runs with the rights of the service, stored = sent, and weaker durability than promised is refused',
-  rounds: {
-    short: 1,
-    full: 8,
-    of: 'databases: one with all odd settings, others with a random half of them',
-  },
+  rounds: { short: 1, full: 8, of: 'databases: one with all odd settings, others with a random half of them' },
   skip: whyNoPostgres,
   async trial(trial) {
-    const postgres = await sharedPostgres();
+    const postgres = await ownPostgres();
     const names = Object.keys(ODD_SETTINGS);
     let planted = 0;
     for (let round = 0; round < trial.rounds; round++) {
@@ -286,9 +267,7 @@ async function useApi(server: TestServer, receiver: Receiver): Promise<void> {
   const hook = JSON.parse(await expect(201, 'POST', '/webhooks', { url: receiver.url, events }));
 
   const lines = SENT.slice(2, 4).map((plant) => printJson(plant));
-  const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };
-  const body = lines.join('\n');
-  const imported = await send(server.port, { method: 'POST', path: '/plants/import', headers, body });
+  const imported = await importFile(server, 'application/x-ndjson', lines.join('\n'));
   assert.equal(JSON.parse(imported.body).created, 2, imported.body);
   for (const plant of SENT.slice(4)) await expect(200, 'POST', '/plants', printJson(plant));
   for (const plant of SENT) await expect(200, 'POST', '/plants', printJson(plant)); // replays
@@ -342,30 +321,16 @@ async function isListening(admin: string): Promise<boolean> {
   return (await queryPostgres(admin, sessions)).length > 0;
 }
 
-/** Gives what it printed. */
-async function command({ launcher }: Trial, databaseUrl: string, args: string[]): Promise<string> {
-  const { status, stdout, stderr } = await runBuild(launcher, databaseUrl, args);
-  assert.equal(status, 0, `${args[0]} ended with ${status}: ${stderr}`);
-  return stdout;
+function command({ launcher }: Trial, databaseUrl: string, args: string[]): Promise<string> {
+  return runCommand(launcher, args, { DATABASE_URL: databaseUrl });
 }
 
 async function refuses({ launcher }: Trial, databaseUrl: string, says: RegExp, what: string): Promise<void> {
-  const { status, stderr } = await runBuild(launcher, databaseUrl, ['serve']);
+  const { status, stderr } = await runBuild(launcher, ['serve'], { env: { DATABASE_URL: databaseUrl } });
   assert.notEqual(status, null, `${what}: the server did not refuse it`);
   assert.match(stderr, says, `${what}: ${stderr}`);
   assert.match(stderr, /^plant-store: .*\n$/);
   assert.equal(status, 1);
-}
-
-/** Gives null as status where it had to be ended: it serves. */
-async function runBuild(launcher: string, databaseUrl: string, args: string[]) {
-  const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl };
-  const child = spawn(process.execPath, [launcher, ...args], { env });
-  if (args[0] === 'serve') child.stdout.once('data', () => child.kill('SIGKILL'));
-  const tooLong = setTimeout(() => child.kill('SIGKILL'), ENDS_WITHIN_MS);
-  const [[status], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);
-  clearTimeout(tooLong);
-  return { status: status as number | null, stdout, stderr };
 }
 
 /** Where a standby is to have every commit, a start with less is refused, and a change of settings later changes nothing. */

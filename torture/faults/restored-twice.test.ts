@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { CHANGE_TYPES } from '../../src/domain/names.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf } from '../../testing/request.ts';
-import { addToken, makeFolder, type TestServer } from '../../testing/server.ts';
+import { addAdmin, makeFolder, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
-import { runCommand } from '../security/command.ts';
+import { runCommand } from '../run-build.ts';
 
 const ENV = { WEBHOOK_ALLOW_PRIVATE: '1' };
 const PLANTS = 10;
@@ -31,11 +31,8 @@ fault({
     const receiver = await startReceiver();
     const given = new Map<number, string>();
     const source = await startServer({ folder: makeFolder(), env: ENV });
-    const { secret } = await addToken(source.databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
-    assert.equal(
-      (await callerOf(source, secret)('POST', '/webhooks', { url: receiver.url, events: CHANGE_TYPES })).status,
-      201,
-    );
+    const { secret, call } = await addAdmin(source);
+    assert.equal((await call('POST', '/webhooks', { url: receiver.url, events: CHANGE_TYPES })).status, 201);
     for (let id = 0; id < PLANTS; id++) await change(source, id, `Plant ${id}`);
     const backup = join(makeFolder(), 'backup.db');
     await runCommand(launcher, ['backup', backup], { DATABASE_URL: source.databaseUrl });
@@ -79,32 +76,24 @@ fault({
 
     async function assertForeign({ server, lastSeq }: Branch, all: Branch[]): Promise<void> {
       const call = callerOf(server, secret);
+      const json = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
       for (const other of all.filter((branch) => branch.server !== server)) {
         const { status } = await call('GET', `/events?after=${other.lastSeq}`);
         assert.equal(status, 410, `a reader at change ${other.lastSeq} of another store gets ${status}`);
         const stream = await callStream(server, other.lastSeq);
         assert.equal(stream, 410, `a follower from change ${other.lastSeq} of another store gets ${stream}`);
-        const stale = await fetch(`${server.url}/plants/0`, {
-          method: 'PUT',
-          headers: {
-            authorization: `Bearer ${secret}`,
-            'content-type': 'application/json',
-            'if-match': `"${other.lastSeq}"`,
-          },
-          body: '{"name":"overwritten"}',
-        });
+        const headers = { ...json, 'if-match': `"${other.lastSeq}"` };
+        const stale = await fetch(`${server.url}/plants/0`, { method: 'PUT', headers, body: '{"name":"overwritten"}' });
         assert.equal(stale.status, 412, `an ETag of another store is ${stale.status}`);
       }
       assert.equal((await call('GET', `/events?after=${lastSeq}`)).status, 200);
     }
 
     async function callStream(server: TestServer, lastEventId: number): Promise<number> {
-      const headers = {
-        authorization: `Bearer ${secret}`,
-        accept: 'text/event-stream',
-        'last-event-id': String(lastEventId),
-      };
-      const response = await fetch(`${server.url}/events`, { headers });
+      const wanted = { accept: 'text/event-stream', 'last-event-id': String(lastEventId) };
+      const response = await fetch(`${server.url}/events`, {
+        headers: { authorization: `Bearer ${secret}`, ...wanted },
+      });
       await response.body?.cancel();
       return response.status;
     }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger } from '../ledger.ts';
-import { startInVain } from '../start-in-vain.ts';
+import { runBuild } from '../run-build.ts';
 
 const SERVED = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
 const HARD_LINK =
@@ -97,7 +97,8 @@ fault({
     return `${refused} starts refused, ${ledger.acknowledged.size} acknowledged, 0 lost`;
 
     async function assertRefused(mistake: string, { path, wrapper, refusal }: Other): Promise<void> {
-      const { status, stderr } = await startInVain(launcher, `sqlite:${path}`, wrapper);
+      const env = { DATABASE_URL: `sqlite:${path}` };
+      const { status, stderr } = await runBuild(launcher, ['serve'], { env, ...(wrapper && { wrapper }) });
       assert.equal(status, 1, `${mistake}: ${status}`);
       assert.match(stderr, refusal);
       refused++;

@@ -9,7 +9,7 @@ import { post } from '../../testing/request.ts';
 import { makeFolder, type ServerOptions, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 import { assertKept, createLedger } from '../ledger.ts';
-import { startInVain } from '../start-in-vain.ts';
+import { runBuild } from '../run-build.ts';
 
 const REFUSAL = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
 
@@ -27,7 +27,7 @@ fault({
       const writing = ledger.write(server, { connections: 8 });
       await setTimeout(random.below(300));
       const path = random.pick([server.databasePath, link]);
-      const { status, stderr } = await startInVain(launcher, `sqlite:${path}`);
+      const { status, stderr } = await runBuild(launcher, ['serve'], { env: { DATABASE_URL: `sqlite:${path}` } });
       assert.equal(status, 1, `a second server on the same file ended with ${status}`);
       assert.match(stderr, REFUSAL);
       await ledger.grows();

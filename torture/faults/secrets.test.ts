@@ -12,7 +12,7 @@ import { startReceiver } from '../../testing/receiver.ts';
 import { type Answer, callerOf, send, sendRaw } from '../../testing/request.ts';
 import { addToken, besideServer, makeFolder } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
-import { runCommand } from '../security/command.ts';
+import { runBuild } from '../run-build.ts';
 import { tryPassword } from '../security/database-password.ts';
 import { misplacedBytes, misplacements } from '../security/misplaced.ts';
 
@@ -121,9 +121,15 @@ async function tryTokens(
     ['webhook', 'list'],
     ['webhook', 'deliveries', hook.id],
   ];
-  for (const args of [['export', '-'], ...(isFull ? lists : [random.pick(lists)])])
-    places[args.join(' ')] = await runCommand(launcher, args, { DATABASE_URL: server.databaseUrl });
-  await runCommand(launcher, ['backup', join(folder, 'backup.db')], { DATABASE_URL: server.databaseUrl });
+  for (const args of [
+    ['export', '-'],
+    ['backup', join(folder, 'backup.db')],
+    ...(isFull ? lists : [random.pick(lists)]),
+  ]) {
+    const { status, stdout, stderr } = await runBuild(launcher, args, { env: { DATABASE_URL: server.databaseUrl } });
+    assert.equal(status, 0, stderr);
+    places[args.join(' ')] = stdout + stderr;
+  }
   const whileItRuns = filesIn(folder);
   assert.ok(
     Object.keys(whileItRuns).some((name) => name.endsWith('-wal')),

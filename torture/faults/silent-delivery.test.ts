@@ -6,8 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresHere, makeDatabase, queryPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
-import { callerOf } from '../../testing/request.ts';
-import { addToken, type TestServer } from '../../testing/server.ts';
+import { addAdmin, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 
@@ -78,8 +77,7 @@ async function tryOn(
   databaseUrl?: string,
 ): Promise<{ lines: number; delivered: number }> {
   const server = await startServer({ ...(databaseUrl && { databaseUrl }), env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const scopes = ['admin', 'plants:read', 'plants:write'] as const;
-  const call = callerOf(server, (await addToken(server.databaseUrl, { scopes: [...scopes] })).secret);
+  const { call } = await addAdmin(server);
   const receiver = await startReceiver();
   await call('POST', '/webhooks', { url: receiver.url, events: ['plant.created', 'plant.updated'] });
   await call('PUT', '/plants/1', { name: 'before' });

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { CheckAnswer } from '../../testing/description.ts';
 import type { Answer } from '../../testing/request.ts';
+import { Tally } from '../tally.ts';
 import { createGiven, noteGiven, type PlannedRequest, targetOf, toBytes } from './planned-request.ts';
 import { createWire } from './wire.ts';
 
@@ -22,9 +23,9 @@ export interface FuzzOptions {
   connections: number;
 }
 
-/** Gives how many answers of each status there were. */
-export async function fuzz({ servers, check, requests, connections }: FuzzOptions): Promise<Map<number, number>> {
-  const statuses = new Map<number, number>();
+/** Returns the number of responses by status. */
+export async function fuzz({ servers, check, requests, connections }: FuzzOptions): Promise<Tally<number>> {
+  const statuses = new Tally<number>();
   const given = servers.map(({ secret }) => createGiven(secret));
   const left = requests[Symbol.iterator]();
   await Promise.all(Array.from({ length: connections }, work));
@@ -41,7 +42,7 @@ export async function fuzz({ servers, check, requests, connections }: FuzzOption
           wires.map((wire, at) => wire.ask(sent[at] as Uint8Array, request.method === 'HEAD')),
         );
         for (const [at, answer] of answers.entries()) {
-          statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
+          statuses.add(answer.status);
           noteGiven(given[at] as (typeof given)[number], answer);
           judge(request, targets[at] as string, answer, check);
         }
@@ -97,11 +98,11 @@ function requireSum({ headers, body = '' }: PlannedRequest, report: string): voi
 /** Without times, what is random, and what hangs on how fast a body came that nobody read. */
 function comparable({ status, headers, body }: Answer): unknown {
   const {
-    date,
-    'x-request-id': id,
-    'keep-alive': keepAlive,
-    'content-length': length,
-    connection,
+    date: _,
+    'x-request-id': __,
+    'keep-alive': ___,
+    'content-length': ____,
+    connection: _____,
     ...others
   } = headers;
   const plain = JSON.stringify({ others, body })

@@ -8,24 +8,7 @@ import { createGiven, type PlannedRequest, toBytes } from './planned-request.ts'
 import { askOnce } from './wire.ts';
 
 const CONNECTIONS = 8;
-const PIECES = [
-  '',
-  '\0',
-  '\r',
-  '\n',
-  '\r\n',
-  '\r\n\r\n',
-  ' ',
-  ':',
-  '\t',
-  '\xff',
-  '%',
-  '/',
-  '1',
-  'x',
-  '\x7f',
-  'HTTP/1.1',
-];
+const PIECES = ['', ...'\0\r\n :\t\xff%/1x\x7f', '\r\n', '\r\n\r\n', 'HTTP/1.1'];
 /** Their answers go on without an end, or have no body to tell their length by. */
 const LEFT_OUT = /^HEAD|^CONNECT|event-stream/;
 

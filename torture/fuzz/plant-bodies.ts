@@ -29,15 +29,7 @@ const textMember: fc.Arbitrary<Member<string>> = fc.oneof(
   { weight: 1, arbitrary: noText.map((json) => ({ json, value: undefined })) },
 );
 const noId = fc.constantFrom(
-  'null',
-  '"5"',
-  '"Infinity"',
-  'true',
-  '[1]',
-  '{"toString":1}',
-  '[{"valueOf":1}]',
-  '1e400',
-  '1e-400',
+  ...['null', '"5"', '"Infinity"', 'true', '[1]', '{"toString":1}', '[{"valueOf":1}]', '1e400', '1e-400'],
 );
 const idMember: fc.Arbitrary<Member<bigint>> = fc.oneof(
   { weight: 6, arbitrary: fc.bigInt({ min: MIN_ID, max: MAX_ID }).map((id) => ({ json: `${id}`, value: id })) },
@@ -54,15 +46,9 @@ const idMember: fc.Arbitrary<Member<bigint>> = fc.oneof(
 const nearPlants = fc
   .tuple(idMember, textMember, fc.option(textMember, { freq: 2 }), fc.json({ maxDepth: 2 }))
   .map(([id, name, tag, other]): PlantBody => {
-    const members = [
-      `"other":${other}`,
-      `"name":${name.json}`,
-      ...(tag ? [`"tag":${tag.json}`] : []),
-      `"id":${id.json}`,
-    ];
-    const fits = id.value !== undefined && name.value !== undefined && tag?.value !== undefined;
-    const body = `{${members.join(',')}}`;
-    if (id.value === undefined || name.value === undefined || (tag && !fits)) return { body, plant: undefined };
+    const body = `{"other":${other},"name":${name.json},${tag ? `"tag":${tag.json},` : ''}"id":${id.json}}`;
+    const isUnfit = id.value === undefined || name.value === undefined || (tag && tag.value === undefined);
+    if (isUnfit || id.value === undefined || name.value === undefined) return { body, plant: undefined };
     return { body, plant: { id: id.value, name: name.value, tag: tag?.value ?? null } };
   });
 

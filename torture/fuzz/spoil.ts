@@ -9,30 +9,23 @@ import { type Hints, nearTexts, oddTexts } from './schema-texts.ts';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY', 'get', 'BREW', ''];
 const ODD_SEGMENTS = [
-  '',
-  '.',
-  '..',
   '%2e%2e',
   '%00',
   '%zz',
   '%ff',
   '%2f',
+  '%E2%82',
+  '',
+  '.',
+  '..',
   'x',
   '*',
   ';a=b',
   'import',
   '\xff',
-  '%E2%82',
 ];
-const ODD_BODIES = [
-  '',
-  '\ufeff{}',
-  '['.repeat(40),
-  '{"a":'.repeat(33),
-  `"${'x'.repeat(66_000)}"`,
-  'id,name\n1,a\n',
-  '{}',
-];
+const DEEP_BODIES = ['['.repeat(40), '{"a":'.repeat(33)];
+const ODD_BODIES = ['', '\ufeff{}', '{}', ...DEEP_BODIES, `"${'x'.repeat(66_000)}"`, 'id,name\n1,a\n'];
 
 export type Spoil = (request: PlannedRequest) => PlannedRequest;
 

@@ -7,7 +7,7 @@ import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
 import { startProxy } from '../../testing/proxy.ts';
 import { callerOf } from '../../testing/request.ts';
 import type { Trial } from '../fault.ts';
-import { runCommand } from './command.ts';
+import { runBuild } from '../run-build.ts';
 
 const COMMANDS = [['serve'], ['token', 'list'], ['export', '-'], ['settings']];
 const PASSWORD = 'Tr0ub4dor-and-3';
@@ -42,11 +42,11 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
   const all = bad.flatMap((url) => COMMANDS.map((command) => ({ url, command })));
   const some = [{ url: `${nobody}/x`, command: ['token', 'list'] }, random.pick(all)];
   for (const { url, command } of isFull ? all : some) {
-    const env = { DATABASE_URL: url, PORT: '0', LOG_LEVEL: 'debug' };
-    shown += await runCommand(launcher, command, env).catch((error) => {
-      assert.ok(error.code > 0, `${url} ${command} ${error}`);
-      return error.stdout + error.stderr;
+    const { status, stdout, stderr } = await runBuild(launcher, command, {
+      env: { DATABASE_URL: url, LOG_LEVEL: 'debug' },
     });
+    assert.ok(status !== null && (status > 0 || command[0] === 'settings'), `${url} ${command} ended with ${status}`);
+    shown += stdout + stderr;
   }
   assert.ok(shown.includes('Cannot reach'), shown);
   assert.ok(!shown.includes(PASSWORD), `the password of the database is shown: ${shown}`);

@@ -1,15 +1,14 @@
 // npm run soak: a long mixed load, bounded in rate and time; memory and open files of the server must stay flat.
 
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { rssMibOf } from '../../bench/measure.ts';
 import { RELIABILITY, savePicture } from '../../bench/picture.ts';
-import { addToken, startServer } from '../../bench/server.ts';
+import { makeBenchFolder, startTokenedServer } from '../../bench/server.ts';
 import { createRandom } from '../random.ts';
 import { judge, type Level, type Sample } from './flat.ts';
 import { startMixedLoad } from './mixed-load.ts';
@@ -41,12 +40,9 @@ const minutes = Number(values.minutes);
 if (!(minutes > 0 && minutes <= 240)) refuse(`--minutes takes a number up to 240, not "${values.minutes}"`);
 if (!/^\d{1,10}$/.test(values.seed)) refuse(`--seed takes a whole number, not "${values.seed}"`);
 
-const folder = mkdtempSync(join(tmpdir(), 'plant-store-soak-'));
-process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // which ends the server, too
-const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
-const { secret: token } = await addToken(databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
-const server = await startServer(databaseUrl, { WEBHOOK_ALLOW_PRIVATE: '1' });
+const databaseUrl = `sqlite:${join(makeBenchFolder(), 'plants.db')}`;
+const { secret: token, ...server } = await startTokenedServer(databaseUrl, { WEBHOOK_ALLOW_PRIVATE: '1' });
 const delivered = await receiveWebhooks(server.url, token);
 console.log(`${minutes} minutes of mixed load, seed ${values.seed}`);
 

@@ -1,0 +1,56 @@
+// Servers written by hand: the floor, which is what HTTP and JSON alone cost on Node, and what one would usually write.
+
+import { join } from 'node:path';
+import packageJson from '../../package.json' with { type: 'json' };
+import { countSqlite } from '../database.ts';
+import { install } from '../install.ts';
+import { type BenchServer, startProcess } from '../server.ts';
+import { type Contestant, CREATE, onPostgres } from './contestant.ts';
+
+const EXPRESS_VERSION = '5.3.0';
+
+export const echo: Contestant = {
+  name: 'echo',
+  group: 'floor',
+  version: process.version,
+  setup: 'plain node:http that parses the body and sends it back, no token: the floor',
+  promise: 'nothing is stored',
+  async start() {
+    const get = { method: 'GET' as const, path: '/plants/{n}', headers: {} };
+    return { ...(await startScript('echo.ts')), create: CREATE, get };
+  },
+};
+
+export const fastifySqlite: Contestant = {
+  name: 'fastify-sqlite',
+  group: 'hand-written',
+  version: packageJson.devDependencies.fastify,
+  setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, no token',
+  promise: 'survives a power cut: WAL, synchronous=FULL',
+  async start(folder) {
+    const path = join(folder, 'plants.db');
+    const server = await startScript('fastify-sqlite.ts', { DATABASE_PATH: path });
+    return { ...server, create: CREATE, countPlants: async () => countSqlite(path) };
+  },
+};
+
+export const expressPostgres: Contestant = {
+  name: 'express-postgres',
+  group: 'hand-written',
+  version: EXPRESS_VERSION,
+  setup: 'written by hand: Express, pg with a pool of 10, one INSERT for each request, no token',
+  promise: 'survives a power cut: synchronous commit',
+  async start() {
+    const packages = await install('express', { express: EXPRESS_VERSION });
+    const env = { EXPRESS_PACKAGE: join(packages, 'package.json'), NODE_ENV: 'production' };
+    return onPostgres(async ({ url, countRows }) => {
+      const server = await startScript('express-postgres.ts', { ...env, DATABASE_URL: url });
+      return { ...server, create: CREATE, countPlants: () => countRows('plants') };
+    });
+  },
+};
+
+function startScript(name: string, env: Record<string, string> = {}): Promise<BenchServer> {
+  const script = join(import.meta.dirname, 'servers', name);
+  return startProcess(process.execPath, [script], { env, address: /^(http.+)$/ });
+}

@@ -1,0 +1,32 @@
+// How the program is started, and how a token is added beside it. Needs no test runner: benchmarks use it, too.
+
+import { join } from 'node:path';
+import { readDatabase } from '../src/config/config.ts';
+import type { Store } from '../src/domain/store.ts';
+import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
+import { openStore } from '../src/service/open-store.ts';
+
+/** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
+export const FLAGS = ['--max-semi-space-size=12'];
+export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
+
+/** Works on the store as a command does it, beside a server that may be running. */
+export async function besideServer<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
+  const database = readDatabase(databaseUrl, {});
+  const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Adds a token that may read and write, unless other scopes are wanted. */
+export function addToken(
+  databaseUrl: string,
+  wanted: Partial<NewToken> = {},
+): Promise<{ token: Token; secret: string }> {
+  const scopes = wanted.scopes ?? ['plants:read', 'plants:write'];
+  const token = { name: 'test', expiresMs: null, ...wanted, scopes };
+  return besideServer(databaseUrl, (store) => issueToken(store, token, Date.now()));
+}
