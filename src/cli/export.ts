@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/config.ts';
 import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
-import { printPlants } from '../files/format.ts';
+import { printPlants } from '../files/plant-files.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import { requireDatabase, withPlants } from './database-access.ts';

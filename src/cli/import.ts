@@ -4,8 +4,8 @@
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config/config.ts';
-import { readPlants } from '../files/format.ts';
 import { type Counts, importPlants } from '../files/import-plants.ts';
+import { readPlants } from '../files/plant-files.ts';
 import { UserError } from '../lib/user-error.ts';
 import { CLI, newStorePath, withPlants } from './database-access.ts';
 import { chooseFormat } from './format-option.ts';

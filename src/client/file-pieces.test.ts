@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Format } from '../domain/names.ts';
-import { readPlants } from '../files/format.ts';
+import { readPlants } from '../files/plant-files.ts';
 import { cutFile } from './file-pieces.ts';
 
 interface Read {

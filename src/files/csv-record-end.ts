@@ -4,8 +4,8 @@
 export const MAX_RECORD_BYTES = 1024 * 1024;
 export const NEWLINE = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
-const QUOTE = 0x22;
-const COMMA = 0x2c;
+export const QUOTE = 0x22;
+export const COMMA = 0x2c;
 
 /** The quotation mark that closes a cell is not the last of it. */
 export const NOT_CSV = -2;

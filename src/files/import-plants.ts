@@ -1,7 +1,7 @@
 // Many plants from a file into a store, block by block: the next ones are read while others are being stored.
 
 import type { Author, ImportError, ImportResult, PlantStore } from '../domain/plant.ts';
-import type { PlantBlock } from './format.ts';
+import type { PlantBlock } from './plant-block.ts';
 
 /** Blocks that are read and not yet stored. */
 const MAX_UNDER_WAY = 32;

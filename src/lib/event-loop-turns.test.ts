@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPlants } from '../files/format.ts';
+import { readPlants } from '../files/plant-files.ts';
 import { nextEventLoopTurn } from './event-loop-turns.ts';
 
 /** Counts the turns of the event loop. */

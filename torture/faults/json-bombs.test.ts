@@ -67,7 +67,7 @@ fault({
   },
   controls: {
     'one that reads as many values as fit into a line': {
-      change: ['src/files/format.ts', 'const MAX_VALUES = 1000', 'const MAX_VALUES = 1e9'],
+      change: ['src/files/plant-block.ts', 'const MAX_VALUES = 1000', 'const MAX_VALUES = 1e9'],
       caught: /the event loop stalled/,
     },
     'one that does not look how deep it is': {

@@ -133,7 +133,7 @@ fault({
     },
     'one that reads as many cells as fit into a line': {
       change: [
-        'src/files/format.ts',
+        'src/files/csv.ts',
         'if (text.length <= MAX_CROWDED_CHARS) return false;',
         'if (text.length > 0) return false;',
       ],

@@ -1,0 +1,160 @@
+// Plants in CSV with the header row id,name,tag.
+
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { NewPlant } from '../domain/plant.ts';
+import { COMMA, NEWLINE, QUOTE } from './csv-record-end.ts';
+import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
+import { type Block, readRecords } from './split-records.ts';
+
+const COLUMNS = ['id', 'name', 'tag'] as const;
+export const CSV_HEADER = `${COLUMNS.join(',')}\n`;
+const MAX_HEADER_SHOWN = 100;
+/** A longer number is no id, and takes long to read. */
+const MAX_ID_CHARS = 100;
+
+/**
+ * Throws when the header row does not name the columns, or is all there is; all else is an error of its line.
+ * `onIgnored` gets the columns that are not ours.
+ */
+export async function* readCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  onIgnored: (columns: string[]) => void,
+): AsyncGenerator<PlantBlock> {
+  let read: ((block: Block) => PlantBlock) | undefined;
+  let rows = 0;
+  let lastByte: number | undefined;
+  for await (const block of readRecords(watched(chunks), true)) {
+    if (!read) {
+      const header = block.texts.shift();
+      if (header === undefined) continue;
+      block.lines.shift();
+      read = createReadBlock(header, onIgnored);
+    }
+    rows += block.texts.length + block.errors.length;
+    for await (const part of partsOf(block)) yield read(part);
+  }
+  if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
+  if (rows === 0 && lastByte !== NEWLINE) {
+    const advice =
+      'if there are more, line ends were lost on the way (curl keeps them with --data-binary @FILE, not with -d)';
+    throw new PlantStoreError('not_json', `The file ends with its first line, and has no plant: ${advice}`);
+  }
+
+  async function* watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      lastByte = chunk.at(-1) ?? lastByte;
+      yield chunk;
+    }
+  }
+}
+
+/** An empty tag is quoted, no tag is not. */
+export function printCsv(plants: NewPlant[]): string {
+  return stringify(
+    plants.map(({ id, name, tag }) => [id.toString(), name, tag ?? null]),
+    { quoted_match: /^$|^\s|\s$|\r/ },
+  );
+}
+
+function createReadBlock(header: string, onIgnored: (columns: string[]) => void): (block: Block) => PlantBlock {
+  const columns = readHeader(header);
+  const [idAt, nameAt, tagAt] = COLUMNS.map((column) => columns.indexOf(column)) as [number, number, number];
+  const ignored = columns.filter((column) => !COLUMNS.some((known) => known === column));
+  if (ignored.length > 0) onIgnored(ignored);
+  return (block) => {
+    const rows = block.texts.some(hasTooManyCells) ? undefined : readAllCells(block.texts);
+    return collectPlants(block, (text, at) => {
+      if (isBlank(text)) return undefined;
+      if (!rows && hasTooManyCells(text)) {
+        throw new PlantStoreError(
+          'body_too_large',
+          `The line is over ${MAX_CROWDED_CHARS} characters and ${MAX_VALUES} cells`,
+        );
+      }
+      const cells = rows?.[at] ?? readCells([text])[0] ?? [];
+      if (cells.length > columns.length) {
+        throw new PlantStoreError('not_valid', `The line has ${cells.length} cells for ${columns.length} columns`);
+      }
+      const tag = cells[tagAt];
+      const hasTag = tag !== undefined && (tag.text !== '' || tag.quoted);
+      return {
+        ...(cells[idAt] && { id: readId(cells[idAt].text) }),
+        ...(cells[nameAt] && { name: cells[nameAt].text }),
+        ...(hasTag && { tag: tag.text }),
+      };
+    });
+  };
+}
+
+/** To read as many cells as fit into a line takes longer than anybody may wait. */
+function hasTooManyCells(text: string): boolean {
+  if (text.length <= MAX_CROWDED_CHARS) return false;
+  let cells = 1;
+  for (let at = 0; at < text.length; at++) {
+    const isStart = at === 0 || text.charCodeAt(at - 1) === COMMA;
+    if (isStart && text.charCodeAt(at) === QUOTE) {
+      at++;
+      while (at < text.length && (text.charCodeAt(at) !== QUOTE || text.charCodeAt(++at) === QUOTE)) at++;
+    }
+    if (text.charCodeAt(at) === COMMA && ++cells > MAX_VALUES) return true;
+  }
+  return false;
+}
+
+function readHeader(header: string): string[] {
+  if (hasTooManyCells(header)) {
+    throw new PlantStoreError(
+      'not_valid',
+      `The first line has over ${MAX_VALUES} columns. It must name the columns, as in "id,name,tag"`,
+    );
+  }
+  const columns = (readCells([header])[0] ?? []).map(({ text }) => text.trim().toLowerCase());
+  const missing = ['id', 'name'].find((column) => !columns.includes(column));
+  const twice = COLUMNS.find((column) => columns.indexOf(column) !== columns.lastIndexOf(column));
+  if (!missing && !twice) return columns;
+  const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
+  const finding = separator
+    ? `is separated by ${JSON.stringify(separator)}: save the file with commas`
+    : header.includes('\0')
+      ? 'is not UTF-8 (it may be UTF-16): save the file as UTF-8'
+      : missing
+        ? `has no column "${missing}" (it has: ${columns.join(', ').slice(0, MAX_HEADER_SHOWN)})`
+        : `has the column "${twice}" twice`;
+  throw new PlantStoreError('not_valid', `The first line ${finding}. It must name the columns, as in "id,name,tag"`);
+}
+
+interface Cell {
+  text: string;
+  quoted: boolean;
+}
+
+/** Undefined when they do not come out one for one: then each is read by itself. */
+function readAllCells(texts: string[]): Cell[][] | undefined {
+  try {
+    const rows = readCells(texts);
+    return rows.length === texts.length ? rows : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readCells(texts: string[]): Cell[][] {
+  try {
+    return parse(texts.join('\n'), {
+      record_delimiter: '\n',
+      relax_column_count: true,
+      relax_quotes: true,
+      cast: (text, { quoting }) => ({ text, quoted: quoting }) as unknown as string,
+    }) as unknown as Cell[][];
+  } catch (error) {
+    throw new PlantStoreError('not_json', `The line is not CSV: ${(error as Error).message}`);
+  }
+}
+
+/** What is no number stays text, which the schema refuses. */
+function readId(text: string): unknown {
+  if (!/^-?\d+$/.test(text)) return text;
+  return text.length > MAX_ID_CHARS ? Number.POSITIVE_INFINITY : BigInt(text);
+}

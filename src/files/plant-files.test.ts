@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { readPlantFile } from '../../testing/read-plant-file.ts';
+import { FORMATS } from '../domain/names.ts';
+import type { NewPlant } from '../domain/plant.ts';
+import { printPlants } from './plant-files.ts';
+
+const MAX = 9223372036854775807n;
+const awkward = fc.constantFrom(
+  '=1+1',
+  '+x',
+  '-x',
+  '@x',
+  '"',
+  '""',
+  ',',
+  '\n',
+  '\r\n',
+  '\r',
+  ' x ',
+  '',
+  "'",
+  '\t',
+  '\ufeff',
+  '\u2028',
+  'é',
+  '🌵',
+  '\\',
+  '\\n',
+  'null',
+  '5.5',
+  '12345678901234567890',
+);
+const text = fc
+  .oneof(
+    awkward,
+    fc.string({ unit: 'binary' }),
+    fc.array(awkward).map((parts) => parts.join('')),
+  )
+  .filter((one) => one.isWellFormed() && !one.includes('\0'));
+const plant: fc.Arbitrary<NewPlant> = fc
+  .record({ id: fc.bigInt({ min: -(2n ** 63n), max: MAX }), name: text, tag: fc.option(text, { nil: undefined }) })
+  .map(({ id, name, tag }) => (tag === undefined ? { id, name } : { id, name, tag }));
+
+for (const format of FORMATS) {
+  test(`what is printed as ${format} is read back the same, however the bytes are cut`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(plant, { maxLength: 20 }), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
+        const bytes = Buffer.from((await Array.fromAsync(printPlants(format, from(plants)))).join(''));
+        const { plants: read, errors } = await readPlantFile(format, bytes, size);
+        assert.deepEqual(errors, []);
+        assert.deepEqual(
+          read.map(([, one]) => one),
+          plants,
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test(`any bytes as ${format} give plants and errors that name a line, and throw nothing else`, async () => {
+    const piece = fc.oneof(
+      awkward.map((one) => Buffer.from(one)),
+      fc.uint8Array({ maxLength: 8 }).map(Buffer.from),
+      fc.constantFrom('{"id":1,"name":"x"}\n', '1,x,\n', 'id,name,tag\n').map((one) => Buffer.from(one)),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.integer({ min: 1, max: 20 }), async (pieces, size) => {
+        const bytes = Buffer.concat([Buffer.from(format === 'csv' ? 'id,name,tag\n' : ''), ...pieces]);
+        const lines = bytes.toString('latin1').split('\n').length;
+        const whole = await readPlantFile(format, bytes, bytes.length);
+        for (const { line } of whole.errors) assert.ok(line >= 1 && line <= lines);
+        assert.deepEqual(await readPlantFile(format, bytes, size), whole, 'the cut of the bytes makes no difference');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test(`a line over 1 MiB as ${format} is named, and takes no other with it`, async () => {
+    const long = 'x'.repeat(1_500_000);
+    const line = (id: number, name: string) =>
+      format === 'csv' ? `${id},${name},\n` : `{"id":${id},"name":"${name}"}\n`;
+    const head = format === 'csv' ? 'id,name,tag\n' : '';
+    const { plants, errors } = await readPlantFile(
+      format,
+      Buffer.from(head + line(1, 'a') + line(2, long) + line(3, 'b') + line(4, long).slice(0, -1)),
+      1000,
+    );
+    assert.deepEqual(
+      plants.map(([, { id }]) => id),
+      [1n, 3n],
+    );
+    const first = format === 'csv' ? 3 : 2;
+    assert.deepEqual(
+      errors.map((error) => [error.line, error.error.code]),
+      [
+        [first, 'body_too_large'],
+        [first + 2, 'body_too_large'],
+      ],
+    );
+  });
+}
+
+test('a record as long as one can be stored is read back, and one that is longer is named', async () => {
+  const full = '\u0001'.repeat(65_536);
+  for (const format of FORMATS) {
+    const plants = [
+      { id: -(2n ** 63n), name: full, tag: full },
+      { id: 1n, name: '"'.repeat(65_536) },
+    ];
+    const bytes = Buffer.from((await Array.fromAsync(printPlants(format, from(plants)))).join(''));
+    const { plants: read, errors } = await readPlantFile(format, bytes, 50_000);
+    assert.deepEqual(errors, []);
+    assert.ok(read.every(([, one], at) => one.name === plants[at]?.name && one.tag === plants[at]?.tag));
+  }
+  const { errors } = await readPlantFile('ndjson', Buffer.from(`{"id":1,"name":"é${'é'.repeat(32_768)}"}`), 50_000);
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [[1, '"name" is over 65536 bytes']],
+  );
+});
+
+test('is quick with lines that are made to be slow', async () => {
+  const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+  const crowded = await readPlantFile('ndjson', Buffer.from(`{"id":1,"a":[${'1e1,'.repeat(200_000)}1]}`), 65_536);
+  assert.match(crowded.errors[0]?.error.message ?? '', /^The line is over 65536 characters: then it may have 1000 /);
+  const long = await readPlantFile('ndjson', Buffer.from(`{"id":2,"name":"${'\\u0041'.repeat(60_000)}"}`), 65_536);
+  assert.equal(long.plants[0]?.[1].name.length, 60_000);
+  await readPlantFile('csv', Buffer.from(`id,name\n${'"a",'.repeat(100_000)}`), 65_536);
+  assert.ok(process.threadCpuUsage(before).user < 3000 * 1000);
+});
+
+async function* from<T>(values: T[]): AsyncGenerator<T> {
+  yield* values;
+}
