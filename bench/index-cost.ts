@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { NewPlant } from '../src/domain/plant.ts';
 import { openConnection, prepareDatabase } from '../src/storage/sqlite/database.ts';
-import { createPacker } from '../src/storage/sqlite/import-image.ts';
-import { prepareWrites, type Write } from '../src/storage/sqlite/plants-write.ts';
+import { createImagePacker } from '../src/storage/sqlite/import-image.ts';
+import { prepareWrites, type Write } from '../src/storage/sqlite/writes.ts';
 import { plantAt } from './plants.ts';
 import { makeBenchFolder } from './server.ts';
 
@@ -46,7 +46,7 @@ function measure(run: (db: DatabaseSync) => number, indexed: boolean): { us: num
 }
 
 function creates(db: DatabaseSync): number {
-  const apply = prepareWrites(db);
+  const apply = prepareWrites(db, new Set());
   for (let at = 0; at < CREATES; at += 64) {
     const batch = Array.from({ length: 64 }, (_, n): Write => toWrite(toPlant(at + n)));
     db.exec('BEGIN IMMEDIATE');
@@ -62,11 +62,11 @@ function toWrite(plant: NewPlant): Write {
 
 function imports(db: DatabaseSync): number {
   for (let at = 0; at < IMPORTED; at += 10_000) {
-    const packer = createPacker();
+    const packer = createImagePacker();
     for (let n = 0; n < 10_000; n++) packer.add(toPlant(at + n));
     const image = packer.pack();
     db.deserialize(image.bytes, { dbName: 'batch' });
-    const apply = prepareWrites(db);
+    const apply = prepareWrites(db, new Set());
     db.exec('BEGIN IMMEDIATE');
     apply([{ kind: 'create_plants', image, ...by }]);
     db.exec('COMMIT');

@@ -1,4 +1,5 @@
-// Rows as the databases give them → the words of the domain.
+// Rows as the databases give them → the words of the domain. They are types, not interfaces, so that a row of SQLite,
+// which has any columns, can be read as one of them.
 
 import type { Change } from '../domain/change.ts';
 import type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
@@ -10,13 +11,13 @@ import { parseRate } from '../lib/token-bucket.ts';
 
 type Integer = number | bigint;
 
-export interface PlantRow {
+export type PlantRow = {
   name: string;
   tag: string | null;
   created: Integer;
   updated: Integer;
   seq: Integer;
-}
+};
 
 export function toNewPlant(id: bigint, { name, tag }: { name: string; tag: string | null }): NewPlant {
   return tag === null ? { id, name } : { id, name, tag };
@@ -28,7 +29,7 @@ export function toRecord(id: bigint, row: PlantRow): PlantRecord {
   return tag === null ? { id, name, created, updated } : { id, name, tag, created, updated };
 }
 
-export interface ChangeRow {
+export type ChangeRow = {
   seq: bigint;
   type: ChangeType;
   time: bigint;
@@ -36,7 +37,7 @@ export interface ChangeRow {
   name: string;
   tag: string | null;
   token_id: string;
-}
+};
 
 export function toChange(row: ChangeRow): Change {
   const { seq, type, time, plant_id, token_id } = row;
@@ -46,7 +47,7 @@ export function toChange(row: ChangeRow): Change {
 /** Columns of `tokens t` that make a TokenRow. */
 export const TOKEN_COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
 
-export interface TokenRow {
+export type TokenRow = {
   id: string;
   name: string;
   scopes: string;
@@ -55,7 +56,7 @@ export interface TokenRow {
   revoked: Integer | null;
   rate: string | null;
   last_used: Integer | null;
-}
+};
 
 /** With the time until which a secret that was replaced is taken: the last of all, or the one that was asked for. */
 export function toToken(row: TokenRow & { old_until: Integer | null }): Token {
@@ -83,7 +84,7 @@ function toMs(time: Integer | null): number | null {
   return time === null ? null : Number(time);
 }
 
-export interface WebhookRow {
+export type WebhookRow = {
   id: string;
   url: string;
   events: string;
@@ -99,7 +100,7 @@ export interface WebhookRow {
   disabled: Integer | null;
   epoch: Integer;
   retries: Integer;
-}
+};
 
 export function toWebhook(row: WebhookRow): StoredWebhook {
   const { old_secret, replay_to, failing_since, disabled } = row;
@@ -119,7 +120,7 @@ export function toWebhook(row: WebhookRow): StoredWebhook {
   };
 }
 
-export interface DeliveryRow {
+export type DeliveryRow = {
   webhook_id: string;
   seq: bigint;
   plant_id: bigint;
@@ -130,7 +131,7 @@ export interface DeliveryRow {
   code: Integer | null;
   answer: string | null;
   error: string | null;
-}
+};
 
 /** By webhook. */
 export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[]> {

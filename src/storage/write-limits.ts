@@ -2,7 +2,6 @@
 
 import { type PlantStoreError, unavailable } from '../domain/errors.ts';
 import { charsOf } from '../domain/page-size.ts';
-import type { PlantWrite } from './write-rules.ts';
 
 /** Bounds on the queue of writes. Past either, the database cannot keep up, and waiting longer does not help. */
 const MAX_QUEUED_WRITES = 10_000;
@@ -20,10 +19,12 @@ export const KEPT_DELIVERED = 1000;
 export const TRIM_EVERY = 500;
 
 /** Number of characters that a write adds to the queue. */
-export function charsOfWrite(write: PlantWrite): number {
-  if (write.kind === 'delete') return 0;
-  return charsOf(write.kind === 'patch' ? write.patch : write.plant);
+export function charsOfWrite({ plant, patch }: { kind: string; plant?: Texts; patch?: Texts }): number {
+  const texts = plant ?? patch;
+  return texts ? charsOf(texts) : 0;
 }
+
+type Texts = Parameters<typeof charsOf>[0];
 
 /** Throws `unavailable` if one more write of `chars` characters does not fit into a queue of this length. */
 export function requireRoomInQueue(queued: { writes: number; chars: number }, chars: number): void {

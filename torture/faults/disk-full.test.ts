@@ -85,7 +85,11 @@ fault({
       caught: /"message":"It is not known if the record was stored/,
     },
     'one that takes the words of what found no room for stored': {
-      change: ['src/storage/sqlite/writer-thread.ts', `if (failure !== 'fatal') apply = prepareWrites(db);`, ''],
+      change: [
+        'src/storage/sqlite/writer-thread.ts',
+        `if (failure !== 'fatal') apply = prepareWrites(db, lostWords);`,
+        '',
+      ],
       caught: /record \d+ was refused, then stored, and is not found by its beginning/,
     },
   },

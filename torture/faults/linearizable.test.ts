@@ -32,11 +32,11 @@ fault({
     'one with a seeded stale read: a record that was just read is given again for 50 ms': {
       change: [
         'src/storage/sqlite/store.ts',
-        'return readAsync(() => together(() => reads.get(id)));',
+        'return readAsync(() => readBatcher(() => reads.get(id)));',
         `const kept = ((globalThis as any).kept ??= new Map());
             const old = kept.get(id);
             if (old && performance.now() - old.atMs < 50) return old.answer;
-            const answer = readAsync(() => together(() => reads.get(id)));
+            const answer = readAsync(() => readBatcher(() => reads.get(id)));
             kept.set(id, { answer, atMs: performance.now() });
             return answer;`,
       ],

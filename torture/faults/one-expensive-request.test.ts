@@ -96,7 +96,7 @@ fault({
     'one that searches on the main thread': {
       change: [
         'src/storage/sqlite/store.ts',
-        '(isPlain ? reads.list(query) : searcher.list(query))',
+        '(isPlain ? reads.list(query) : search.list(query))',
         '(isPlain ? reads.list(query) : reads.list(query))',
       ],
       caught: lateBeside('a search for a beginning of very many words'),
@@ -113,7 +113,7 @@ fault({
       caught: /a word of 320\d\d characters is in the dictionary/,
     },
     'one that never cleans the dictionary': {
-      change: ['src/storage/sqlite/unused-words.ts', 'if (doubted.size > 0) removeUnused();', ''],
+      change: ['src/storage/sqlite/search-words.ts', 'if (lostWords.size > 0) removeUnused();', ''],
       caught: /words of deleted plants are in the dictionary/,
     },
     'one that writes the words of an import at its end': {

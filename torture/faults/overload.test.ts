@@ -72,11 +72,7 @@ fault({
   },
   controls: {
     'one in which everything may wait': {
-      change: [
-        'src/storage/sqlite/group-commit.ts',
-        'const MAX_WAITING_WRITES = 10_000',
-        'const MAX_WAITING_WRITES = 1e9',
-      ],
+      change: ['src/storage/write-limits.ts', 'const MAX_QUEUED_WRITES = 10_000', 'const MAX_QUEUED_WRITES = 1e9'],
       caught: /nobody was refused/,
     },
     'one that takes every connection': {

@@ -73,12 +73,12 @@ fault({
         [
           'src/storage/sqlite/group-commit.ts',
           'const thread = new Worker(',
-          'const done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
+          'globalThis.done = new Int32Array(new SharedArrayBuffer(4)); const thread = new Worker(',
         ],
         [
           'src/storage/sqlite/group-commit.ts',
-          '[first.image.bytes.buffer] : [],\n    );',
-          '[first.image.bytes.buffer] : [],\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
+          '      transferred,\n    );',
+          '      transferred,\n    ); Atomics.wait(done, 0, 0); Atomics.store(done, 0, 0);',
         ],
         [
           'src/storage/sqlite/writer-thread.ts',

@@ -7,9 +7,9 @@ import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { UserError } from '../../lib/user-error.ts';
 import type { Filling } from './backup-thread.ts';
-import { hasLog, inspectDatabase } from './database.ts';
-import { preparePlace, requireOneName, syncDirectory } from './file-location.ts';
-import { takeLock } from './server-lock.ts';
+import { hasWal, inspectDatabase } from './database.ts';
+import { prepareLocation, requireOneName, syncDirectory } from './file-location.ts';
+import { takeServerLock } from './server-lock.ts';
 
 /** In a package it is JavaScript, as this file is then. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -22,14 +22,14 @@ export async function backUpDatabase(path: string, file: string): Promise<void> 
 
 /** Refuses where there is a store, or a server. Throws UserError. */
 export async function restoreDatabase(file: string, givenPath: string): Promise<void> {
-  if (hasLog(file)) throw new UserError(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
+  if (hasWal(file)) throw new UserError(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
   inspectDatabase(file);
-  const path = preparePlace(givenPath);
-  const lock = takeLock(path);
+  const path = prepareLocation(givenPath);
+  const lock = takeServerLock(path);
   if (!lock) throw new UserError(`A server is using ${givenPath}: stop it first`);
   try {
     if (existsSync(path)) throw new UserError(`${path} is there already: move it away first`);
-    if (hasLog(path)) throw new UserError(`${path}-wal is there already: move it away first`);
+    if (hasWal(path)) throw new UserError(`${path}-wal is there already: move it away first`);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     await makeWhole(path, 'restore', file);
   } finally {

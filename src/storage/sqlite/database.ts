@@ -15,12 +15,12 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UserError } from '../../lib/user-error.ts';
-import { preparePlace, syncDirectory } from './file-location.ts';
-import { refuseOldSqlite, sqliteVersion } from './min-version.ts';
+import { prepareLocation, syncDirectory } from './file-location.ts';
+import { requireMinVersion, sqliteVersion } from './min-version.ts';
 import { indexText } from './search.ts';
-import { type Lock, takeLock } from './server-lock.ts';
+import { type ServerLock, takeServerLock } from './server-lock.ts';
 import { isDamage } from './sqlite-errors.ts';
-import { findLogDamage } from './wal-check.ts';
+import { findWalDamage } from './wal-check.ts';
 
 const APPLICATION_ID = 0x504c4e54;
 /** In a file of SQLite. */
@@ -56,18 +56,18 @@ export interface PreparedDatabase {
 
 /** Makes or checks the file, so that `openConnection` can be called on it. Throws UserError. */
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
-  let lock: Lock | undefined;
-  refuseOldSqlite(sqliteVersion());
+  let lock: ServerLock | undefined;
+  requireMinVersion(sqliteVersion());
   try {
-    const path = preparePlace(givenPath);
+    const path = prepareLocation(givenPath);
     if (existsSync(path)) requireStore(path); // before the lock is made beside a file that is not ours
     if (role === 'server') {
-      lock = takeLock(path);
+      lock = takeServerLock(path);
       if (!lock)
         throw new UserError(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
     }
     if (!existsSync(path)) {
-      lock ??= takeLock(path);
+      lock ??= takeServerLock(path);
       if (!existsSync(path)) {
         if (!lock) throw new UserError(`A server is just making ${givenPath}: try again`);
         createDatabase(path);
@@ -76,7 +76,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     const version = inspect(path, role);
     const db = openConnection(path);
     if (version < MIGRATIONS.length) {
-      lock ??= takeLock(path);
+      lock ??= takeServerLock(path);
       if (!lock) throw new UserError(`A server of an older version is using ${givenPath}: stop it first`);
       migrate(db);
     }
@@ -115,7 +115,7 @@ export function openConnection(path: string): DatabaseSync {
 
 /** Under another name first, so that a file at `path` is never half made. */
 function createDatabase(path: string): void {
-  if (hasLog(path)) {
+  if (hasWal(path)) {
     throw new UserError(
       `${path} is missing but its log ${path}-wal is there: restore the file, or move the log away to begin anew`,
     );
@@ -170,7 +170,7 @@ function readBeginning(path: string, bytes: Buffer): number {
 /** Reads only. Gives the version of the schema. */
 function inspect(path: string, role: Role): number {
   const { size } = statSync(path);
-  const uncleanStop = hasLog(path);
+  const uncleanStop = hasWal(path);
   const db = openReader(path);
   try {
     const version = Number(pragma(db, 'user_version'));
@@ -180,7 +180,7 @@ function inspect(path: string, role: Role): number {
       );
     }
     if (role === 'server' && uncleanStop) {
-      const frame = findLogDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
+      const frame = findWalDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
       if (frame !== undefined) throw damaged(`${path}-wal`, frame === 0 ? 'its header' : `frame ${frame}`);
     }
     if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) {
@@ -202,7 +202,7 @@ function inspect(path: string, role: Role): number {
 }
 
 /** A clean stop copies the log back into the file and removes it. */
-export function hasLog(path: string): boolean {
+export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 

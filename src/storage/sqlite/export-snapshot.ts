@@ -3,11 +3,11 @@
 
 import type { NewPlant, Snapshot } from '../../domain/plant.ts';
 import { toNewPlant } from '../row-mapping.ts';
-import { openMoment } from './read-snapshot.ts';
+import { openReadSnapshot } from './read-snapshot.ts';
 
 /** `read` turns SQLite's errors into ours. */
-export function openSnapshot(path: string, read: <T>(query: () => T) => T, onClose: () => void): Snapshot {
-  const { db, seq } = read(() => openMoment(path));
+export function openExportSnapshot(path: string, read: <T>(query: () => T) => T, onClose: () => void): Snapshot {
+  const { db, seq } = read(() => openReadSnapshot(path));
   const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id');
   select.setReadBigInts(true);
   const rows = select.iterate() as Iterator<{ id: bigint; name: string; tag: string | null }>;

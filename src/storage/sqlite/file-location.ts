@@ -19,7 +19,7 @@ import { UserError } from '../../lib/user-error.ts';
 const MOUNTS = '/proc/self/mountinfo';
 
 /** Gives the real path, whatever link led to it. Throws UserError. */
-export function preparePlace(givenPath: string): string {
+export function prepareLocation(givenPath: string): string {
   makeDirectory(dirname(resolve(givenPath)));
   const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
   requireWritable(path);

@@ -1,52 +1,40 @@
-// Group commit: writes that arrive while a commit is under way wait for the next one and share it.
-// The transaction itself runs in a thread of its own, so that a slow disk stalls nothing else.
+// Group commit: writes that arrive during a commit are queued and share the next one. The transaction runs in a thread
+// of its own, so that a slow disk stalls nothing else.
 
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
+import { oncePerTurn } from '../../lib/once-per-turn.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { charsOfWrite, DATABASE_BUSY, outcomeUnknown, requireRoomInQueue, storeStopping } from '../write-limits.ts';
 import { toError } from '../write-rules.ts';
-import type { Done, Write } from './plants-write.ts';
 import type { Failure } from './sqlite-errors.ts';
-import { type CrossingResult, packWrite, unpackResult } from './writer-messages.ts';
-import type { BatchResult } from './writer-thread.ts';
+import { packWrite, type ResultMessage, unpackResult } from './writer-messages.ts';
+import type { BatchResult, Committed } from './writer-thread.ts';
+import type { Done, Write } from './writes.ts';
 
 const MAX_BATCH_WRITES = 1000;
-/** Past either bound a write is turned away: the disk cannot keep up, and waiting longer helps nobody. */
-const MAX_WAITING_WRITES = 10_000;
-const MAX_WAITING_CHARS = 16 * 1024 * 1024;
 
 /** In a package it is JavaScript, as this file is then. */
 const THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** What the thread makes lives for one batch: more room for it would only be filled. */
+/** Limit on memory for short-lived objects. Those of the thread live for one batch: more room would only be filled. */
 const YOUNG_MIB = 6;
 
 const ADVICE: Partial<Record<Failure, string>> = {
   full: 'The disk is full: try again later',
-  busy: 'The database is busy: try again later',
+  busy: DATABASE_BUSY,
 };
 
-export interface Writer {
-  /** Resolves after the commit. */
-  write<W extends Write>(write: W): Promise<Done<W>>;
-  /** So many are not in a transaction yet. */
-  waiting(): number;
-  /** Ends everything: what was read shows that the disk or the file can no longer be trusted. */
-  fail(cause: Error): void;
-  /** Ends when everything handed in before is committed. Throws if the file could not be closed properly. */
-  close(): Promise<void>;
-}
-
-interface Waiting {
+interface QueuedWrite {
   write: Write;
   chars: number;
   resolve(done: unknown): void;
   reject(error: Error): void;
 }
 
-export interface WriterOptions {
+export interface GroupCommitOptions {
   path: string;
   /** Of a server. */
   lockPath: string | undefined;
@@ -56,154 +44,157 @@ export interface WriterOptions {
   onFailure(): void;
 }
 
-export async function startWriter(options: WriterOptions): Promise<Writer> {
-  const { path, lockPath, observe, onCommit, onFailure } = options;
+export async function startGroupCommit(options: GroupCommitOptions): Promise<GroupCommit> {
+  const { path, lockPath } = options;
   const thread = new Worker(THREAD, {
     workerData: { path, lockPath },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
   });
   await once(thread, 'message'); // it has opened the database; throws if it could not
+  return new GroupCommit(thread, options);
+}
 
-  let waiting: Waiting[] = [];
-  let waitingChars = 0;
-  let underWay: Waiting[] = [];
-  let lastCommitMs = 0;
-  let scheduled = false;
-  let scheduledMs = 0;
-  let failing = false;
-  let failed = false;
-  let closing = false;
-  const ended = Promise.withResolvers<void>();
-  ended.promise.catch(() => {}); // told to `observe` already, whoever waits or not
+export class GroupCommit {
+  readonly #thread: Worker;
+  readonly #options: GroupCommitOptions;
+  readonly #ended = Promise.withResolvers<void>();
+  readonly #commitAtEndOfTurn = oncePerTurn(() => this.#commitNext());
+  #queue: QueuedWrite[] = [];
+  #queuedChars = 0;
+  /** When the first write of the queue came, unless a batch was in flight. */
+  #queuedSinceMs = 0;
+  #inFlight: QueuedWrite[] = [];
+  #lastCommitMs = 0;
+  /** True after a batch that was rolled back, until the next commit. */
+  #isFailing = false;
+  #hasFailed = false;
+  #isClosing = false;
 
-  thread.on('message', (result: BatchResult) => {
-    const batch = underWay;
-    underWay = [];
-    settle(batch, result);
-    if (!failed) commitNext();
-  });
-  thread.on('error', fail);
-  thread.on('exit', () => (closing ? ended.resolve() : fail(new Error('The writer ended by itself'))));
-
-  return {
-    write<W extends Write>(write: W): Promise<Done<W>> {
-      const chars = charsOf(write);
-      if (failed || closing) return Promise.reject(unavailable('The store is stopping: try again later'));
-      if (waiting.length >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
-        return Promise.reject(unavailable('Too many writes are waiting: try again later'));
-      }
-      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-      waiting.push({ write, chars, resolve, reject });
-      waitingChars += chars;
-      scheduleCommit();
-      return promise as Promise<Done<W>>;
-    },
-    waiting: () => waiting.length,
-    fail,
-    async close() {
-      if (failed) return;
-      closing = true;
-      if (!scheduled) commitNext();
-      await ended.promise;
-    },
-  };
-
-  /**
-   * At the end of this turn of the event loop: all requests read in it share one commit. Where the turn is longer than
-   * a commit, what is there begins without the rest, so that the disk and the requests do not wait for each other.
-   */
-  function scheduleCommit(): void {
-    if (underWay.length > 0) return;
-    if (scheduled) {
-      if (performance.now() - scheduledMs > lastCommitMs) commitNext();
-      return;
-    }
-    scheduled = true;
-    scheduledMs = performance.now();
-    setImmediate(() => {
-      scheduled = false;
-      commitNext();
+  /** The thread has opened the database. */
+  constructor(thread: Worker, options: GroupCommitOptions) {
+    this.#thread = thread;
+    this.#options = options;
+    this.#ended.promise.catch(() => {}); // `observe` was told, whether somebody closes the store or not
+    thread.on('message', (result: BatchResult) => this.#settle(result));
+    thread.on('error', (error: Error) => this.fail(error));
+    thread.on('exit', () => {
+      if (this.#isClosing) this.#ended.resolve();
+      else this.fail(new Error('The writer ended by itself'));
     });
   }
 
-  function commitNext(): void {
-    if (underWay.length > 0) return;
-    if (waiting.length === 0) {
-      if (closing) thread.postMessage('close');
+  /** Resolves after the commit. */
+  write<W extends Write>(write: W): Promise<Done<W>> {
+    return new Promise((resolve, reject) => {
+      if (this.#hasFailed || this.#isClosing) throw storeStopping();
+      const chars = charsOfWrite(write);
+      requireRoomInQueue({ writes: this.#queue.length, chars: this.#queuedChars }, chars);
+      this.#queue.push({ write, chars, resolve, reject });
+      this.#queuedChars += chars;
+      if (this.#inFlight.length === 0) this.#schedule();
+    });
+  }
+
+  /** Number of writes that are not in a transaction yet. */
+  waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves when all earlier writes are committed and the file is closed. Throws if it could not be closed properly. */
+  async close(): Promise<void> {
+    if (this.#hasFailed) return;
+    this.#isClosing = true;
+    this.#commitAtEndOfTurn();
+    await this.#ended.promise;
+  }
+
+  /** Ends everything: the disk or the file can no longer be trusted. */
+  fail(cause: Error): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const error = outcomeUnknown(cause);
+    for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(error);
+    this.#inFlight = [];
+    this.#queue = [];
+    this.#ended.reject(cause);
+    this.#options.observe({ kind: 'store_failed', error: cause });
+    this.#options.onFailure();
+  }
+
+  /**
+   * At the end of this turn of the event loop, so that all requests read in it share one commit. Where the turn is
+   * longer than a commit, the queued writes begin without the rest: the disk and the requests do not wait for each other.
+   */
+  #schedule(): void {
+    const nowMs = performance.now();
+    if (this.#queue.length === 1) this.#queuedSinceMs = nowMs;
+    if (nowMs - this.#queuedSinceMs > this.#lastCommitMs) this.#commitNext();
+    else this.#commitAtEndOfTurn();
+  }
+
+  #commitNext(): void {
+    if (this.#hasFailed || this.#inFlight.length > 0) return;
+    if (this.#queue.length === 0) {
+      if (this.#isClosing) this.#thread.postMessage('close');
       return;
     }
-    const end = endOfBatch();
-    underWay = waiting.slice(0, end);
-    waiting = waiting.slice(end);
-    for (const { chars } of underWay) waitingChars -= chars;
-    const first = underWay[0]?.write;
-    thread.postMessage(
-      underWay.map(({ write }) => packWrite(write)),
-      first?.kind === 'create_plants' ? [first.image.bytes.buffer] : [],
+    const end = this.#endOfBatch();
+    const batch = this.#queue.slice(0, end);
+    this.#queue = this.#queue.slice(end);
+    this.#inFlight = batch;
+    for (const { chars } of batch) this.#queuedChars -= chars;
+    const [first] = batch;
+    const transferred = first?.write.kind === 'create_plants' ? [first.write.image.bytes.buffer] : [];
+    this.#thread.postMessage(
+      batch.map(({ write }) => packWrite(write)),
+      transferred,
     );
   }
 
-  /** An import's many plants are a transaction of their own. */
-  function endOfBatch(): number {
-    const next = waiting.findIndex(({ write }) => write.kind === 'create_plants');
+  /** The plants of an import are a transaction of their own. */
+  #endOfBatch(): number {
+    const next = this.#queue.findIndex(({ write }) => write.kind === 'create_plants');
     if (next === 0) return 1;
     return next === -1 ? MAX_BATCH_WRITES : Math.min(next, MAX_BATCH_WRITES);
   }
 
-  function settle(batch: Waiting[], result: BatchResult): void {
-    if ('results' in result) {
-      const { results, durationMs } = result;
-      lastCommitMs = durationMs;
-      observe({ kind: 'commit', writes: countOf(batch), durationMs });
-      for (const [at, { resolve, reject }] of batch.entries()) {
-        const own = unpackResult(results[at] as CrossingResult);
-        if ('done' in own) resolve(own.done);
-        else reject(toError(own));
-      }
-      onCommit();
-      if (failing) observe({ kind: 'writes_recovered' });
-      failing = false;
+  #settle(result: BatchResult): void {
+    if (this.#hasFailed) return;
+    if ('failure' in result && result.failure === 'fatal') {
+      this.fail(new Error(result.message));
       return;
     }
-    const cause = new Error(result.message);
-    if (result.failure === 'fatal') {
-      underWay = batch;
-      fail(cause);
-      return;
-    }
-    const advice = ADVICE[result.failure];
-    for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
-    if (!failing) observe({ kind: 'writes_failing', reason: result.message });
-    failing = true;
+    const batch = this.#inFlight;
+    this.#inFlight = [];
+    if ('results' in result) this.#resolve(batch, result);
+    else this.#rollBack(batch, result.failure, result.message);
+    this.#commitNext();
   }
 
-  function fail(cause: Error): void {
-    if (failed) return;
-    failed = true;
-    const error = unavailable('It is not known if the record was stored: send the same record again', cause);
-    for (const { reject } of underWay) reject(error);
-    for (const { reject } of waiting) reject(error);
-    underWay = [];
-    waiting = [];
-    ended.reject(cause);
-    observe({ kind: 'store_failed', error: cause });
-    onFailure();
+  #resolve(batch: QueuedWrite[], { results, durationMs }: Committed): void {
+    const { observe, onCommit } = this.#options;
+    this.#lastCommitMs = durationMs;
+    observe({ kind: 'commit', writes: countOf(batch), durationMs });
+    for (const [at, { resolve, reject }] of batch.entries()) {
+      const own = unpackResult(results[at] as ResultMessage);
+      if ('done' in own) resolve(own.done);
+      else reject(toError(own));
+    }
+    onCommit();
+    if (this.#isFailing) observe({ kind: 'writes_recovered' });
+    this.#isFailing = false;
+  }
+
+  #rollBack(batch: QueuedWrite[], failure: Failure, message: string): void {
+    const cause = new Error(message);
+    const advice = ADVICE[failure];
+    for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
+    if (!this.#isFailing) this.#options.observe({ kind: 'writes_failing', reason: message });
+    this.#isFailing = true;
   }
 }
 
-function countOf(batch: Waiting[]): number {
+function countOf(batch: QueuedWrite[]): number {
   const write = batch[0]?.write;
   return write?.kind === 'create_plants' ? write.image.count : batch.length;
-}
-
-function charsOf(write: Write): number {
-  switch (write.kind) {
-    case 'create':
-    case 'put':
-      return write.plant.name.length + (write.plant.tag?.length ?? 0);
-    case 'patch':
-      return (write.patch.name?.length ?? 0) + (write.patch.tag?.length ?? 0);
-    default: // of imports, stage.ts hands in two at most
-      return 0;
-  }
 }

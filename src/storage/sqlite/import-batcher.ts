@@ -4,7 +4,7 @@
 import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import { idTaken, toError } from '../write-rules.ts';
-import { createPacker, type Image, type Imported, type Packer } from './import-image.ts';
+import { createImagePacker, type ImagePacker, type Imported, type ImportImage } from './import-image.ts';
 
 /** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */
 const MAX_PLANTS = 10_000;
@@ -14,11 +14,11 @@ const QUIET_MS = 5;
 /** One that is being stored, and one that is ready. */
 const MAX_UNDER_WAY = 2;
 
-export type Stage = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
+export type ImportBatcher = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
 
 interface Batch {
   by: Author;
-  packer: Packer;
+  packer: ImagePacker;
   calls: Call[];
   plants: number;
   isReady: boolean;
@@ -31,7 +31,7 @@ interface Call {
   reject(error: unknown): void;
 }
 
-export function createStage(store: (image: Image, by: Author) => Promise<Imported>): Stage {
+export function createImportBatcher(store: (image: ImportImage, by: Author) => Promise<Imported>): ImportBatcher {
   const waiting: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
   let underWay = 0;
@@ -63,7 +63,7 @@ export function createStage(store: (image: Image, by: Author) => Promise<Importe
     const last = waiting.at(-1);
     if (last && !last.isReady && last.by.tokenId === by.tokenId) return last;
     ready();
-    const batch: Batch = { by, packer: createPacker(), calls: [], plants: 0, isReady: false };
+    const batch: Batch = { by, packer: createImagePacker(), calls: [], plants: 0, isReady: false };
     waiting.push(batch);
     return batch;
   }

@@ -10,24 +10,24 @@ const ROWS_AT_ONCE = 100;
 const WORDS_AT_ONCE = 500;
 const COLUMNS = 4;
 
-export interface Image {
+export interface ImportImage {
   bytes: Uint8Array<ArrayBuffer>;
   count: number;
   /** By id: then the order of the file is the one that the index wants, and need not be made. */
   ascending: boolean;
 }
 
-export interface Packer {
+export interface ImagePacker {
   /** Takes up to 50 ms for the longest of names. */
   add(plant: NewPlant): void;
   /** Of all texts so far. */
   chars(): number;
   /** To be called once. */
-  pack(): Image;
+  pack(): ImportImage;
 }
 
 /** For one batch: a database that was once large stays so. */
-export function createPacker(): Packer {
+export function createImagePacker(): ImagePacker {
   const db = new DatabaseSync(':memory:');
   db.exec(
     'CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); CREATE TABLE dictionary (word TEXT); BEGIN',
@@ -84,7 +84,7 @@ export interface Imported {
   present: { line: number; id: bigint; same: boolean }[];
 }
 
-export interface Numbers {
+export interface ImportNumbers {
   firstSeq: number;
   tokenId: string;
   nowMs: number;
@@ -94,7 +94,7 @@ export interface Numbers {
  * In the writer's thread and its transaction, with the image as the database `batch`. Nearly always all plants are
  * new: only when they are not is it worth looking which.
  */
-export function storeBatch(db: DatabaseSync, { count, ascending }: Image, numbers: Numbers): Imported {
+export function importPlants(db: DatabaseSync, { count, ascending }: ImportImage, numbers: ImportNumbers): Imported {
   db.exec('SAVEPOINT import');
   if (insertPlants(db, 'plants', numbers) === count) {
     logAndIndex(db, 'plants', ascending, numbers);
@@ -128,7 +128,7 @@ const SORT_OUT = `
   FROM batch.plants WHERE n NOT IN (SELECT n FROM batch.present);
 `;
 
-function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Numbers): number {
+function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: ImportNumbers): number {
   const insert = db.prepare(`
     INSERT INTO main.plants (id, name, tag, created, updated, seq)
     SELECT id, name, tag, ?1, ?1, ?2 + n - 1 FROM batch.${table} WHERE true ORDER BY n
@@ -136,7 +136,12 @@ function insertPlants(db: DatabaseSync, table: string, { firstSeq, nowMs }: Numb
   return Number(insert.run(nowMs, firstSeq).changes);
 }
 
-function logAndIndex(db: DatabaseSync, table: string, ascending: boolean, { firstSeq, tokenId, nowMs }: Numbers): void {
+function logAndIndex(
+  db: DatabaseSync,
+  table: string,
+  ascending: boolean,
+  { firstSeq, tokenId, nowMs }: ImportNumbers,
+): void {
   const insertChanges = db.prepare(`
     INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
     SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`);

@@ -16,7 +16,7 @@ export function sqliteVersion(): string {
 }
 
 /** Throws UserError. */
-export function refuseOldSqlite(version: string): void {
+export function requireMinVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const at = NEEDED.findIndex((needed, index) => (parts[index] ?? 0) !== needed);
   if (at === -1 || (parts[at] ?? 0) > (NEEDED[at] ?? 0)) return;

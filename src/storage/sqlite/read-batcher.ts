@@ -2,23 +2,25 @@
 // costs more than a read of one record, and answers that leave together cost less than one by one.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { oncePerTurn } from '../../lib/once-per-turn.ts';
 
-export type Together = <T>(read: () => T) => Promise<T>;
+export type ReadBatcher = <T>(read: () => T) => Promise<T>;
 
 interface Waiting {
   read(): void;
   reject(error: unknown): void;
 }
 
-export function createTogether(db: DatabaseSync): Together {
+export function createReadBatcher(db: DatabaseSync): ReadBatcher {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
+  const schedule = oncePerTurn(readAll);
   let waiting: Waiting[] = [];
 
   return <T>(read: () => T) =>
     new Promise<T>((resolve, reject) => {
-      if (waiting.length === 0) setImmediate(readAll);
       waiting.push({ read: () => resolve(read()), reject });
+      schedule();
     });
 
   function readAll(): void {

@@ -6,7 +6,7 @@ import { prepareLastSeq } from './change-numbers.ts';
 import { openReader } from './database.ts';
 import { failureOf, isDamage } from './sqlite-errors.ts';
 
-export interface Moment {
+export interface ReadSnapshot {
   /** In a read transaction. */
   db: DatabaseSync;
   /** Of the last change that it sees. */
@@ -17,7 +17,7 @@ export interface Moment {
  * Throws `unavailable` where it cannot be opened: the process may have too many files open. What is open already is not
  * concerned, so that is no reason to end, as it would be for any other statement.
  */
-export function openMoment(path: string): Moment {
+export function openReadSnapshot(path: string): ReadSnapshot {
   let db: DatabaseSync | undefined;
   try {
     db = openReader(path);

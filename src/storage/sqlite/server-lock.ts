@@ -8,13 +8,13 @@ import { failureOf } from './sqlite-errors.ts';
 /** Longer than another command needs to make a new database, shorter than a person's patience. */
 const WAIT_MS = 1000;
 
-export interface Lock {
+export interface ServerLock {
   path: string;
   release(): void;
 }
 
 /** Undefined when somebody else has it. */
-export function takeLock(databasePath: string): Lock | undefined {
+export function takeServerLock(databasePath: string): ServerLock | undefined {
   const path = `${databasePath}.lock`;
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   accessSync(path, constants.W_OK); // SQLite would lock it for reading only, and say nothing

@@ -2,6 +2,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { unavailable } from '../../domain/errors.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import {
   describeHours,
@@ -12,18 +13,41 @@ import {
   type Summary,
   topTags,
 } from '../../domain/plant-summary.ts';
-import { openMoment } from './read-snapshot.ts';
+import { openReadSnapshot } from './read-snapshot.ts';
 
 /** So few that the longest of names, behind which tags are, take no more than some milliseconds. */
 const SLICE_PLANTS = 250;
 /** After so long others get their turn. */
 const TURN_MS = 2;
 
+export interface Summaries {
+  /** Throws `unavailable` when the store is closed meanwhile. */
+  read(): Promise<Summary>;
+  /** Ends those that are being counted. Returns undefined if there are none. */
+  close(): Promise<unknown> | undefined;
+}
+
+export function createSummaries(path: string, clock: () => number): Summaries {
+  const counting = new Set<Promise<Summary>>();
+  const closing = new AbortController();
+  return {
+    read() {
+      const summary = readSummary(path, clock(), closing.signal);
+      counting.add(summary);
+      return summary.finally(() => counting.delete(summary));
+    },
+    close() {
+      closing.abort(unavailable('The service is stopping'));
+      return counting.size > 0 ? Promise.allSettled(counting) : undefined;
+    },
+  };
+}
+
 type Breathe = () => Promise<void>;
 
 /** Throws the signal's reason when that aborts. */
-export async function readSummary(path: string, nowMs: number, signal: AbortSignal): Promise<Summary> {
-  const { db, seq: lastChange } = openMoment(path);
+async function readSummary(path: string, nowMs: number, signal: AbortSignal): Promise<Summary> {
+  const { db, seq: lastChange } = openReadSnapshot(path);
   const breathe = createBreathe(signal);
   try {
     const changes = await countChanges(db, firstHourMs(nowMs), breathe);

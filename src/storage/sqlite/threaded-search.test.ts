@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../testing/server.ts';
 import { prepareDatabase } from './database.ts';
-import { createSearcher } from './threaded-search.ts';
+import { createThreadedSearch } from './threaded-search.ts';
 
 test('a search gives a page, or the error that a store throws', async () => {
   const path = join(makeFolder(), 'plants.db');
   prepareDatabase(path, 'command').release();
-  const searcher = createSearcher(path);
+  const searcher = createThreadedSearch(path);
   assert.equal(searcher.close(), undefined, 'without a search there is no thread');
   assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
   await assert.rejects(searcher.list({ q: 'x', cursor: 'x' }), { name: 'PlantStoreError', code: 'bad_parameter' });
@@ -20,6 +20,6 @@ test('a search gives a page, or the error that a store throws', async () => {
 });
 
 test('a search is unavailable where the database cannot be opened once more', async () => {
-  const searcher = createSearcher(join(makeFolder(), 'none.db'));
+  const searcher = createThreadedSearch(join(makeFolder(), 'none.db'));
   await assert.rejects(searcher.list({ q: 'x' }), { code: 'unavailable' });
 });

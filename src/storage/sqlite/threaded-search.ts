@@ -15,14 +15,14 @@ const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import
 /** Limit on memory for short-lived objects, which is what a search creates. */
 const YOUNG_MIB = 12;
 
-export interface Searcher {
+export interface ThreadedSearch {
   /** Throws as `list` of a store does, or an error of SQLite. */
   list(query: ListQuery): Promise<Page>;
   /** Ends the thread, if there is one; searches in progress are rejected with `unavailable`. */
   close(): Promise<unknown> | undefined;
 }
 
-export function createSearcher(path: string): Searcher {
+export function createThreadedSearch(path: string): ThreadedSearch {
   const waiting = new Map<number, PromiseWithResolvers<Page>>();
   let thread: Worker | undefined;
   let lastNumber = 0;

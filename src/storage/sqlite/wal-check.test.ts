@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { makeFolder } from '../../../testing/server.ts';
-import { findLogDamage } from './wal-check.ts';
+import { findWalDamage } from './wal-check.ts';
 
 const COMMITS = 1000;
 /** Large ones, several frames each, in a log that begins anew now and then. */
@@ -31,7 +31,7 @@ test('a log into which somebody writes just now is not taken for damaged', async
   let looks = 0;
   for (; isWriting; looks++) {
     try {
-      assert.equal(findLogDamage(`${path}-wal`, 4096), undefined, `look ${looks}`);
+      assert.equal(findWalDamage(`${path}-wal`, 4096), undefined, `look ${looks}`);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error; // it is gone with the last who had it open
     }

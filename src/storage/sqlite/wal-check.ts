@@ -16,7 +16,7 @@ type Checksum = readonly [number, number];
 const LOOKS = 10;
 
 /** Gives the number of the first frame that is damaged, from 1 on; 0 is the header. */
-export function findLogDamage(path: string, pageBytes: number): number | undefined {
+export function findWalDamage(path: string, pageBytes: number): number | undefined {
   const file = openSync(path, 'r');
   try {
     let before: number | undefined;

@@ -6,6 +6,9 @@ import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
 import { noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 
+/** True for deliveries that are still to be made. The first condition lets SQLite use the index `undelivered`. */
+export const IS_WAITING = `status <> 'delivered' AND status = 'waiting'`;
+
 export type WebhookWrite =
   | { kind: 'add_webhook'; webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'> }
   | { kind: 'remove_webhook'; id: string }
@@ -45,14 +48,14 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
       replay_resume = iif(replay_resume <= (SELECT pruned_to FROM numbering), NULL, replay_resume)
     WHERE id = ?1 AND disabled IS NOT NULL`);
   const makeDue = db.prepare(`
-    UPDATE deliveries SET due = ?2 WHERE webhook_id = ?1 AND status <> 'delivered' AND status = 'waiting' AND due > ?2`);
+    UPDATE deliveries SET due = ?2 WHERE webhook_id = ?1 AND ${IS_WAITING} AND due > ?2`);
   const replay = db.prepare(`
     UPDATE webhooks SET position = min(position, ?2 - 1), epoch = epoch + 1, waiting_since = ?4,
       replay_to = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, max(?3, coalesce(replay_to, 0))),
       replay_resume = iif(max(?3, coalesce(replay_to, 0)) >= coalesce(replay_resume, position), NULL, coalesce(replay_resume, position))
     WHERE id = ?1 AND ?2 <= coalesce(replay_resume, position)`);
   const removeWaiting = db.prepare(`
-    DELETE FROM deliveries WHERE webhook_id = ? AND status <> 'delivered' AND status = 'waiting' AND seq BETWEEN ? AND ?`);
+    DELETE FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} AND seq BETWEEN ? AND ?`);
   const retry = db.prepare(`
     INSERT INTO deliveries (webhook_id, seq, plant_id, status, attempts, due)
     SELECT w.id, c.seq, c.plant_id, 'waiting', 0, ?3 FROM webhooks w, changes c

@@ -1,33 +1,33 @@
-// How a batch gets to the writer's thread and its results come back: creates, of which there are most, as bare values.
-// As objects, with the name of each member in every one of them, they would make a create 4 % dearer.
+// How writes reach the writer's thread and their results come back: creates, of which there are most, as bare values.
+// As objects, with the name of each field in every one of them, they would make a create 4 % dearer.
 
-import type { Done, Write, WriteResult } from './plants-write.ts';
+import type { Done, Write, WriteResult } from './writes.ts';
 
-type CreateRow = [id: bigint, name: string, tag: string | undefined, tokenId: string, nowMs: number];
 type Create = Extract<Write, { kind: 'create' }>;
+type CreateValues = [id: bigint, name: string, tag: string | undefined, tokenId: string, nowMs: number];
 
-export type CrossingWrite = CreateRow | Exclude<Write, Create>;
+export type WriteMessage = CreateValues | Exclude<Write, Create>;
 /** A number alone is that of a create that made a new record. */
-export type CrossingResult = number | WriteResult;
+export type ResultMessage = number | WriteResult;
 
-export function packWrite(write: Write): CrossingWrite {
+export function packWrite(write: Write): WriteMessage {
   if (write.kind !== 'create') return write;
   const { id, plant, tokenId, nowMs } = write;
   return [id, plant.name, plant.tag, tokenId, nowMs];
 }
 
-export function unpackWrite(crossing: CrossingWrite): Write {
-  if (!Array.isArray(crossing)) return crossing;
-  const [id, name, tag, tokenId, nowMs] = crossing;
+export function unpackWrite(message: WriteMessage): Write {
+  if (!Array.isArray(message)) return message;
+  const [id, name, tag, tokenId, nowMs] = message;
   return { kind: 'create', id, plant: { name, tag }, tokenId, nowMs };
 }
 
-export function packResult(result: WriteResult, { kind }: Write): CrossingResult {
+export function packResult(result: WriteResult, { kind }: Write): ResultMessage {
   if (kind !== 'create' || !('done' in result)) return result;
   const { seq, replayed } = result.done as Done<Create>;
   return replayed ? result : seq;
 }
 
-export function unpackResult(crossing: CrossingResult): WriteResult {
-  return typeof crossing === 'number' ? { done: { seq: crossing, replayed: false } } : crossing;
+export function unpackResult(message: ResultMessage): WriteResult {
+  return typeof message === 'number' ? { done: { seq: message, replayed: false } } : message;
 }

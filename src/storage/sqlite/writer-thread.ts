@@ -6,9 +6,9 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
 import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
-import { prepareWrites, type Write } from './plants-write.ts';
 import { type Failure, failureOf } from './sqlite-errors.ts';
-import { type CrossingResult, type CrossingWrite, packResult, unpackWrite } from './writer-messages.ts';
+import { packResult, type ResultMessage, unpackWrite, type WriteMessage } from './writer-messages.ts';
+import { prepareWrites, type Write } from './writes.ts';
 
 /** A WAL this long is copied back into the database file. */
 const CHECKPOINT_PAGES = 1000;
@@ -20,7 +20,7 @@ const CHECK_FILES_MS = 250;
 const CACHE_KIB = 8 * 1024;
 
 export interface Committed {
-  results: CrossingResult[];
+  results: ResultMessage[];
   durationMs: number;
 }
 export type BatchResult = Committed | { failure: Failure; message: string };
@@ -34,7 +34,8 @@ const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
 db.exec(`ATTACH ':memory:' AS batch`);
-let apply = prepareWrites(db);
+const lostWords = new Set<string>();
+let apply = prepareWrites(db, lostWords);
 let walSize = prepareWalSize();
 let mayBeCopy = isMarkedCopy(db);
 let hasLost = false;
@@ -47,7 +48,7 @@ const checking = setInterval(() => {
   if (lost !== undefined) endWithout(lost);
 }, CHECK_FILES_MS);
 
-port.on('message', (batch: CrossingWrite[] | 'close') => {
+port.on('message', (batch: WriteMessage[] | 'close') => {
   if (hasLost) return;
   if (batch === 'close') {
     clearInterval(checking);
@@ -73,7 +74,7 @@ function commit(batch: Write[]): BatchResult {
   try {
     if (batch[0]?.kind === 'create_plants') {
       db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
-      apply = prepareWrites(db); // the line above ends all statements
+      apply = prepareWrites(db, lostWords); // the line above ends all statements
       walSize = prepareWalSize();
     }
     db.exec('BEGIN IMMEDIATE');
@@ -88,7 +89,7 @@ function commit(batch: Write[]): BatchResult {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     const failure = failureOf(error);
-    if (failure !== 'fatal') apply = prepareWrites(db); // it has learned words that are not stored now
+    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // it has learned words that are not stored now
     return { failure, message: String(error) };
   }
 }

@@ -1,9 +1,10 @@
-// Every write to tokens, and its SQL. Runs in the writer's thread, which loads no schemas.
+// Tokens: all SQL of them. What writes runs in the writer's thread, which loads no schemas.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Token } from '../../domain/token.ts';
+import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
-import { lastAdmin, noActiveToken, noToken, type Rejection } from '../write-rules.ts';
+import { TOKEN_COLUMNS, type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
+import { lastAdmin, noActiveToken, noToken, type Rejection, toError } from '../write-rules.ts';
 
 export type TokenWrite =
   | { kind: 'add_token'; token: Token; secretHash: string }
@@ -12,6 +13,65 @@ export type TokenWrite =
   | { kind: 'note_use'; ids: string[]; timeMs: number };
 
 export type TokenResults = Record<TokenWrite['kind'], null>;
+
+export interface TokenAccess {
+  /** Turns SQLite's errors into ours. */
+  read<T>(query: () => T): T;
+  write(write: TokenWrite): Promise<unknown>;
+}
+
+export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess): TokenStore {
+  const { find, findByOldSecret, get, list } = prepareTokenReads(db);
+
+  return {
+    async addToken(token, secretHash) {
+      await write({ kind: 'add_token', token, secretHash });
+    },
+    async findToken(secretHash) {
+      return read(() => {
+        const row = find.get(secretHash) as FoundRow | undefined;
+        if (row) return toToken(row);
+        const old = findByOldSecret.get(secretHash) as (FoundRow & { old_until: number }) | undefined;
+        return old && toOldToken(old);
+      });
+    },
+    getToken,
+    async listTokens() {
+      return read(() => list.all() as FoundRow[]).map(toToken);
+    },
+    async revokeToken(id, nowMs, evenLastAdmin = false) {
+      await write({ kind: 'revoke_token', id, nowMs, evenLastAdmin });
+    },
+    async rotateToken(id, secretHash, nowMs, oldUntilMs) {
+      await write({ kind: 'rotate_token', id, secretHash, nowMs, oldUntilMs });
+      return getToken(id);
+    },
+    async noteUse(ids, timeMs) {
+      await write({ kind: 'note_use', ids, timeMs });
+    },
+  };
+
+  async function getToken(id: string): Promise<Token> {
+    const row = read(() => get.get(id) as FoundRow | undefined);
+    if (!row) throw toError(noToken(id));
+    return toToken(row);
+  }
+}
+
+type FoundRow = TokenRow & { old_until: number | null };
+
+function prepareTokenReads(db: DatabaseSync) {
+  const all = `
+    SELECT ${TOKEN_COLUMNS}, (SELECT max(until) FROM old_secrets WHERE token_id = t.id) AS old_until FROM tokens t`;
+  return {
+    find: db.prepare(`${all} WHERE t.secret_hash = ?`),
+    findByOldSecret: db.prepare(`
+      SELECT ${TOKEN_COLUMNS}, o.until AS old_until FROM old_secrets o JOIN tokens t ON t.id = o.token_id
+      WHERE o.secret_hash = ?`),
+    get: db.prepare(`${all} WHERE t.id = ?`),
+    list: db.prepare(`${all} ORDER BY t.created, t.id`),
+  };
+}
 
 /** The caller holds the transaction. */
 export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { done: null } | Rejection {

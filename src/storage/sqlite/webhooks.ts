@@ -1,0 +1,120 @@
+// Webhooks and their deliveries as the store offers them, and every read. As one server uses a file, all webhooks are
+// its own.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryStatus } from '../../domain/names.ts';
+import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
+import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
+import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../row-mapping.ts';
+import { noDelivery, noWebhook, toError } from '../write-rules.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+import { IS_WAITING, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
+
+export interface WebhookAccess {
+  /** Turns SQLite's errors into ours. */
+  read<T>(query: () => T): T;
+  write<W extends WebhookWrite>(write: W): Promise<WebhookResults[W['kind']]>;
+  /** True if there is a change after this number. Throws `changes_pruned` when some after it are gone. */
+  hasChangesAfter(seq: number): boolean;
+}
+
+export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): WebhookStore & DeliveryStore {
+  const { read, write, hasChangesAfter } = access;
+  const lastSeq = prepareLastSeq(db);
+  const { get, list, enabled, oldest, open, one, byStatus } = prepareWebhookReads(db);
+
+  return {
+    async addWebhook(webhook) {
+      await write({ kind: 'add_webhook', webhook });
+      return getWebhook(webhook.id);
+    },
+    getWebhook,
+    async listWebhooks() {
+      return read(() => list.all() as WebhookRow[]).map(toWebhook);
+    },
+    async removeWebhook(id) {
+      await write({ kind: 'remove_webhook', id });
+    },
+    async rotateSecret(id, secret, oldUntilMs) {
+      await write({ kind: 'rotate_secret', id, secret, oldUntilMs });
+      return getWebhook(id);
+    },
+    async enableWebhook(id, nowMs) {
+      await write({ kind: 'enable_webhook', id, nowMs });
+      return getWebhook(id);
+    },
+    async replay(id, range, nowMs) {
+      await getWebhook(id);
+      if (range.from > read(lastSeq) || !hasChangesAfter(range.from - 1)) throw noSuchChange(range.from);
+      await write({ kind: 'replay', id, range, nowMs });
+      return getWebhook(id);
+    },
+    async retryDelivery(id, seq, nowMs) {
+      await write({ kind: 'retry_delivery', id, seq, nowMs });
+      const row = read(() => one.get(id, seq) as ListedRow | undefined);
+      if (!row) throw toError(noDelivery(seq));
+      return toDelivery(row);
+    },
+    async listDeliveries(id, { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status } = {}) {
+      await getWebhook(id);
+      return read(() => byStatus[status ?? 'any'].all(id, before, limit) as ListedRow[]).map(toDelivery);
+    },
+    async oldestWaitingMs() {
+      const { time } = read(() => oldest.get() as { time: number | null });
+      return time ?? undefined;
+    },
+
+    async claimWebhooks() {
+      return read(() => {
+        const webhooks = (enabled.all() as WebhookRow[]).map(toWebhook);
+        return { webhooks, surplus: 0, lastSeq: lastSeq() };
+      });
+    },
+    async releaseWebhooks() {}, // nobody else could have them
+    async openDeliveries(ids) {
+      return toOpenDeliveries(read(() => ids.flatMap((id) => open.all(id) as DeliveryRow[])));
+    },
+    recordDeliveries(_node, progress) {
+      return write({ kind: 'record_deliveries', progress });
+    },
+  };
+
+  async function getWebhook(id: string): Promise<StoredWebhook> {
+    const row = read(() => get.get(id) as WebhookRow | undefined);
+    if (!row) throw toError(noWebhook(id));
+    return toWebhook(row);
+  }
+}
+
+type ListedRow = Parameters<typeof toDelivery>[0];
+
+function prepareWebhookReads(db: DatabaseSync) {
+  const listed = (filter: string) =>
+    db.prepare(`
+      SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq
+      WHERE d.webhook_id = ? AND d.seq < ? ${filter} ORDER BY d.seq DESC LIMIT ?`);
+  const byStatus: Record<DeliveryStatus | 'any', ReturnType<typeof listed>> = {
+    any: listed(''),
+    delivered: listed(`AND status = 'delivered'`),
+    waiting: listed(`AND ${IS_WAITING}`),
+    dead: listed(`AND status <> 'delivered' AND status = 'dead'`), // as IS_WAITING
+  };
+  const open = db.prepare(`SELECT * FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} ORDER BY seq`);
+  const one = db.prepare(`
+    SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
+  for (const statement of [open, one, ...Object.values(byStatus)]) statement.setReadBigInts(true);
+  return {
+    get: db.prepare('SELECT * FROM webhooks WHERE id = ?'),
+    list: db.prepare('SELECT * FROM webhooks ORDER BY created, id'),
+    enabled: db.prepare('SELECT * FROM webhooks WHERE disabled IS NULL ORDER BY id'),
+    oldest: db.prepare(`
+      SELECT min(max(w.waiting_since, c.time)) AS time FROM webhooks w JOIN changes c ON c.seq IN (
+        (SELECT min(seq) FROM changes WHERE seq > w.position),
+        (SELECT min(seq) FROM deliveries d WHERE d.webhook_id = w.id AND ${IS_WAITING})
+      )
+      WHERE w.disabled IS NULL`),
+    open,
+    one,
+    byStatus,
+  };
+}
