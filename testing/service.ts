@@ -6,7 +6,7 @@ import { readConfig } from '../src/config/config.ts';
 import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken } from '../src/domain/token.ts';
 import type { ServiceEvent } from '../src/observability/service-events.ts';
-import { startService } from '../src/service/start-service.ts';
+import { type ServiceOptions, startService } from '../src/service/start-service.ts';
 import { atEnd, makeFolder } from './server.ts';
 
 export interface TestService {
@@ -31,16 +31,23 @@ export interface TestServiceOptions {
   databaseUrl?: string;
   /** Settings, as the process would find them in its environment. */
   env?: Record<string, string>;
+  /** Clock and lease of webhook delivery. */
+  delivery?: ServiceOptions['delivery'];
 }
 
 export async function startTestService({
   folder = makeFolder(),
   databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
   env = {},
+  delivery,
 }: TestServiceOptions = {}): Promise<TestService> {
   const events: ServiceEvent[] = [];
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, ...env });
-  const { url, store, stop } = await startService(config, { observe: (event) => events.push(event), onFailure() {} });
+  const { url, store, stop } = await startService(config, {
+    observe: (event) => events.push(event),
+    onFailure() {},
+    delivery,
+  });
   const { id: tokenId, secret } = await addToken();
   atEnd(() => stop('the test ends'));
   return {

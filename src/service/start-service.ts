@@ -20,7 +20,7 @@ import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { Tracing } from '../observability/tracing.ts';
-import { type Delivery, startDelivery } from '../webhooks/delivery-loop.ts';
+import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { openStore } from './open-store.ts';
@@ -32,6 +32,8 @@ export interface ServiceOptions {
   onFailure(): void;
   /** Time-outs that differ from those of production. */
   timeouts?: Partial<Timeouts>;
+  /** Clock and lease of webhook delivery, by default those of production. */
+  delivery?: Pick<DeliveryOptions, 'clock' | 'leaseTiming'> | undefined;
 }
 
 export interface Service {
@@ -60,7 +62,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   metrics = createMetrics(store, observe);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
-  let delivery: Delivery | undefined;
+  let delivery: DeliveryLoop | undefined;
   const draining = new AbortController();
   const { server, connections } = createPipeline({
     store,
@@ -69,7 +71,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     observe,
     tracing,
     metrics,
-    webhooks: { targetGuard, receiverClient, onChange: () => delivery?.wake() },
+    webhooks: { targetGuard, receiverClient, onChange: () => delivery?.claim() },
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
@@ -85,12 +87,8 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     await store.close();
     throw error;
   });
-  delivery = startDelivery({
-    store,
-    receiverClient,
-    node,
-    observe: tracing ? tellBoth(observe, tracing.observe) : observe,
-  });
+  const observeDelivery = tracing ? tellBoth(observe, tracing.observe) : observe;
+  delivery = new DeliveryLoop({ store, receiverClient, node, observe: observeDelivery, ...options.delivery });
   const url = address + config.basePath;
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
   if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });

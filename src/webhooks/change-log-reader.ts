@@ -1,63 +1,72 @@
-// The change log for many readers at different places in it: those at the same place share one read, and only so many
-// reads are under way.
+// Reads the change log for many webhooks: those at the same position share one read, and few reads run concurrently.
 
 import type { Change, ChangeStore } from '../domain/change.ts';
 import { PlantStoreError, unavailable } from '../domain/errors.ts';
 import { createSemaphore } from '../lib/semaphore.ts';
 
-/** At once, for one reader. */
-const CHANGES_AT_ONCE = 50;
-const CHARS_AT_ONCE = 16 * 1024;
-/** Reads of the database: the others are for those who wait for an answer. */
-const READS_AT_ONCE = 2;
-const READ_WITHIN_MS = 60_000;
+const MAX_PAGE_CHANGES = 50;
+const MAX_PAGE_CHARS = 16 * 1024;
+/** Concurrent reads, so that the other connections are left to clients. */
+const MAX_READS = 2;
+const READ_TIMEOUT_MS = 60_000;
 const MAX_KEPT_PAGES = 100;
 
-export interface ChangeLogReader {
-  /** What comes after this change. Throws `changes_pruned`. */
-  page(after: number): Promise<Change[]>;
-  /** Undefined when it is gone. */
-  one(seq: number): Promise<Change | undefined>;
-  /** The change up to which all are gone: the last one there was, if there is none left. */
-  lastGone(lastSeq: number): Promise<number>;
-  /** There may be more by now. */
-  forget(): void;
-}
-
-export function createChangeLogReader(store: ChangeStore): ChangeLogReader {
-  const pages = new Map<number, Promise<Change[]>>();
-  const runBounded = createSemaphore({
-    maxConcurrent: READS_AT_ONCE,
+export class ChangeLogReader {
+  /** Number of the newest known change. */
+  lastSeq = 0;
+  /** Grows with each `refresh`. */
+  version = 0;
+  private readonly store: ChangeStore;
+  private readonly pages = new Map<number, Promise<Change[]>>();
+  private readonly runBounded = createSemaphore({
+    maxConcurrent: MAX_READS,
     maxQueued: Number.POSITIVE_INFINITY,
-    waitMs: READ_WITHIN_MS,
+    waitMs: READ_TIMEOUT_MS,
     tooBusy: () => unavailable('The change log cannot be read in time'),
   });
 
-  return {
-    page(after) {
-      const known = pages.get(after);
-      if (known) return known;
-      if (pages.size >= MAX_KEPT_PAGES) pages.clear();
-      const page = runBounded(() => store.changes({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE }));
-      pages.set(after, page);
-      page.catch(() => pages.delete(after));
-      return page;
-    },
-    async one(seq) {
-      try {
-        const [change] = await runBounded(() => store.changes({ after: seq - 1, limit: 1 }));
-        return change?.seq === seq ? change : undefined;
-      } catch (error) {
-        if (isPruned(error)) return undefined;
-        throw error;
-      }
-    },
-    async lastGone(lastSeq) {
-      const [first] = await runBounded(() => store.changes({ limit: 1 }));
-      return first ? first.seq - 1 : lastSeq;
-    },
-    forget: () => pages.clear(),
-  };
+  constructor(store: ChangeStore) {
+    this.store = store;
+  }
+
+  noteChange(seq: number): void {
+    this.lastSeq = Math.max(this.lastSeq, seq);
+  }
+
+  /** Forgets the pages that were read, since there may be new changes. */
+  refresh(): void {
+    this.version++;
+    this.pages.clear();
+  }
+
+  /** Returns the changes that follow this one. Throws `changes_pruned`. */
+  page(after: number): Promise<Change[]> {
+    const known = this.pages.get(after);
+    if (known) return known;
+    if (this.pages.size >= MAX_KEPT_PAGES) this.pages.clear();
+    const query = { after, limit: MAX_PAGE_CHANGES, maxChars: MAX_PAGE_CHARS };
+    const page = this.runBounded(() => this.store.changes(query));
+    this.pages.set(after, page);
+    page.catch(() => this.pages.delete(after));
+    return page;
+  }
+
+  /** Returns undefined if the change was pruned. */
+  async find(seq: number): Promise<Change | undefined> {
+    try {
+      const [change] = await this.runBounded(() => this.store.changes({ after: seq - 1, limit: 1 }));
+      return change?.seq === seq ? change : undefined;
+    } catch (error) {
+      if (isPruned(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns the number of the last change that was pruned. */
+  async lastPruned(): Promise<number> {
+    const [first] = await this.runBounded(() => this.store.changes({ limit: 1 }));
+    return first ? first.seq - 1 : this.lastSeq;
+  }
 }
 
 export function isPruned(error: unknown): boolean {

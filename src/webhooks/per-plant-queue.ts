@@ -1,154 +1,123 @@
-// The deliveries of a webhook that are not done. Those of one plant are sent one after the other, by the numbers of
-// their changes; those of different plants side by side.
+// The deliveries of a webhook that are not done. Those of one plant are sent one after the other, in the order of their
+// changes; those of different plants concurrently.
 
 import type { Change } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
 import type { OpenDelivery } from '../domain/webhook.ts';
 
-export interface Entry extends OpenDelivery {
-  /** Not there where it has to wait: then it is read again. */
+export interface PendingDelivery extends OpenDelivery {
+  /** Undefined if the change must be read again before it is sent. */
   change: Change | undefined;
-  /** It has a record of its own, so that the position may pass it. */
-  aside: boolean;
-  /** While it is under way. */
+  /** True if it has a record of its own, so that the position of the webhook may pass it. */
+  isDeferred: boolean;
+  /** Start of the request in flight. */
   startedMs: number | undefined;
-  /** What is under way was tried, or put aside, before. */
-  wasRetry: boolean;
-  /** To be tried at once, besides its schedule: the receiver was down and answers again. Once before it is due. */
-  hurried: boolean;
-  wasHurried: boolean;
-  /** The receiver has said so. */
+  /** True if it was deferred when the request in flight was started. */
+  isRetry: boolean;
+  /** One attempt outside its schedule, when a receiver that was down responds again. */
+  extraAttempt: 'available' | 'due' | 'used';
+  /** Time before which the receiver wants no attempt. */
   notBeforeMs: number;
-  /** Somebody wants it again, while it is under way. */
-  again: boolean;
+  /** True if somebody has asked for a retry while a request was in flight. */
+  isRetryRequested: boolean;
 }
 
-export function toEntry(delivery: OpenDelivery, change?: Change): Entry {
+export function toPending(delivery: OpenDelivery, change?: Change): PendingDelivery {
   return {
     ...delivery,
     change,
-    aside: change === undefined,
+    isDeferred: change === undefined,
     startedMs: undefined,
-    wasRetry: false,
-    hurried: false,
-    wasHurried: false,
-    notBeforeMs: 0,
-    again: false,
+    isRetry: false,
+    extraAttempt: 'available',
+    notBeforeMs: Number.NEGATIVE_INFINITY,
+    isRetryRequested: false,
   };
 }
 
-export interface PlantQueue {
-  readonly size: number;
-  /** Of changes that wait for their turn. */
-  readonly heldChars: number;
-  /** The first of each plant that is neither under way nor put aside. */
-  readonly fresh: ReadonlySet<Entry>;
-  /** The first of a plant that was put aside and is due, among those up to this change. */
-  due(nowMs: number, upTo: number): Entry | undefined;
-  get(seq: number): Entry | undefined;
-  all(): Iterable<Entry>;
-  ofPlant(plantId: bigint): readonly Entry[];
-  /** How many there are up to this change. */
-  sizeUpTo(seq: number): number;
-  add(entry: Entry): void;
-  remove(entry: Entry): void;
-  /** To be called when something about it is no longer what it was. */
-  update(entry: Entry): void;
-  /** It has to wait: its change is read again then. */
-  forget(entry: Entry): void;
-  /** The clock was set to so much later, or earlier: what waits does so as long as it was to. */
-  shift(byMs: number): void;
-}
-
-export function createPlantQueue(): PlantQueue {
-  const entries = new Map<number, Entry>();
-  const plants = new Map<bigint, Entry[]>();
-  const fresh = new Set<Entry>();
-  const waiting = new Set<Entry>();
-  /** None of those that wait, up to this change, is due before. */
-  let nextDue = { ms: Number.NEGATIVE_INFINITY, upTo: 0 };
-  let heldChars = 0;
-  let lastSeq = 0;
-
-  return {
-    get size() {
-      return entries.size;
-    },
-    get heldChars() {
-      return heldChars;
-    },
-    fresh,
-    due(nowMs, upTo) {
-      if (upTo === nextDue.upTo && nowMs < nextDue.ms) return undefined;
-      let earliestMs = Number.POSITIVE_INFINITY;
-      for (const entry of waiting) {
-        if (entry.seq > upTo) continue;
-        if (entry.hurried || entry.dueMs <= nowMs) return entry;
-        earliestMs = Math.min(earliestMs, entry.dueMs);
-      }
-      nextDue = { ms: earliestMs, upTo };
-      return undefined;
-    },
-    get: (seq) => entries.get(seq),
-    all: () => entries.values(),
-    ofPlant: (plantId) => plants.get(plantId) ?? [],
-    sizeUpTo(seq) {
-      if (seq >= lastSeq) return entries.size;
-      return [...entries.keys()].filter((own) => own <= seq).length;
-    },
-    add(entry) {
-      lastSeq = Math.max(lastSeq, entry.seq);
-      entries.set(entry.seq, entry);
-      const queue = plants.get(entry.plantId) ?? [];
-      plants.set(entry.plantId, queue);
-      queue.push(entry);
-      if (entry.change) heldChars += charsOf(entry.change.plant);
-      // What is under way stays first; a change that is sent once more may come before others that wait.
-      if (queue.length > 1) {
-        forget(entry);
-        queue.sort((a, b) => Number(isUnderWay(b)) - Number(isUnderWay(a)) || a.seq - b.seq);
-      }
-      update(entry);
-    },
-    remove(entry) {
-      forget(entry);
-      entries.delete(entry.seq);
-      fresh.delete(entry);
-      waiting.delete(entry);
-      const rest = (plants.get(entry.plantId) ?? []).filter((other) => other !== entry);
-      if (rest.length > 0) plants.set(entry.plantId, rest);
-      else plants.delete(entry.plantId);
-      update(entry);
-    },
-    update,
-    forget,
-    shift(byMs) {
-      for (const entry of entries.values()) {
-        entry.dueMs += byMs;
-        entry.notBeforeMs += byMs;
-        if (entry.startedMs !== undefined) entry.startedMs += byMs;
-      }
-      nextDue.ms = Number.NEGATIVE_INFINITY; // to be found out again
-    },
-  };
-
-  function update({ plantId }: Entry): void {
-    for (const [at, entry] of (plants.get(plantId) ?? []).entries()) {
-      const isNext = at === 0 && !isUnderWay(entry);
-      if (!isNext || entry.aside) fresh.delete(entry);
-      else fresh.add(entry);
-      if (!isNext || !entry.aside) waiting.delete(entry);
-      else waiting.add(entry);
-    }
-    nextDue.ms = Number.NEGATIVE_INFINITY; // to be found out again
-  }
-
-  function forget(entry: Entry): void {
-    if (entry.change) heldChars -= charsOf(entry.change.plant);
-    entry.change = undefined;
-  }
-}
-
-export function isUnderWay({ startedMs }: Entry): boolean {
+export function isInFlight({ startedMs }: PendingDelivery): boolean {
   return startedMs !== undefined;
+}
+
+export class PerPlantQueue {
+  /** Length of all changes that are held in memory, in characters. */
+  heldChars = 0;
+  /** The first delivery of each plant, if it is neither in flight nor deferred. */
+  readonly fresh = new Set<PendingDelivery>();
+  /** The first delivery of each plant, if it is deferred and not in flight. */
+  private readonly deferred = new Set<PendingDelivery>();
+  private readonly bySeq = new Map<number, PendingDelivery>();
+  private readonly byPlant = new Map<bigint, PendingDelivery[]>();
+  private lastSeq = 0;
+
+  get(seq: number): PendingDelivery | undefined {
+    return this.bySeq.get(seq);
+  }
+
+  all(): Iterable<PendingDelivery> {
+    return this.bySeq.values();
+  }
+
+  ofPlant(plantId: bigint): readonly PendingDelivery[] {
+    return this.byPlant.get(plantId) ?? [];
+  }
+
+  /** Returns the number of deliveries up to this change. */
+  sizeUpTo(seq: number): number {
+    if (seq >= this.lastSeq) return this.bySeq.size;
+    return [...this.bySeq.keys()].filter((own) => own <= seq).length;
+  }
+
+  /** Returns a deferred delivery that is due, is the first of its plant, and belongs to a change up to this one. */
+  findDue(nowMs: number, upTo: number): PendingDelivery | undefined {
+    for (const delivery of this.deferred) {
+      const isDue = delivery.extraAttempt === 'due' || delivery.dueMs <= nowMs;
+      if (isDue && delivery.seq <= upTo) return delivery;
+    }
+    return undefined;
+  }
+
+  add(delivery: PendingDelivery): void {
+    const { seq, plantId, change } = delivery;
+    this.lastSeq = Math.max(this.lastSeq, seq);
+    this.bySeq.set(seq, delivery);
+    const ofPlant = this.byPlant.get(plantId) ?? [];
+    this.byPlant.set(plantId, ofPlant);
+    ofPlant.push(delivery);
+    if (change) this.heldChars += charsOf(change.plant);
+    if (ofPlant.length > 1) {
+      this.releaseChange(delivery);
+      // In a replay a change may come before others of its plant; a delivery in flight stays first.
+      ofPlant.sort((a, b) => Number(isInFlight(b)) - Number(isInFlight(a)) || a.seq - b.seq);
+    }
+    this.update(delivery);
+  }
+
+  remove(delivery: PendingDelivery): void {
+    this.releaseChange(delivery);
+    this.bySeq.delete(delivery.seq);
+    this.fresh.delete(delivery);
+    this.deferred.delete(delivery);
+    const rest = this.ofPlant(delivery.plantId).filter((other) => other !== delivery);
+    if (rest.length > 0) this.byPlant.set(delivery.plantId, rest);
+    else this.byPlant.delete(delivery.plantId);
+    this.update(delivery);
+  }
+
+  /** Must be called when a delivery was started, ended or deferred. */
+  update({ plantId }: PendingDelivery): void {
+    for (const [at, delivery] of this.ofPlant(plantId).entries()) {
+      const isNext = at === 0 && !isInFlight(delivery);
+      if (isNext && !delivery.isDeferred) this.fresh.add(delivery);
+      else this.fresh.delete(delivery);
+      if (isNext && delivery.isDeferred) this.deferred.add(delivery);
+      else this.deferred.delete(delivery);
+    }
+  }
+
+  /** Removes the change from memory. It is read again before it is sent. */
+  releaseChange(delivery: PendingDelivery): void {
+    if (delivery.change) this.heldChars -= charsOf(delivery.change.plant);
+    delivery.change = undefined;
+  }
 }

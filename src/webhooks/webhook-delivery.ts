@@ -1,0 +1,206 @@
+// The delivery of changes to one webhook that this node has claimed.
+//
+//                  claimed
+//                     │
+//                     ▼        the node has too many         nothing in flight,
+//                ┌────────┐ ─────────────────────────▶ ┌─────────┐ nothing unsaved
+//                │ active │                            │ leaving │ ────────┐
+//                └────────┘ ◀───────────────────────── └─────────┘         │
+//                     │          no longer too many         │              ▼
+//                     │                                     │          ┌───────┐
+//                     │  the webhook was changed, removed   │          │ ended │
+//                     ▼  or disabled, or the claim is lost  ▼          └───────┘
+//                ┌────────────────────────────────────────────┐            ▲
+//                │                   ending                   │ ───────────┘
+//                └────────────────────────────────────────────┘ nothing in flight
+//
+// active    Reads the change log and sends.
+// leaving   Sends nothing new. Another node takes over where this one has saved its progress.
+// ending    Sends nothing new. Responses that still arrive are saved as far as the store accepts them.
+// ended     The delivery loop has forgotten it: a response that still arrives counts for nothing. A stop ends all of them.
+//
+// While it is active, the part of the change log that it has not read is in one of these states:
+//
+//   behind ──▶ reading ──▶ behind      some changes were read, or new ones have come meanwhile
+//                      └─▶ caught up   no change was read; the next change makes it behind again
+
+import type { DeliveryStore, Progress, StoredWebhook } from '../domain/webhook.ts';
+import type { Observe } from '../observability/service-events.ts';
+import { type ChangeLogReader, isPruned } from './change-log-reader.ts';
+import type { DeliveryClock } from './delivery-times.ts';
+import type { PendingDelivery } from './per-plant-queue.ts';
+import type { Outcome, ReceiverClient } from './receiver-client.ts';
+import { toMessage } from './signed-message.ts';
+import type { WebhookQueue } from './webhook-queue.ts';
+
+/** Pause after an unexpected error, before the same work is tried again. */
+export const AFTER_BUG_MS = 1000;
+
+/** Requests in flight beyond the first of each webhook, and requests in all. */
+const MAX_SHARED = 256;
+const MAX_IN_FLIGHT = 2048;
+
+/** What all deliveries of a node share. */
+export interface DeliveryContext {
+  clock: DeliveryClock;
+  log: ChangeLogReader;
+  receiverClient: ReceiverClient;
+  /** Requests in flight, and those of them that are not the first of their webhook. */
+  requests: { inFlight: number; shared: number };
+  observe: Observe;
+  /** False without a valid lease, while progress cannot be saved, and when the loop stops. */
+  maySend(): boolean;
+  /** Claims again, since a delivery has begun to end or has nothing in flight any more. */
+  claim(): void;
+  /** Reports an error unless the database is unavailable, which passes. Returns true if it is a bug. */
+  reportIfBug(error: unknown): boolean;
+}
+
+export class WebhookDelivery {
+  readonly queue: WebhookQueue;
+  state: 'active' | 'leaving' | 'ending' | 'ended' = 'active';
+  private reading: 'behind' | 'reading' | 'caught up' = 'behind';
+  private isReloadDue = false;
+  private pausedUntilMs = Number.NEGATIVE_INFINITY;
+  private readonly context: DeliveryContext;
+
+  constructor(queue: WebhookQueue, context: DeliveryContext) {
+    this.queue = queue;
+    this.context = context;
+  }
+
+  get isIdle(): boolean {
+    return this.queue.inFlight === 0;
+  }
+
+  /** True if another node can take over without loss. */
+  get isHandedOver(): boolean {
+    const nowMs = this.context.clock.monotonicMs();
+    return this.state === 'leaving' && this.isIdle && !this.queue.progress(nowMs, true);
+  }
+
+  /** Switches between active and leaving. */
+  setLeaving(isLeaving: boolean): void {
+    if (this.state === 'active' || this.state === 'leaving') this.state = isLeaving ? 'leaving' : 'active';
+  }
+
+  /** Takes over a webhook that was read again, and the retries that somebody has asked for. */
+  async update(webhook: StoredWebhook, store: DeliveryStore): Promise<void> {
+    const { id, retries } = webhook;
+    const isRetryNew = retries !== this.queue.webhook.retries;
+    if (isRetryNew || this.isReloadDue) {
+      this.queue.startReload();
+      this.queue.merge((await store.openDeliveries([id])).get(id) ?? []);
+    }
+    this.queue.webhook = webhook;
+    this.isReloadDue = isRetryNew; // once more: an attempt that ended at the same time was not saved yet
+  }
+
+  /** Must be called when there are new changes. */
+  readOn(): void {
+    if (this.reading === 'caught up') this.reading = 'behind';
+    this.pump();
+  }
+
+  /** Sends everything that may be sent now, and reads on if there is room. */
+  pump(): void {
+    const { clock, requests } = this.context;
+    while (this.maySend()) {
+      // A webhook without room continues when one of its requests has ended, or with the next look at all webhooks.
+      if (this.isIdle ? requests.inFlight >= MAX_IN_FLIGHT : requests.shared >= MAX_SHARED) return;
+      const delivery = this.queue.next(clock.monotonicMs());
+      if (!delivery) {
+        if (this.reading === 'behind' && this.queue.wantsMore(clock.monotonicMs())) this.run(this.read());
+        return;
+      }
+      this.run(this.deliver(delivery));
+    }
+  }
+
+  /** Handles that the store has saved `progress`, or refused it since the claim is lost. */
+  confirm(progress: Progress, isAccepted: boolean): void {
+    this.queue.confirm(progress);
+    const isDisabled = progress.disabledMs !== null;
+    if (isAccepted && isDisabled) {
+      const reason = progress.failing?.reason ?? '';
+      this.context.observe({ kind: 'webhook_disabled', webhookId: progress.id, reason });
+    }
+    if (this.state === 'ending' || (isAccepted && !isDisabled)) return;
+    this.state = 'ending';
+    this.context.claim();
+  }
+
+  private maySend(): boolean {
+    const { clock, maySend } = this.context;
+    return this.state === 'active' && clock.monotonicMs() >= this.pausedUntilMs && maySend();
+  }
+
+  private run(task: Promise<void>): void {
+    task.catch((error) => this.pauseIfBug(error));
+  }
+
+  private pauseIfBug(error: unknown): void {
+    const { clock, reportIfBug } = this.context;
+    if (reportIfBug(error)) this.pausedUntilMs = clock.monotonicMs() + AFTER_BUG_MS;
+  }
+
+  private async read(): Promise<void> {
+    const { clock, log } = this.context;
+    const { readTo } = this.queue;
+    const { version } = log;
+    this.reading = 'reading';
+    try {
+      const page = await log.page(readTo).catch(async (error) => {
+        if (!isPruned(error)) throw error;
+        this.queue.skipTo(await log.lastPruned());
+      });
+      if (page) this.queue.addPage(page, clock.monotonicMs());
+    } catch (error) {
+      this.pauseIfBug(error);
+    }
+    const isUnchanged = this.queue.readTo === readTo && log.version === version; // at the end, or not readable now
+    this.reading = isUnchanged ? 'caught up' : 'behind';
+    this.pump();
+  }
+
+  private async deliver(delivery: PendingDelivery): Promise<void> {
+    const { requests, claim } = this.context;
+    requests.inFlight++;
+    if (this.queue.inFlight > 1) requests.shared++;
+    const outcome = await this.attempt(delivery);
+    if (outcome === 'pruned') this.queue.drop(delivery);
+    else if (outcome === 'not sent' || this.state === 'ended') this.queue.putBack(delivery);
+    else this.finish(delivery, outcome);
+    requests.inFlight--;
+    if (!this.isIdle) requests.shared--;
+    if (this.state === 'ending' && this.isIdle) claim();
+    if (outcome !== 'not sent') this.pump(); // or the next look at all webhooks sends it
+  }
+
+  private async attempt(delivery: PendingDelivery): Promise<Outcome | 'pruned' | 'not sent'> {
+    const { clock, log, receiverClient } = this.context;
+    try {
+      const change = delivery.change ?? (await log.find(delivery.seq));
+      if (!change) return 'pruned';
+      if (!this.maySend()) return 'not sent'; // the read took so long that the lease may end
+      const { webhook } = this.queue;
+      return await receiverClient.post(webhook.url, toMessage(webhook, change, clock.wallMs()));
+    } catch (error) {
+      this.pauseIfBug(error);
+      return 'not sent';
+    }
+  }
+
+  private finish(delivery: PendingDelivery, outcome: Outcome): void {
+    const { clock, observe } = this.context;
+    const { queue } = this;
+    const { isDown: wasDown } = queue;
+    const attempt = delivery.attempts + 1;
+    const result = queue.finish(delivery, outcome, clock.monotonicMs());
+    const { code, error = '', durationMs } = outcome;
+    const webhookId = queue.webhook.id;
+    observe({ kind: 'delivery', webhookId, seq: delivery.seq, attempt, result, code, durationMs });
+    if (queue.isDown && !wasDown) observe({ kind: 'webhook_failing', webhookId, reason: error });
+    if (wasDown && !queue.isDown) observe({ kind: 'webhook_recovered', webhookId });
+  }
+}
