@@ -1,142 +1,307 @@
-// The loop on a real store, with receivers that do as they are told. The real process is in src/webhooks/webhooks.test.ts.
+// The delivery loop on a real store, with a client that responds as the test says and a clock that the test moves.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { after, before, suite, test } from 'node:test';
+import { createTestClock } from '../../testing/delivery-clock.ts';
 import { makeFolder } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
+import { unavailable } from '../domain/errors.ts';
 import type { Store } from '../domain/store.ts';
+import type { ServiceEvent } from '../observability/service-events.ts';
 import { openSqliteStore } from '../storage/sqlite/store.ts';
-import { startDelivery } from './delivery-loop.ts';
-import type { ReceiverClient } from './receiver-client.ts';
+import { DeliveryLoop, type DeliveryOptions } from './delivery-loop.ts';
+import type { Outcome } from './receiver-client.ts';
 
 const BY = { tokenId: 'cli' };
-const OK = { delivered: true, code: 200, answer: '', durationMs: 1 };
-const FAILED = { ...OK, delivered: false, code: 500 };
+const OK: Outcome = { delivered: true, code: 200, answer: '', durationMs: 1 };
+const FAILED: Outcome = { ...OK, delivered: false, code: 500 };
+const SECOND_MS = 1000;
 const DAY_MS = 24 * 3_600_000;
+let store: Store;
+let lastId = 0;
 
-async function openStore(): Promise<Store> {
-  const path = join(makeFolder(), 'plants.db');
-  const store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => assert.fail() });
+suite('the delivery loop', { concurrency: 1 }, () => {
+  before(async () => {
+    const path = `${makeFolder()}/plants.db`;
+    store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => assert.fail() });
+  });
   after(() => store.close());
-  return store;
+
+  test('nothing is sent while progress cannot be saved, and nothing stalls for good, not even a new webhook', async () => {
+    let failedSaves = 0;
+    let isBroken = false;
+    const loop = await startLoop({
+      store: {
+        ...store,
+        recordDeliveries(node, progress) {
+          if (!isBroken) return store.recordDeliveries(node, progress);
+          failedSaves++;
+          throw unavailable('not now');
+        },
+      },
+    });
+    isBroken = true;
+    await create();
+    await until(() => loop.sent.length === 1 && failedSaves > 0);
+    await create();
+    const failedBefore = failedSaves;
+    await until(() => failedSaves > failedBefore + 2);
+    assert.equal(loop.sent.length, 1);
+    await store.removeWebhook(loop.webhookId);
+    await addWebhook('whk_other');
+    await loop.claimed();
+    isBroken = false;
+    await create();
+    await until(() => loop.sent.includes('https://whk-other.example/'));
+    await store.removeWebhook('whk_other');
+    await loop.stop();
+  });
+
+  test('a failure is tried again after 5 s, however the clock on the wall is set meanwhile', async () => {
+    const loop = await startLoop({ outcomes: [FAILED] });
+    await create();
+    await until(() => loop.sent.length === 1);
+    for (const aheadMs of [DAY_MS, 0, -DAY_MS, 7 * DAY_MS, 0]) {
+      loop.clock.set(aheadMs);
+      await loop.claimed();
+    }
+    loop.clock.pass(3.9 * SECOND_MS);
+    await loop.claimed();
+    assert.equal(loop.sent.length, 1);
+    loop.clock.pass(2.2 * SECOND_MS);
+    loop.loop.claim();
+    await until(() => loop.sent.length === 2);
+    await loop.end();
+  });
+
+  test('a clock that is set while a request is in flight delays no retry', async () => {
+    for (const aheadMs of [DAY_MS, -DAY_MS]) {
+      const loop = await startLoop({
+        outcomes: [
+          () => {
+            loop.clock.set(aheadMs);
+            return FAILED;
+          },
+        ],
+      });
+      await create();
+      await until(() => loop.sent.length === 1);
+      await loop.claimed();
+      loop.clock.pass(6.1 * SECOND_MS);
+      loop.loop.claim();
+      await until(() => loop.sent.length === 2);
+      await loop.end();
+    }
+  });
+
+  test('a clock that is put forward by a week disables no webhook', async () => {
+    const loop = await startLoop({ outcomes: [FAILED, FAILED] });
+    await create();
+    await until(() => loop.sent.length === 1);
+    loop.clock.set(7 * DAY_MS);
+    loop.clock.pass(6.1 * SECOND_MS);
+    loop.loop.claim();
+    await until(() => loop.sent.length === 2);
+    await until(async () => (await store.listDeliveries(loop.webhookId))[0]?.attempts === 2);
+    assert.equal((await store.getWebhook(loop.webhookId)).disabledMs, null);
+    await loop.end();
+  });
+
+  test('waits are saved by the clock on the wall, and another process continues them', async () => {
+    const first = await startLoop({ outcomes: [FAILED] });
+    await create();
+    const delivery = await until(async () => (await store.listDeliveries(first.webhookId))[0]);
+    const waitMs = Date.parse(delivery.next ?? '') - Date.parse(delivery.time ?? '');
+    assert.ok(waitMs >= 4 * SECOND_MS && waitMs <= 6 * SECOND_MS, `${waitMs} ms`);
+    assert.equal(Date.parse(delivery.time ?? ''), Math.round(first.clock.wallMs()));
+    const { failing } = await store.getWebhook(first.webhookId);
+    assert.equal(failing?.sinceMs, Math.round(first.clock.wallMs()));
+    await first.stop();
+    const second = await startLoop({ webhookId: first.webhookId });
+    second.clock.pass(3 * SECOND_MS);
+    await second.claimed();
+    assert.equal(second.sent.length, 0);
+    second.clock.pass(4 * SECOND_MS);
+    second.loop.claim();
+    await until(() => second.sent.length === 1);
+    await second.end();
+  });
+
+  test('a node that cannot renew its lease stops sending while an attempt would still fit in', async () => {
+    let isBroken = false;
+    const loop = await startLoop({
+      store: {
+        ...store,
+        claimWebhooks(node, leaseMs) {
+          if (isBroken) throw unavailable('not now');
+          return store.claimWebhooks(node, leaseMs);
+        },
+      },
+    });
+    isBroken = true;
+    loop.clock.pass(3.9 * SECOND_MS);
+    await create();
+    await until(() => loop.sent.length === 1);
+    loop.clock.pass(0.2 * SECOND_MS);
+    await create();
+    await loop.claimed();
+    assert.equal(loop.sent.length, 1);
+    isBroken = false;
+    loop.loop.claim();
+    await until(() => loop.sent.length === 2);
+    loop.clock.set(DAY_MS); // or the machine has slept
+    isBroken = true;
+    await create();
+    await loop.claimed();
+    assert.equal(loop.sent.length, 2);
+    isBroken = false;
+    loop.loop.claim();
+    await until(() => loop.sent.length === 3);
+    await loop.end();
+  });
+
+  test('a webhook that other nodes should have is released once its response is saved, and claimed again later', async () => {
+    let surplus = 0;
+    const released: string[] = [];
+    let respond: (outcome: Outcome) => void = () => {};
+    const loop = await startLoop({
+      outcomes: [() => new Promise((resolve) => (respond = resolve))],
+      store: {
+        ...store,
+        claimWebhooks: async (node, leaseMs) => ({ ...(await store.claimWebhooks(node, leaseMs)), surplus }),
+        async releaseWebhooks(node, ids) {
+          released.push(...(ids ?? []));
+          return store.releaseWebhooks(node, ids);
+        },
+      },
+    });
+    await create();
+    await until(() => loop.sent.length === 1);
+    surplus = 1;
+    await loop.claimed();
+    await create();
+    await loop.claimed();
+    assert.deepEqual(released, [], 'a request is in flight');
+    assert.equal(loop.sent.length, 1, 'nothing new is sent');
+    respond(OK);
+    await until(async () => (await store.listDeliveries(loop.webhookId)).length === 1);
+    loop.clock.pass(2 * SECOND_MS); // positions are saved less often
+    await until(() => {
+      loop.loop.claim();
+      return released.length > 0;
+    });
+    surplus = 0;
+    loop.loop.claim();
+    await until(() => loop.sent.length === 2);
+    await loop.end();
+  });
+
+  test('an unexpected error is reported once, and delivery resumes a second after its cause is gone', async () => {
+    let isBroken = true;
+    const loop = await startLoop({
+      outcomes: [
+        () => {
+          if (isBroken) throw new TypeError('x is undefined');
+          return OK;
+        },
+      ],
+    });
+    await create();
+    for (let tries = 1; tries <= 3; tries++) {
+      await until(() => loop.sent.length === tries);
+      await loop.claimed();
+      assert.equal(loop.sent.length, tries, 'it pauses');
+      if (tries === 3) isBroken = false;
+      loop.clock.pass(SECOND_MS);
+      loop.loop.claim();
+    }
+    await until(() => loop.sent.length === 4);
+    const bugs = loop.events.filter(({ kind }) => kind === 'bug');
+    assert.deepEqual(bugs, [{ kind: 'bug', error: new TypeError('x is undefined') }]);
+    await loop.end();
+  });
+});
+
+type Respond = () => Outcome | Promise<Outcome>;
+
+interface TestLoop {
+  loop: DeliveryLoop;
+  clock: ReturnType<typeof createTestClock>;
+  webhookId: string;
+  /** URLs that were sent to. */
+  sent: string[];
+  events: ServiceEvent[];
+  /** Claims now, and waits until everything that is due was started. */
+  claimed(): Promise<void>;
+  stop(): Promise<void>;
+  /** Stops, and removes the webhook. */
+  end(): Promise<void>;
 }
 
-function addWebhook(store: Store, id: string): Promise<unknown> {
-  const url = `https://${id.replace('_', '-')}.example/`;
-  return store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
-}
-
-/** The clock on the wall is ahead by as much as `aheadMs` says. */
-async function createFirst(t: TestContext, post: ReceiverClient['post'], aheadMs: () => number): Promise<void> {
-  const store = await openStore();
-  const clock = () => Date.now() + aheadMs();
-  const delivery = startDelivery({ store, receiverClient: { post, close() {} }, node: 'test', observe() {}, clock });
-  t.after(() => delivery.stop());
-  await addWebhook(store, 'whk_1');
-  delivery.wake();
-  await store.create({ id: 1n, name: 'x' }, BY);
-}
-
-test('outcomes that could not be recorded hold up nothing for good, also when their webhook is gone', async (t) => {
-  const store = await openStore();
-  let isBroken = false;
+/** Starts a loop with one webhook. The last of the outcomes stays if it is a function; otherwise every attempt succeeds. */
+async function startLoop(
+  options: { outcomes?: (Outcome | Respond)[]; webhookId?: string; store?: DeliveryOptions['store'] } = {},
+): Promise<TestLoop> {
+  const { outcomes = [], webhookId = `whk_${++lastId}` } = options;
+  const clock = createTestClock();
   const sent: string[] = [];
-  const receiverClient: ReceiverClient = {
-    async post(url) {
-      sent.push(url);
-      return OK;
-    },
-    close() {},
-  };
-  const delivery = startDelivery({
+  const events: ServiceEvent[] = [];
+  const used = options.store ?? store;
+  let claims = 0;
+  if (options.webhookId === undefined) await addWebhook(webhookId);
+  const loop = new DeliveryLoop({
     store: {
-      ...store,
-      async recordDeliveries(node, progress) {
-        if (isBroken) throw new Error('out of order');
-        return store.recordDeliveries(node, progress);
+      ...used,
+      async claimWebhooks(node, leaseMs) {
+        try {
+          return await used.claimWebhooks(node, leaseMs);
+        } finally {
+          claims++;
+        }
       },
     },
-    receiverClient,
-    node: 'test',
-    observe() {},
-  });
-  t.after(() => delivery.stop());
-  await addWebhook(store, 'whk_1');
-  delivery.wake();
-  isBroken = true;
-  await store.create({ id: 1n, name: 'x' }, BY);
-  await until(() => sent.length === 1);
-  await sleep(250);
-  await store.create({ id: 2n, name: 'x' }, BY);
-  await sleep(250);
-  assert.equal(sent.length, 1, 'nothing is sent while nothing can be recorded');
-  await store.removeWebhook('whk_1');
-  await addWebhook(store, 'whk_2');
-  delivery.wake();
-  await sleep(300);
-  isBroken = false;
-  await store.create({ id: 3n, name: 'x' }, BY);
-  await until(() => sent.includes('https://whk-2.example/'));
-});
-
-test('more webhooks that are slow than may be under way stop nobody else', async (t) => {
-  const store = await openStore();
-  const count = 2300;
-  await Promise.all(Array.from({ length: count }, (_, n) => addWebhook(store, `whk_${n}`)));
-  let [underWay, most, sent] = [0, 0, 0];
-  const receiverClient: ReceiverClient = {
-    async post() {
-      most = Math.max(most, ++underWay);
-      await sleep(300);
-      underWay--;
-      sent++;
-      return { ...OK, durationMs: 300 };
+    receiverClient: {
+      async post(url) {
+        sent.push(url);
+        const outcome = outcomes[0] ?? OK;
+        if (typeof outcome === 'function' && outcomes.length === 1) return outcome();
+        outcomes.shift();
+        return typeof outcome === 'function' ? outcome() : outcome;
+      },
+      close() {},
     },
-    close() {},
+    node: 'test',
+    observe: (event) => events.push(event),
+    clock,
+  });
+  await claimed();
+  return {
+    loop,
+    clock,
+    webhookId,
+    sent,
+    events,
+    claimed,
+    stop: () => loop.stop(),
+    async end() {
+      await loop.stop();
+      await store.removeWebhook(webhookId);
+    },
   };
-  const delivery = startDelivery({ store, receiverClient, node: 'test', observe() {} });
-  t.after(() => delivery.stop());
-  let longestMs = 0;
-  let last = process.threadCpuUsage(); // a busy machine makes it late, but not busy itself
-  const clock = setInterval(() => {
-    longestMs = Math.max(longestMs, process.threadCpuUsage(last).user / 1000);
-    last = process.threadCpuUsage();
-  }, 5);
-  await store.create({ id: 1n, name: 'x' }, BY);
-  await until(() => sent === count);
-  clearInterval(clock);
-  assert.ok(most <= 2048, `${most} at once`);
-  assert.ok(longestMs < 1000, `the event loop was busy for ${longestMs} ms`);
-});
 
-test('a clock that is put forward or back makes nothing come early or late', async (t) => {
-  let aheadMs = 0;
-  const triedMs: number[] = [];
-  const send = async () => {
-    triedMs.push(performance.now());
-    return triedMs.length > 1 ? OK : FAILED;
-  };
-  await createFirst(t, send, () => aheadMs);
-  await until(() => triedMs.length === 1);
-  for (const aheadOfTimeMs of [DAY_MS, 0, -DAY_MS, 0]) {
-    await sleep(700);
-    aheadMs = aheadOfTimeMs;
+  async function claimed(): Promise<void> {
+    const claimsBefore = claims;
+    loop.claim();
+    loop.claim(); // once more after the one in progress, which may have begun before
+    await until(() => claims > claimsBefore + 1);
   }
-  await until(() => triedMs.length === 2);
-  const waitedMs = (triedMs[1] ?? 0) - (triedMs[0] ?? 0);
-  assert.ok(waitedMs >= 3900, `${waitedMs} ms`); // 5 s, less a fifth at most
-});
+}
 
-test('a clock that is set while a request is under way makes nothing come a day late', async (t) => {
-  let aheadMs = 0;
-  let tries = 0;
-  const send = async () => {
-    if (++tries > 1) return OK;
-    aheadMs = DAY_MS;
-    return FAILED;
-  };
-  await createFirst(t, send, () => aheadMs);
-  await until(() => tries === 2); // due 5 s later
-});
+async function addWebhook(id: string): Promise<void> {
+  const url = `https://${id.replace('_', '-')}.example/`;
+  await store.addWebhook({ id, url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: Date.now() });
+}
+
+async function create(): Promise<void> {
+  await store.create({ id: BigInt(++lastId), name: 'x' }, BY);
+}

@@ -108,14 +108,14 @@ fault({
       caught: /that ends .* answers 200/,
     },
     'one whose deliveries wait for the clock to come round again': {
-      change: ['src/webhooks/delivery-loop.ts', '    noteClock();\n', ''],
+      change: ['src/webhooks/delivery-times.ts', 'performance.now()', 'Date.now()'],
       caught: /were not delivered/,
     },
-    'one that moves what waits only after a failure was noted by the new clock': {
+    'one that notes a failure by the clock on the wall': {
       change: [
-        'src/webhooks/delivery-loop.ts',
-        'courier.finish(entry, outcome, now())',
-        'courier.finish(entry, outcome, clock())',
+        'src/webhooks/webhook-delivery.ts',
+        'queue.finish(delivery, outcome, clock.monotonicMs())',
+        'queue.finish(delivery, outcome, clock.wallMs())',
       ],
       caught: /were not delivered/,
     },

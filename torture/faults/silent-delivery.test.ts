@@ -45,7 +45,7 @@ fault({
         ['src/observability/bug-report.ts', 'reportedMs.has(words) || ', ''],
         ['src/observability/bug-report.ts', 'const MAX_REPORTED = 10', 'const MAX_REPORTED = 1e9'],
         ['src/observability/bug-report.ts', 'reportedMs.set(words, nowMs);', ''],
-        ['src/webhooks/delivery-loop.ts', 'const AFTER_BUG_MS = 1000', 'const AFTER_BUG_MS = 0'],
+        ['src/webhooks/webhook-delivery.ts', 'const AFTER_BUG_MS = 1000', 'const AFTER_BUG_MS = 0'],
       ],
       caught: /lines of the log within/,
     },
