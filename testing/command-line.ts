@@ -1,7 +1,12 @@
-// The command line as people and scripts use it: with pipes, or on a terminal of a given width, which `script` makes.
+// The command line as people and scripts use it: in this process, with pipes or a terminal of a given width; in a process of
+// its own; and on a real terminal, which `script` makes.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { Readable, Writable } from 'node:stream';
+import { WriteStream } from 'node:tty';
+import type { CommandIo, Output } from '../src/cli/command-io.ts';
+import { runCommand } from '../src/cli/run.ts';
 import { LAUNCHER } from './server.ts';
 
 export interface Run {
@@ -12,6 +17,43 @@ export interface Run {
 
 export type Environment = Record<string, string>;
 
+export interface InProcessOptions {
+  env?: Environment;
+  input?: Iterable<string>;
+  /** Width of the terminal that both outputs are; they are pipes by default. */
+  columns?: number;
+  /** Emits the signals that the command gets. */
+  signals?: EventEmitter;
+}
+
+/** Runs a command in this process, which costs a tenth of a process of its own. */
+export async function runInProcess(
+  args: string[],
+  { env = {}, input = [], columns, signals = new EventEmitter() }: InProcessOptions = {},
+): Promise<Run> {
+  const run = { status: 0, stdout: '', stderr: '' };
+  const output = (name: 'stdout' | 'stderr'): Output => {
+    const stream = new Writable({
+      decodeStrings: false,
+      write(chunk, _encoding, done) {
+        run[name] += chunk;
+        done();
+      },
+    });
+    const getColorDepth = () => WriteStream.prototype.getColorDepth.call(stream, env);
+    return columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns, getColorDepth });
+  };
+  const io: CommandIo = Object.assign(signals, {
+    env,
+    stdin: Readable.from(Array.from(input, (text) => Buffer.from(text))),
+    stdout: output('stdout'),
+    stderr: output('stderr'),
+  });
+  run.status = await runCommand(args, io);
+  return run;
+}
+
+/** Runs a command in a process of its own. */
 export async function piped(args: string[], env: Environment = {}): Promise<Run> {
   return collect(spawn(process.execPath, [LAUNCHER, ...args], { env: { PATH: process.env.PATH, ...env } }));
 }
@@ -24,7 +66,6 @@ export async function onTerminal(args: string[], env: Environment = {}, columns 
   });
   return (await collect(child)).stdout.replaceAll('\r\n', '\n');
 }
-
 async function collect(child: ChildProcessWithoutNullStreams): Promise<Run> {
   child.stdin.end();
   const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);

@@ -1,7 +1,7 @@
 // What can follow each command on the command line: its subcommands, its options and their values.
 
 import type { Command } from 'commander';
-import { fixedValuesOf } from './declare.ts';
+import { FixedOption } from './declare.ts';
 
 export interface Named {
   name: string;
@@ -36,7 +36,8 @@ export function toNodes(command: Command, path = ''): CompletionNode[] {
       name: option.long ?? option.flags,
       description: option.description,
       takesValue: option.required || option.optional,
-      ...(fixedValuesOf(option) ?? { values: [], isList: false }),
+      values: option instanceof FixedOption ? option.values : [],
+      isList: option instanceof FixedOption && option.isList,
     })),
     values: command.registeredArguments[0]?.argChoices ?? [],
     takesFile: command.registeredArguments[0]?.name() === 'file',

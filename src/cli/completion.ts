@@ -1,15 +1,33 @@
 // plant-store completion bash | zsh | fish: a script made from the commands themselves, so that it knows them all.
 
-import type { Command } from 'commander';
-import { toBash } from './completion-bash.ts';
-import type { Shell } from './completion-command.ts';
-import { toFish } from './completion-fish.ts';
-import { toNodes } from './completion-tree.ts';
-import { toZsh } from './completion-zsh.ts';
+import { Argument, type Command } from 'commander';
+import type { CommandIo } from './command-io.ts';
+import { examples } from './declare.ts';
 import { writeOut } from './terminal/write-out.ts';
 
-const PRINTERS = { bash: toBash, zsh: toZsh, fish: toFish };
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export function printCompletion(program: Command, shell: Shell): Promise<void> {
-  return writeOut([PRINTERS[shell](toNodes(program))]);
+export function declareCompletion(program: Command, io: CommandIo): void {
+  program
+    .command('completion')
+    .description('print what makes a shell complete commands and options with the Tab key')
+    .addArgument(new Argument('<shell>', 'whose script to print').choices(SHELLS))
+    .addHelpText(
+      'after',
+      `
+Once for each shell, and again after an update; then open a new terminal:
+  mkdir -p ~/.local/share/bash-completion/completions
+  plant-store completion bash > ~/.local/share/bash-completion/completions/plant-store
+  plant-store completion zsh > "\${fpath[1]}/_plant-store"
+  plant-store completion fish > ~/.config/fish/completions/plant-store.fish
+${examples(
+  'source <(plant-store completion bash)   (for this terminal only)',
+  'source <(plant-store completion zsh)',
+  'plant-store completion fish | source',
+)}`,
+    )
+    .action(async (shell: (typeof SHELLS)[number]) => {
+      const { toScript } = await import('./completion-script.ts');
+      await writeOut(io.stdout, [toScript(program, shell)]);
+    });
 }

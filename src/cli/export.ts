@@ -1,38 +1,55 @@
-// plant-store export FILE: all plants at one moment into a file, which is there only when it is whole.
+// plant-store export FILE: a consistent snapshot of all plants in a file, which is there only when it is whole.
 
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { Config } from '../config/config.ts';
+import type { Command } from 'commander';
 import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
-import { printPlants } from '../files/plant-files.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
-import { requireDatabase, withPlants } from './database-access.ts';
-import { chooseFormat } from './format-option.ts';
-import type { TransferOptions } from './import.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { requireDatabase } from './database-access.ts';
+import { examples, withConfig } from './declare.ts';
+import { chooseFormat, formatOption } from './format-option.ts';
 import { onInterrupt } from './interrupt.ts';
-import { READS } from './remote.ts';
+import { withPlants } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
 import { writeOut } from './terminal/write-out.ts';
 
-export async function exportFile(config: Config, file: string, options: TransferOptions): Promise<void> {
+export function declareExport(program: Command, io: CommandIo): void {
+  program
+    .command('export')
+    .description('write all plants, as they are at one moment, into a file')
+    .argument('<file>', 'is there, or replaced, only when it is whole; - is standard output')
+    .addOption(formatOption())
+    .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')
+    .addHelpText('after', examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz'))
+    .action(withConfig(io, exportFile));
+}
+
+async function exportFile(
+  { io, config }: CommandContext,
+  file: string,
+  options: { format?: string; url?: string },
+): Promise<void> {
   const format = chooseFormat(file, options.format);
   if (options.url === undefined) requireDatabase(config);
-  await withPlants(config, options.url, READS, async (store) => {
+  const { printPlants } = await import('../files/plant-files.ts');
+  await withPlants(config, options.url, { isRead: true }, async (store) => {
     const snapshot = await store.export();
-    const progress = startProgress('Exporting', await snapshot.count?.());
+    const progress = startProgress(io.stderr, 'Exporting', await snapshot.count?.());
     let count = 0;
     try {
       const texts = printPlants(format, counted(snapshot.plants));
-      if (file === '-') await writeOut(process.stdout.isTTY ? shown(texts, format) : texts);
-      else await writeFile(texts, file, progress);
+      if (file === '-') await writeOut(io.stdout, io.stdout.isTTY ? toSafeTexts(texts, format) : texts);
+      else await writeFile(texts, file, progress, io);
     } finally {
       snapshot.close();
       progress.stop();
     }
-    if (file !== '-') report(`${count.toLocaleString('en')} plants exported to ${file}`, { file, plants: count });
+    if (file !== '-')
+      report(io.stdout, `${count.toLocaleString('en')} plants exported to ${file}`, { file, plants: count });
 
     async function* counted(plants: AsyncIterable<NewPlant>): AsyncGenerator<NewPlant> {
       for await (const plant of plants) {
@@ -43,13 +60,18 @@ export async function exportFile(config: Config, file: string, options: Transfer
   });
 }
 
-/** On a terminal somebody looks at it: what was in a name must not control it. */
-async function* shown(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
+/** Returns the texts for a terminal, which nothing in a name must control. */
+async function* toSafeTexts(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
   for await (const text of texts) yield format === 'ndjson' ? toSafeJson(text) : toSafeLines(text);
 }
 
 /** A pipe or a device is written to as it is. */
-async function writeFile(texts: AsyncIterable<string>, givenFile: string, progress: Progress): Promise<void> {
+async function writeFile(
+  texts: AsyncIterable<string>,
+  givenFile: string,
+  progress: Progress,
+  io: CommandIo,
+): Promise<void> {
   const file = existsSync(givenFile) ? realpathSync(givenFile) : givenFile;
   const present = statSync(file, { throwIfNoEntry: false });
   const isPlain = present?.isFile() ?? true;
@@ -57,10 +79,10 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, progre
   const removeDraft = () => {
     if (isPlain) rmSync(draft, { force: true });
   };
-  onInterrupt(() => {
+  onInterrupt(io, () => {
     progress.stop();
     removeDraft();
-    process.stderr.write(`Stopped: ${toSafeText(givenFile)} is not written\n`);
+    io.stderr.write(`Stopped: ${toSafeText(givenFile)} is not written\n`);
   });
   try {
     removeDraft();

@@ -1,9 +1,15 @@
-// In which format a file is: as --format says, or as its name ends.
+// The format of a file: as --format says, or as its name ends.
 
 import { FORMATS, type Format } from '../domain/names.ts';
 import { UsageError } from '../lib/user-error.ts';
+import { FixedOption } from './declare.ts';
 
 const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
+
+export function formatOption(): FixedOption {
+  const description = 'ndjson or csv (default: as the name of the file ends; ndjson for -)';
+  return new FixedOption('--format <format>', description, FORMATS);
+}
 
 export function chooseFormat(file: string, option: string | undefined): Format {
   if (option !== undefined) {

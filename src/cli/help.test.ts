@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { piped } from '../../testing/command-line.ts';
+import { runInProcess } from '../../testing/command-line.ts';
 import { EXIT_STATUS } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
@@ -37,7 +37,9 @@ function helpOf(command: Command): string {
   return text;
 }
 
-for (const command of allCommands(createProgram('0.0.0'))) {
+const program = await createProgram(process);
+
+for (const command of allCommands(program)) {
   test(`${pathOf(command)} --help says what it is for and has examples of itself`, () => {
     assert.match(command.description(), /\w/);
     for (const option of command.options) assert.match(option.description, /\w/, option.flags);
@@ -53,7 +55,7 @@ for (const command of allCommands(createProgram('0.0.0'))) {
 }
 
 test('the help of all fits on a screen: groups in order, exit statuses, where settings are', () => {
-  const help = helpOf(createProgram('0.0.0'));
+  const help = helpOf(program);
   assert.ok(help.split('\n').length <= SCREEN_LINES, help);
   assert.deepEqual(help.match(/^[A-Z][\w ]+:$/gm), [
     'Options:',
@@ -70,7 +72,7 @@ test('the help of all fits on a screen: groups in order, exit statuses, where se
 
 test('docs/terminal.md has every command on plants, and every exit status that there is', () => {
   const docs = readFileSync(join(ROOT, 'docs/terminal.md'), 'utf8');
-  for (const { name, helpGroup } of createProgram('0.0.0').commands.map((each) => ({
+  for (const { name, helpGroup } of program.commands.map((each) => ({
     name: each.name(),
     helpGroup: each.helpGroup(),
   }))) {
@@ -81,7 +83,7 @@ test('docs/terminal.md has every command on plants, and every exit status that t
 });
 
 test('help settings and settings list what config.ts reads', async () => {
-  const [one, other] = await Promise.all([piped(['help', 'settings']), piped(['settings'])]);
+  const [one, other] = await Promise.all([runInProcess(['help', 'settings']), runInProcess(['settings'])]);
   assert.equal(one.stdout, other.stdout);
   assert.deepEqual([one.status, other.status], [0, 0]);
   for (const name of ['PORT', 'DATABASE_URL', 'PLANT_STORE_URL', 'PLANT_STORE_TOKEN', 'WEBHOOK_ALLOW_PRIVATE']) {
@@ -95,7 +97,7 @@ test('what is mistyped is refused with status 2 and a guess', async () => {
     [['list', '--serch', 'x'], /^plant-store: unknown option '--serch'\n\(Did you mean --search\?\)\n/],
     [['completion', 'csh'], /Allowed choices are bash, zsh, fish/],
   ] as const) {
-    const { status, stdout, stderr } = await piped([...args]);
+    const { status, stdout, stderr } = await runInProcess([...args]);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, guess);
   }

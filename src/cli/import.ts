@@ -1,40 +1,63 @@
-// plant-store import FILE: plants from a file into the database, or to a server. A second run goes on where the first
-// one was stopped: what is there already is passed over.
+// plant-store import FILE: plants from a file into the database, or to a server. A second run continues where the first
+// one was stopped: plants that are stored already are passed over.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { Config } from '../config/config.ts';
-import { type Counts, importPlants } from '../files/import-plants.ts';
-import { readPlants } from '../files/plant-files.ts';
+import type { Command } from 'commander';
+import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
-import { CLI, newStorePath, withPlants } from './database-access.ts';
-import { chooseFormat } from './format-option.ts';
-import { WRITES } from './remote.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { CLI, newStorePath } from './database-access.ts';
+import { examples, withConfig } from './declare.ts';
+import { chooseFormat, formatOption } from './format-option.ts';
+import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
 
 const CHUNK_BYTES = 64 * 1024;
+const INTERRUPTED = 130;
 
-export interface TransferOptions {
-  format?: string;
-  url?: string;
+export function declareImport(program: Command, io: CommandIo): void {
+  program
+    .command('import')
+    .description('create plants from a file; run it again to go on after an interruption')
+    .argument('<file>', 'NDJSON or CSV with the header row id,name,tag; - is standard input')
+    .addOption(formatOption())
+    .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: into the database)')
+    .addHelpText(
+      'after',
+      `
+Every line that fails is named on standard error, and the exit status is 1.
+${examples(
+  'plant-store import species.csv',
+  'zcat plants.ndjson.gz | plant-store import -',
+  'PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com',
+)}`,
+    )
+    .action(withConfig(io, importFile));
 }
 
-export async function importFile(config: Config, file: string, options: TransferOptions): Promise<void> {
+async function importFile(
+  { io, config }: CommandContext,
+  file: string,
+  options: { format?: string; url?: string },
+): Promise<void> {
   const format = chooseFormat(file, options.format);
-  const input = openInput(file);
+  const input = openInput(file, io);
   const stop = new AbortController();
-  process.once('SIGINT', () => {
+  io.once('SIGINT', () => {
     stop.abort();
     input.chunks.destroy(); // it may be waiting for more
   }); // a second one ends it at once, which loses nothing either
   const newPath = options.url === undefined ? newStorePath(config) : undefined;
-  if (newPath) process.stderr.write(`Making a new store at ${newPath}\n`);
-  const progress = startProgress('Importing', input.bytes);
+  if (newPath) io.stderr.write(`Making a new store at ${newPath}\n`);
+  const { readPlants } = await import('../files/plant-files.ts');
+  const { importPlants } = await import('../files/import-plants.ts');
+  const progress = startProgress(io.stderr, 'Importing', input.bytes);
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };
   try {
-    await withPlants(config, options.url, WRITES, (store) =>
+    await withPlants(config, options.url, { isRead: false }, (store) =>
       importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
         by: CLI,
         signal: stop.signal,
@@ -53,11 +76,11 @@ export async function importFile(config: Config, file: string, options: Transfer
   const [news, olds, bads] = [counts.created, counts.replayed, counts.failed].map((count) =>
     count.toLocaleString('en'),
   );
-  report(`${news} plants imported, ${olds} were there already, ${bads} lines failed`, counts);
-  if (counts.failed > 0) process.exitCode = 1;
+  report(io.stdout, `${news} plants imported, ${olds} were there already, ${bads} lines failed`, counts);
+  if (counts.failed > 0) io.exitCode = 1;
   if (stop.signal.aborted) {
-    process.stderr.write('Stopped: what is counted here is stored; run it again to go on\n');
-    process.exitCode = 130;
+    io.stderr.write('Stopped: what is counted here is stored; run it again to go on\n');
+    io.exitCode = INTERRUPTED;
   }
 
   function onIgnored(columns: string[]): void {
@@ -72,8 +95,8 @@ export async function importFile(config: Config, file: string, options: Transfer
   }
 }
 
-function openInput(file: string): { chunks: Readable; bytes: number | undefined } {
-  if (file === '-') return { chunks: process.stdin, bytes: undefined };
+function openInput(file: string, io: CommandIo): { chunks: Readable; bytes: number | undefined } {
+  if (file === '-') return { chunks: io.stdin, bytes: undefined };
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat) throw new UserError(`There is no file ${file}`);
   if (stat.isDirectory()) throw new UserError(`${file} is a folder`);
@@ -83,7 +106,7 @@ function openInput(file: string): { chunks: Readable; bytes: number | undefined 
   };
 }
 
-/** What the system says about the file. */
+/** Returns what the system reported about the file as a UserError, and any other error as it is. */
 function toUserError(file: string, error: unknown): unknown {
   const { syscall, message } = error as NodeJS.ErrnoException;
   return syscall === undefined ? error : new UserError(`Cannot read ${file}: ${message}`);

@@ -1,17 +1,24 @@
-// What a long piece of work does when it is told to end before it is done.
+// Signals that end a command before it is done.
+
+import type { CommandIo } from './command-io.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/**
- * Then the process dies of the same signal, so that a shell gets the status it expects: 130 for Ctrl-C. It does so at
- * once, where process.exit() would wait for its threads. A second signal does not cut the cleaning up short.
- */
-export function onInterrupt(cleanUp: () => void): void {
+/** Cleans up, then ends the process by the signal. A second signal does not interrupt the clean-up. */
+export function onInterrupt(io: CommandIo, cleanUp: () => void): void {
   for (const signal of SIGNALS) {
-    process.on(signal, () => {
+    io.on(signal, () => {
       cleanUp();
-      process.removeAllListeners(signal);
-      process.kill(process.pid, signal);
+      endBySignal(signal);
     });
   }
+}
+
+/**
+ * Ends the process as the signal does where no listener is there, so that a shell gets the status it expects: 130 for
+ * Ctrl-C. This takes effect at once, where process.exit() would wait for the threads of the process.
+ */
+export function endBySignal(signal: NodeJS.Signals): void {
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
 }

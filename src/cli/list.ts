@@ -1,16 +1,17 @@
 // plant-store list: pages of a running server as they come, in a table or as lines of JSON.
 
+import { type Command, Option } from 'commander';
 import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
-import type { Config } from '../config/config.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { examples, withConfig } from './declare.ts';
 import { readCount } from './numbers.ts';
-import { READS, type ServerOptions, withServer } from './remote.ts';
-import { createPlantTable } from './terminal/plant-table.ts';
+import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson } from './terminal/report.ts';
 import { writeOut } from './terminal/write-out.ts';
 
-const DEFAULT_LIMIT = 100;
+const DEFAULT_LIMIT = '100';
 const PAGE = 1000;
-const USUAL_WIDTH = 80;
+const DEFAULT_WIDTH = 80;
 
 interface ListOptions extends ServerOptions {
   tag?: string;
@@ -20,16 +21,42 @@ interface ListOptions extends ServerOptions {
   json?: boolean;
 }
 
-export async function listPlants(config: Config, options: ListOptions): Promise<void> {
-  const max = options.all ? Number.POSITIVE_INFINITY : limitOf(options);
-  const print = wantsJson(options) ? toLines : createPlantTable(process.stdout.columns || USUAL_WIDTH);
+export function declareList(program: Command, io: CommandIo): void {
+  program
+    .command('list')
+    .description('show plants by ascending id; find them by words or tag')
+    .option('--tag <tag>', 'only those with exactly this tag')
+    .option('--search <words>', 'only those in whose name each of these words begins a word')
+    .option('--limit <n>', 'at most so many (default: 100)')
+    .addOption(new Option('--all', 'however many there are').conflicts('limit'))
+    .addOption(urlOption())
+    .option('--json', 'as JSON, a plant a line, which is the default when piped')
+    .addHelpText(
+      'after',
+      `
+When there are more than the limit, a line on standard error says so.
+${examples(
+  'plant-store list',
+  'plant-store list --search "mon del" --tag tropical',
+  "plant-store list --all | jq -r 'select(.tag == null) | .id'",
+)}`,
+    )
+    .action(withConfig(io, listPlants));
+}
+
+async function listPlants(context: CommandContext, options: ListOptions): Promise<void> {
+  const { stdout, stderr } = context.io;
+  const max = options.all ? Number.POSITIVE_INFINITY : readCount('--limit', options.limit ?? DEFAULT_LIMIT, 1);
+  const isJson = wantsJson(stdout, options);
+  const { createPlantTable } = await import('./terminal/plant-table.ts');
+  const print = isJson ? toLines : createPlantTable(stdout.columns || DEFAULT_WIDTH, stdout);
   let count = 0;
   let thereIsMore = false;
-  await withServer(config, options, (client) => writeOut(printed(client)), READS);
+  await withServer(context, options, (client) => writeOut(stdout, printed(client)), { isRead: true });
   if (thereIsMore) {
-    process.stderr.write(`There are more: add --all, or a larger --limit\n`);
-  } else if (count === 0 && !wantsJson(options)) {
-    process.stdout.write('No plants\n');
+    stderr.write(`There are more: add --all, or a larger --limit\n`);
+  } else if (count === 0 && !isJson) {
+    stdout.write('No plants\n');
   }
 
   async function* printed(client: PlantStoreClient): AsyncGenerator<string> {
@@ -42,12 +69,8 @@ export async function listPlants(config: Config, options: ListOptions): Promise<
     } while (query.cursor !== undefined && count < max);
     thereIsMore = query.cursor !== undefined;
   }
-}
 
-function limitOf({ limit }: ListOptions): number {
-  return limit === undefined ? DEFAULT_LIMIT : readCount('--limit', limit, 1);
-}
-
-function toLines(records: PlantRecord[]): string {
-  return records.map(jsonLine).join('');
+  function toLines(records: PlantRecord[]): string {
+    return records.map((record) => jsonLine(stdout, record)).join('');
+  }
 }

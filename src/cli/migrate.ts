@@ -2,15 +2,40 @@
 // change log and its tokens, and proof that both hold the same.
 
 import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
 import { describeDatabase, readDatabase } from '../config/config.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
-import { loadCopy, PASSES } from '../storage/postgres/load-copy.ts';
-import { openDump } from '../storage/sqlite/dump.ts';
+import type { CommandIo } from './command-io.ts';
+import { examples } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
 
-export async function migrate(options: { from: string; to: string }): Promise<void> {
+interface MigrateOptions {
+  from: string;
+  to: string;
+}
+
+export function declareMigrate(program: Command, io: CommandIo): void {
+  program
+    .command('migrate')
+    .description('copy a whole store from SQLite into PostgreSQL, and prove that both hold the same')
+    .requiredOption('--from <url>', 'sqlite:PATH; a server may go on using it')
+    .requiredOption('--to <url>', 'postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or a copy from before')
+    .addHelpText(
+      'after',
+      `
+Plants come with their versions and times, the change log with its numbers,
+tokens as they are. Run it while the old server works, then stop that server and
+run it again: only what has come since is brought over, though both sides are
+read and compared as a whole. Then start servers with DATABASE_URL set to the
+new one. What it prints is words on a terminal, JSON when piped.
+${examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db/plants')}`,
+    )
+    .action((options: MigrateOptions) => migrate(io, options));
+}
+
+async function migrate(io: CommandIo, options: MigrateOptions): Promise<void> {
   const [from, to] = [readDatabase(options.from, {}, '--from'), readDatabase(options.to, {}, '--to')];
   if (from.kind !== 'sqlite' || to.kind !== 'postgres') {
     throw new UsageError(
@@ -18,13 +43,15 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
     );
   }
   if (!existsSync(from.path)) throw new UserError(`There is no database at ${from.path}`);
+  const { openDump } = await import('../storage/sqlite/dump.ts');
+  const { loadCopy, PASSES } = await import('../storage/postgres/load-copy.ts');
   const dump = openDump(from.path);
   const { plants, changes } = dump.counts;
-  const progress = startProgress('Copying', PASSES * (plants + changes), 'rows');
+  const progress = startProgress(io.stderr, 'Copying', PASSES * (plants + changes), 'rows');
   let done = 0;
-  onInterrupt(() => {
+  onInterrupt(io, () => {
     progress.stop();
-    process.stderr.write('Stopped: run it again to go on; until then no server starts on the new database\n');
+    io.stderr.write('Stopped: run it again to go on; until then no server starts on the new database\n');
   });
   try {
     const both = await loadCopy(to.url, dump, () => {
@@ -33,6 +60,7 @@ export async function migrate(options: { from: string; to: string }): Promise<vo
     progress.stop();
     const [p, c] = [both.plants, both.changes].map((count) => count.toLocaleString('en'));
     report(
+      io.stdout,
       `${p} plants and ${c} changes are in ${describeDatabase(to)}, and tokens and webhooks\n` +
         `Both hold the same up to change ${dump.lastSeq} (SHA-256 ${both.sha256})`,
       { ...both, lastChange: dump.lastSeq },

@@ -1,35 +1,61 @@
 // plant-store add | get | edit | rm, on a running server.
 
+import { type Command, Option } from 'commander';
 import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.ts';
-import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { UsageError } from '../lib/user-error.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { examples, withConfig } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './numbers.ts';
-import { READS, type ServerOptions, withServer } from './remote.ts';
-import { describePlant } from './terminal/plant-table.ts';
+import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson } from './terminal/report.ts';
 import { writeOut } from './terminal/write-out.ts';
+
+const ID = ['<id>', 'of the plant: any whole number of 64 bits, also a negative one'] as const;
+const JSON_OPTION = ['--json', 'as JSON, which is the default when piped'] as const;
+const IF_VERSION = ['--if-version <n>', 'only if the plant is at this version, as "get" shows it'] as const;
 
 interface Options extends ServerOptions {
   json?: boolean;
   ifVersion?: string;
 }
 
-export async function addPlant(
-  config: Config,
+export function declareAdd(program: Command, io: CommandIo): void {
+  program
+    .command('add')
+    .description('store a plant; the same once more changes nothing')
+    .argument(...ID)
+    .argument('<name>', 'any text; before one that begins with a dash write --')
+    .option('--tag <tag>', 'what type of plant it is')
+    .option('--replace', 'also if the id belongs to another plant, which is then gone')
+    .addOption(urlOption())
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      examples(
+        'plant-store add 7 "Monstera deliciosa" --tag tropical',
+        'plant-store add 7 "Monstera adansonii" --replace',
+        'plant-store add 8 -- -odd-name-',
+      ),
+    )
+    .action(withConfig(io, addPlant));
+}
+
+async function addPlant(
+  context: CommandContext,
   idText: string,
   name: string,
   options: Options & { tag?: string; replace?: true },
 ): Promise<void> {
   const id = readPlantId(idText);
   const plant = { name, ...(options.tag !== undefined && { tag: options.tag }) };
-  await withServer(config, options, async (client) => {
-    if (options.replace) return showVersion(await client.put(id, plant), options, 'is stored');
+  await withServer(context, options, async (client) => {
+    if (options.replace) return showVersion(context, await client.put(id, plant), options, 'is stored');
     const { seq, replayed } = await client.create({ id, ...plant }).catch(adviseOnTakenId);
     const words = replayed ? 'was there already, the same' : 'is stored';
-    return show(options, `Plant ${id} ${words}\n`, { id, ...plant, version: seq, replayed });
+    return show(context, options, `Plant ${id} ${words}\n`, { id, ...plant, version: seq, replayed });
   });
 
   function adviseOnTakenId(error: unknown): never {
@@ -41,21 +67,64 @@ export async function addPlant(
   }
 }
 
-export async function getPlant(config: Config, idText: string, options: Options): Promise<void> {
-  const id = readPlantId(idText);
-  await withServer(
-    config,
-    options,
-    async (client) => {
-      const { record, seq } = await client.get(id);
-      await show(options, describePlant(record, seq), { ...record, version: seq });
-    },
-    READS,
-  );
+export function declareGet(program: Command, io: CommandIo): void {
+  program
+    .command('get')
+    .description('show a plant')
+    .argument(...ID)
+    .addOption(urlOption())
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      examples(
+        'plant-store get 7',
+        'plant-store get -5',
+        'plant-store get 7 --json',
+        'plant-store get 7 | jq -r .name',
+      ),
+    )
+    .action(withConfig(io, getPlant));
 }
 
-export async function editPlant(
-  config: Config,
+async function getPlant(context: CommandContext, idText: string, options: Options): Promise<void> {
+  const id = readPlantId(idText);
+  const read = async (client: PlantStoreClient) => {
+    const { record, seq } = await client.get(id);
+    const { describePlant } = await import('./terminal/plant-table.ts');
+    await show(context, options, describePlant(record, seq, context.io.stdout), { ...record, version: seq });
+  };
+  await withServer(context, options, read, { isRead: true });
+}
+
+export function declareEdit(program: Command, io: CommandIo): void {
+  program
+    .command('edit')
+    .description('change the name or the tag of a plant')
+    .argument(...ID)
+    .option('--name <name>', 'the new name')
+    .option('--tag <tag>', 'the new tag')
+    .addOption(noTagOption())
+    .option(...IF_VERSION)
+    .addOption(urlOption())
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      examples(
+        'plant-store edit 7 --name "Monstera adansonii"',
+        'plant-store edit 7 --no-tag',
+        'plant-store edit 7 --tag climber --if-version 1042   (which nobody else has changed since)',
+      ),
+    )
+    .action(withConfig(io, editPlant));
+}
+
+/** An option of its own: commander takes it for the negation of --tag, and then the last of both would count. */
+function noTagOption(): Option {
+  return Object.assign(new Option('--no-tag', 'take the tag away'), { negate: false }).conflicts('tag');
+}
+
+async function editPlant(
+  context: CommandContext,
   idText: string,
   options: Options & { name?: string; tag?: string; noTag?: true },
 ): Promise<void> {
@@ -68,24 +137,41 @@ export async function editPlant(
   };
   if (Object.keys(patch).length === 0) throw new UsageError('Say what to change: --name, --tag or --no-tag');
   const condition = readCondition(options);
-  await withServer(config, options, async (client) => {
-    await showVersion(await client.patch(id, patch, condition), options, 'is changed');
+  await withServer(context, options, async (client) => {
+    await showVersion(context, await client.patch(id, patch, condition), options, 'is changed');
   });
 }
 
-/** Goes on after one that is not there; what else happens ends it, after it has told what is done. */
-export async function removePlants(config: Config, idTexts: string[], options: Options): Promise<void> {
+export function declareRemove(program: Command, io: CommandIo): void {
+  program
+    .command('rm')
+    .description('remove plants; their ids are free again')
+    .argument('<id...>', 'of each plant')
+    .option(...IF_VERSION)
+    .addOption(urlOption())
+    .option(...JSON_OPTION)
+    .addHelpText(
+      'after',
+      `
+One that is not there stops none of the others, and the exit status is 3.
+${examples('plant-store rm 7', 'plant-store rm 7 8 -5', 'plant-store rm 7 --if-version 1042')}`,
+    )
+    .action(withConfig(io, removePlants));
+}
+
+/** Continues after a plant that does not exist. Any other failure ends it, once it has printed what is removed. */
+async function removePlants(context: CommandContext, idTexts: string[], options: Options): Promise<void> {
   const ids = idTexts.map(readPlantId);
   const condition = readCondition(options);
   if (condition.ifMatch && ids.length > 1) throw new UsageError('--if-version goes with one id only');
-  await withServer(config, options, async (client) => {
+  await withServer(context, options, async (client) => {
     const removed: bigint[] = [];
     const missing: bigint[] = [];
     try {
       for (const id of ids) ((await isRemoved(client, id, condition)) ? removed : missing).push(id);
     } finally {
       const words = removed.map((id) => `Plant ${id} is removed\n`).join('');
-      if (removed.length + missing.length > 0) await show(options, words, { removed, missing });
+      if (removed.length + missing.length > 0) await show(context, options, words, { removed, missing });
     }
     if (missing.length === 0) return;
     const names = missing.length === 1 ? `the id ${missing}` : `one of the ids ${missing.join(', ')}`;
@@ -107,10 +193,15 @@ function readCondition({ ifVersion }: Options): Precondition {
   return ifVersion === undefined ? {} : { ifMatch: [readCount('--if-version', ifVersion, 1)] };
 }
 
-function showVersion({ record, seq }: Versioned, options: Options, words: string): Promise<void> {
-  return show(options, `Plant ${record.id} ${words}\n`, { ...record, version: seq });
+function showVersion(
+  context: CommandContext,
+  { record, seq }: Versioned,
+  options: Options,
+  words: string,
+): Promise<void> {
+  return show(context, options, `Plant ${record.id} ${words}\n`, { ...record, version: seq });
 }
 
-function show(options: Options, words: string, json: object): Promise<void> {
-  return writeOut([wantsJson(options) ? jsonLine(json) : words]);
+function show({ io: { stdout } }: CommandContext, options: Options, words: string, json: object): Promise<void> {
+  return writeOut(stdout, [wantsJson(stdout, options) ? jsonLine(stdout, json) : words]);
 }

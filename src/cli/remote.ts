@@ -1,62 +1,39 @@
-// How a command talks to a running server: where it is, with which token, and what its refusals mean at a terminal.
+// How a command talks to a running server: where it is, and with which token.
 
-import { type ClientOptions, createClient, type PlantStoreClient } from '../client/client.ts';
-import { BAD_PORT } from '../client/request.ts';
-import { PassingError } from '../client/response.ts';
+import { Option } from 'commander';
+import type { ClientOptions, PlantStoreClient } from '../client/client.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
-import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { PlantStore } from '../domain/plant.ts';
 import { describeUrl } from '../lib/describe-url.ts';
-import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
-import { readServerUrl, requireServerUrl, requireToken } from './server-address.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
+import type { CommandContext } from './command-io.ts';
+import { withStore } from './database-access.ts';
+import { CommandError, EXIT_STATUS } from './exit-status.ts';
 
-/** A person waits. */
+/** Retries of a request, for which a person waits. */
 const RETRIES = 2;
-/** Of failures in which the request did not leave. */
-const NOT_SENT = [
-  BAD_PORT,
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
-
-const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
-/** These come again however often it is tried. */
-const TLS_FAULTS = /^(ERR_SSL_|ERR_TLS_|EPROTO)|CERT|UNABLE_TO_/;
-
-const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
-  not_found: EXIT_STATUS.notFound,
-  id_taken: EXIT_STATUS.conflict,
-  condition_failed: EXIT_STATUS.conflict,
-  no_credentials: EXIT_STATUS.credentials,
-  bad_token: EXIT_STATUS.credentials,
-  scope_missing: EXIT_STATUS.credentials,
-  over_rate: EXIT_STATUS.outOfReach,
-  over_share: EXIT_STATUS.outOfReach,
-  unavailable: EXIT_STATUS.outOfReach,
-};
 
 export interface ServerOptions {
   url?: string;
 }
 
-export interface Asking extends Partial<ClientOptions> {
-  /** Changes nothing, so nothing can be half done. */
-  isRead?: true;
+export interface RemoteOptions extends Partial<ClientOptions> {
+  /** True if the command changes nothing, so that nothing can be half done. */
+  isRead?: boolean;
 }
 
-export const READS: Asking = { isRead: true };
-export const WRITES: Asking = {};
+export function urlOption(): Option {
+  return new Option('--url <url>', 'where the server is (default: PLANT_STORE_URL, or on this machine)');
+}
 
-/** Throws UserError instead of what the client throws. */
+/** Runs `work` with a client. Throws a CommandError instead of what the client throws. */
 export async function withServer<T>(
-  config: Config,
+  { config }: CommandContext,
   options: ServerOptions,
   work: (client: PlantStoreClient, url: string) => Promise<T>,
-  { isRead, ...clientOptions }: Asking = WRITES,
+  { isRead = false, ...clientOptions }: RemoteOptions = {},
 ): Promise<T> {
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
   if (config.clientToken === undefined) {
@@ -65,86 +42,56 @@ export async function withServer<T>(
       EXIT_STATUS.credentials,
     );
   }
+  const { createClient } = await import('../client/client.ts');
   const client = createClient({ url, token: requireToken(config.clientToken), retries: RETRIES, ...clientOptions });
   try {
     return await work(client, showUrl(url));
   } catch (error) {
-    throw error instanceof PlantStoreError ? toCommandError(error, url, isRead) : error;
+    if (!(error instanceof PlantStoreError)) throw error;
+    const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
+    throw new CommandError(explainFailure(error, showUrl(url), isRead), statusOfFailure(error));
   }
 }
 
-function toCommandError(error: PlantStoreError, url: string, isRead = false): CommandError {
-  const isHopeless = isSilence(error) && codesOf(error).some((code) => TLS_FAULTS.test(code));
-  return new CommandError(explain(error, url, isRead), isHopeless ? EXIT_STATUS.failed : STATUSES[error.code]);
-}
-
-function isSilence(error: PlantStoreError): boolean {
-  return error instanceof PassingError && error.cause !== undefined;
-}
-
-/** What it means for whoever called a command. */
-export function explain(error: PlantStoreError, fullUrl: string, isRead = false): string {
-  const said = error.message;
-  const url = showUrl(fullUrl);
-  return isSilence(error) ? onSilence() : `${said}${adviceOn(error.code)}`;
-
-  function onSilence(): string {
-    const reason = said.replace(/^No answer from the plant store: /, '');
-    const codes = codesOf(error);
-    if (codes.some((code) => NO_TLS.test(code))) {
-      return `No TLS is spoken at ${url}: does its address begin with http://?`;
-    }
-    const fault = codes.find((code) => TLS_FAULTS.test(code));
-    if (fault) return `No TLS with ${url} (${fault}): ${adviceOnTls(fault)}`;
-    if (wasSent(codes)) {
-      const isCut = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
-      const hint = isCut ? ', or with https:// if it speaks TLS' : '';
-      return `${said} (at ${url}): try again${hint}${isRead ? '' : '; what was to be changed may be changed'}`;
-    }
-    return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
+/** Runs `work` on the database, or with a URL on the server that is there, which knows the author by its token. */
+export async function withPlants<T>(
+  config: Config,
+  url: string | undefined,
+  { isRead }: { isRead: boolean },
+  work: (store: PlantStore) => Promise<T>,
+): Promise<T> {
+  if (url === undefined) return withStore(config, work);
+  readServerUrl(url);
+  if (config.clientToken === undefined) {
+    throw new UsageError('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave');
   }
-
-  function adviceOn(code: ErrorCode): string {
-    switch (code) {
-      case 'bad_token':
-        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create --name NAME" makes one, in the folder or with the DATABASE_URL of the server)`;
-      case 'scope_missing':
-        return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create" takes --scopes)`;
-      case 'no_such_path':
-        return ` (at ${url}: does the address lack a base path?)`;
-      case 'changes_pruned':
-        return '; without --after it shows what comes from now on';
-      case 'unavailable':
-        return ` (at ${url})`;
-      default:
-        return '';
-    }
+  const { createClient } = await import('../client/client.ts');
+  try {
+    return await work(createClient({ url, token: requireToken(config.clientToken) }));
+  } catch (error) {
+    if (!(error instanceof PlantStoreError)) throw error;
+    const { explainFailure } = await import('./remote-failure.ts');
+    throw new UserError(explainFailure(error, showUrl(url), isRead));
   }
 }
 
-function adviceOnTls(fault: string): string {
-  if (fault.includes('ALTNAME')) return 'its certificate is for another name, which the address must have';
-  if (fault.includes('EXPIRED')) return 'its certificate has expired';
-  if (fault.startsWith('ERR_SSL_')) return 'the two have no version or cipher in common';
-  return 'its certificate is not trusted; NODE_EXTRA_CA_CERTS=FILE names the one that it is signed with';
+function readServerUrl(text: string): string {
+  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
+  throw new UsageError('--url takes the address of a server, such as http://127.0.0.1:3000');
 }
 
-/** Without a password. */
+function requireServerUrl({ serverUrl }: Config): string {
+  if (serverUrl !== undefined) return serverUrl;
+  throw new UsageError('PORT is 0, which is any free port: say with --url or PLANT_STORE_URL where the server is');
+}
+
+/** Any other character cannot be in a header. */
+function requireToken(token: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new UsageError('PLANT_STORE_TOKEN has a character that no token has: set it again');
+}
+
+/** Returns a URL without its password. */
 function showUrl(url: string): string {
   return describeUrl(url).replace(/\/$/, '');
-}
-
-function wasSent(codes: string[]): boolean {
-  return !codes.some((code) => NOT_SENT.includes(code));
-}
-
-/** Of what the network, TLS or Node has said. */
-function codesOf({ cause }: PlantStoreError): string[] {
-  const given = ((cause as Error | undefined)?.cause ?? {}) as {
-    message?: string;
-    code?: string;
-    errors?: { code?: string }[];
-  };
-  const codes = [given.message === BAD_PORT ? BAD_PORT : given.code, ...(given.errors ?? []).map(({ code }) => code)];
-  return codes.filter((code) => code !== undefined);
 }

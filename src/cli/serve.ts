@@ -1,14 +1,15 @@
-// The service as a process: its signals, its banner and its exit status.
+// plant-store serve: the service as a process, with its signals, its banner and its exit status.
 
+import type { Command } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { type Config, describeDatabase } from '../config/config.ts';
+import { describeDatabase } from '../config/config.ts';
 import { SCOPES } from '../domain/names.ts';
-import { issueToken } from '../domain/token.ts';
-import { TIMEOUTS } from '../http/core/timeouts.ts';
-import { createLog } from '../observability/log.ts';
-import { type Service, startService } from '../service/start-service.ts';
+import type { Service } from '../service/start-service.ts';
 import { banner } from './banner.ts';
+import type { CommandContext, CommandIo, Output } from './command-io.ts';
+import { examples, withConfig } from './declare.ts';
+import { endBySignal } from './interrupt.ts';
 
 /** Time after which the process kills itself, whatever the disk is waiting for. */
 const STOP_WITHIN_MS = 9500;
@@ -19,17 +20,41 @@ const ORPHAN_CHECK_MS = 500;
  */
 const ECHO_MS = 500;
 
-export async function serve(config: Config): Promise<void> {
+export function declareServe(program: Command, io: CommandIo): void {
+  program
+    .command('serve')
+    .description('start the service (stop it with Ctrl-C or SIGTERM)')
+    .addHelpText(
+      'after',
+      `
+Where it listens, what it stores in and all else is set in the environment:
+"plant-store settings" lists it. The first start on a terminal shows a token.
+${examples(
+  'plant-store serve',
+  'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',
+  'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
+)}`,
+    )
+    .action(withConfig(io, serve));
+}
+
+async function serve({ io, config }: CommandContext): Promise<void> {
+  const [{ createLog }, { startService }, { TIMEOUTS }] = await Promise.all([
+    import('../observability/log.ts'),
+    import('../service/start-service.ts'),
+    import('../http/core/timeouts.ts'),
+  ]);
   const observe = createLog(config.logLevel, OWN_COMMAND);
-  process.on('uncaughtException', (error) => {
+  io.on('uncaughtException', (error: Error) => {
     observe({ kind: 'bug', error });
     process.exit(1);
   });
   let stoppingSinceMs: number | undefined;
   let service: Service | undefined;
-  for (const signal of findTerminal() ? ['SIGTERM', 'SIGINT', 'SIGHUP'] : ['SIGTERM', 'SIGINT']) {
-    process.on(signal, () => {
-      if (service === undefined) endBy(signal);
+  const terminal = findTerminal(io);
+  for (const signal of terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const)) {
+    io.on(signal, () => {
+      if (service === undefined) endBySignal(signal);
       else if (isImpatient()) killNow();
       else void stop(signal, 0);
     });
@@ -38,11 +63,11 @@ export async function serve(config: Config): Promise<void> {
   service = await starting;
   const { url, store, isFirstStart } = service;
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
-  const terminal = findTerminal();
   if (terminal) terminal.write(await welcome());
   else if (isFirstStart) observe({ kind: 'no_token' });
 
   async function welcome(): Promise<string> {
+    const { issueToken } = await import('../domain/token.ts');
     const first = isFirstStart
       ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
       : undefined;
@@ -64,20 +89,14 @@ export async function serve(config: Config): Promise<void> {
   }
 }
 
-/** Ends the process as the signal does where no handler is there. */
-function endBy(signal: string): void {
-  process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
-}
-
 /** process.exit() would wait for the writer thread, and that for the disk. Every commit survives the signal. */
 function killNow(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
 /** A secret goes to a terminal only: piped output ends up in a file. Under nohup there is none, and SIGHUP means nothing. */
-function findTerminal(): NodeJS.WriteStream | undefined {
-  return [process.stdout, process.stderr].find((stream) => stream.isTTY);
+function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
+  return [stdout, stderr].find(({ isTTY }) => isTTY);
 }
 
 /** A signal to npm ends the shell between npm and this process, and the shell does not pass it on. */

@@ -10,14 +10,11 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, before, suite, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { onTerminal, piped, typeInto } from '../../testing/command-line.ts';
+import { onTerminal, piped, runInProcess, typeInto } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
 import { createClient } from '../client/client.ts';
 import { displayWidth } from '../lib/safe-text.ts';
-import { UserError } from '../lib/user-error.ts';
-import { exitStatusOf } from './exit-status.ts';
-import { createProgram } from './program.ts';
 
 const MAX = '9223372036854775807';
 const MIN = '-9223372036854775808';
@@ -37,22 +34,11 @@ async function json(...args: string[]) {
   return stdout;
 }
 
-/** In this process, which costs a tenth of another one; `main.ts` prints the message and ends with the status. */
 async function refused(args: string[], status: number, words: RegExp, other: Record<string, string> = {}) {
-  const before = { ...process.env };
-  Object.assign(process.env, env, other);
-  try {
-    await createProgram('0.0.0').parseAsync(args, { from: 'user' });
-    assert.fail(`${args.join(' ')} is not refused`);
-  } catch (error) {
-    assert.ok(error instanceof UserError, String(error));
-    assert.match(error.message, words);
-    assert.doesNotMatch(error.message, /\n/);
-    assert.equal(exitStatusOf(error), status);
-  } finally {
-    for (const name of Object.keys({ ...env, ...other })) delete process.env[name];
-    Object.assign(process.env, before);
-  }
+  const run = await runInProcess(args, { env: { ...env, ...other } });
+  assert.deepEqual([run.status, run.stdout], [status, '']);
+  assert.match(run.stderr, /^plant-store: [^\n]+\n$/);
+  assert.match(run.stderr.slice('plant-store: '.length, -1), words);
 }
 
 suite('piped', () => {

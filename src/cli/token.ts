@@ -1,85 +1,140 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
-import { type Config, readRate } from '../config/config.ts';
+import type { Command } from 'commander';
+import { readRate } from '../config/config.ts';
 import { SCOPES, type Scope } from '../domain/names.ts';
-import {
-  type DescribedToken,
-  describeToken,
-  issueToken,
-  isTokenName,
-  NAME_FORM,
-  renewSecret,
-  type Token,
-} from '../domain/token.ts';
+import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
 import { toSafeJson } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
 import { newStorePath, requireDatabase, withStore } from './database-access.ts';
+import { examples, FixedOption, withConfig } from './declare.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 
-export async function createToken(
-  config: Config,
+const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
+
+export function declareToken(program: Command, io: CommandIo): void {
+  const token = program
+    .command('token')
+    .description('make, list, renew and revoke the tokens that clients send')
+    .addHelpText('after', examples('plant-store token create --name shop', 'plant-store token list'));
+
+  token
+    .command('create')
+    .description('make a token and print its secret, which is shown only now')
+    .requiredOption('--name <name>', 'who will use it')
+    .addOption(
+      new FixedOption('--scopes <list>', 'of plants:read, plants:write and admin', SCOPES, { isList: true }).default(
+        'plants:read,plants:write',
+      ),
+    )
+    .option('--expires <time>', 'after 30m, 12h, 90d or 4w (default: never)')
+    .option('--rate <rate>', 'how often it may ask at most: 100/s, 600/m or 5000/h (default: no limit)')
+    .addHelpText(
+      'after',
+      examples(
+        'plant-store token create --name shop',
+        'plant-store token create --name importer --scopes plants:write --expires 90d',
+        'plant-store token create --name stranger --scopes plants:read --rate 10/s',
+        'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
+      ),
+    )
+    .action(withConfig(io, createToken));
+
+  token
+    .command('list')
+    .description('show all tokens, never their secrets')
+    .option('--json', 'as JSON, which is the default when piped')
+    .addHelpText('after', examples('plant-store token list', "plant-store token list | jq -r '.[].name'"))
+    .action(withConfig(io, listTokens));
+
+  token
+    .command('rotate')
+    .description('give a token a new secret and print it; for a while the old one is taken, too')
+    .argument(...TOKEN_ID)
+    .option('--grace <time>', 'for how long: 30m, 12h, 7d; 0 ends the old secret now', '24h')
+    .addHelpText(
+      'after',
+      examples(
+        'plant-store token rotate tok_…',
+        'plant-store token rotate tok_… --grace 0   (the old secret has leaked)',
+      ),
+    )
+    .action(withConfig(io, rotateToken));
+
+  token
+    .command('revoke')
+    .description('end a token; a running server refuses it within a second')
+    .argument(...TOKEN_ID)
+    .option('--force', 'also the last one that is active with the scope admin')
+    .addHelpText('after', examples('plant-store token revoke tok_…'))
+    .action(withConfig(io, revokeToken));
+}
+
+async function createToken(
+  { io, config }: CommandContext,
   options: { name: string; scopes: string; expires?: string; rate?: string },
 ): Promise<void> {
+  const { issueToken, isTokenName, NAME_FORM } = await import('../domain/token.ts');
+  if (!isTokenName(options.name)) throw new UsageError(`--name takes ${NAME_FORM}`);
   const nowMs = Date.now();
   const wanted = {
-    name: readName(options.name),
+    name: options.name,
     scopes: readScopes(options.scopes),
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
   const newPath = newStorePath(config);
-  await withStore(config, async (store) => reportSecret(await issueToken(store, wanted, nowMs)));
-  if (newPath) process.stderr.write(`Made a new store at ${newPath}\n`);
+  await withStore(config, async (store) => reportSecret(io, await issueToken(store, wanted, nowMs)));
+  if (newPath) io.stderr.write(`Made a new store at ${newPath}\n`);
 }
 
-export async function listTokens(config: Config, options: { json?: boolean }): Promise<void> {
+async function listTokens({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
   requireDatabase(config);
-  await withStore(config, async (store) => {
-    const tokens = (await store.listTokens()).map((token) => describeToken(token, Date.now()));
-    process.stdout.write(wantsJson(options) ? `${toSafeJson(JSON.stringify(tokens, null, 2))}\n` : print(tokens));
-  });
+  const tokens = await withStore(config, (store) => store.listTokens());
+  const shown = await Promise.all(tokens.map(describe));
+  const isJson = wantsJson(io.stdout, options);
+  io.stdout.write(isJson ? `${toSafeJson(JSON.stringify(shown, null, 2))}\n` : print(shown));
 }
 
-export async function rotateToken(config: Config, id: string, options: { grace: string }): Promise<void> {
+async function rotateToken({ io, config }: CommandContext, id: string, options: { grace: string }): Promise<void> {
   const graceMs = options.grace === '0' ? 0 : readDuration('--grace', options.grace);
-  requireId(id);
+  requireTokenId(id);
   requireDatabase(config);
-  await withStore(config, async (store) => {
-    const rotated = await renewSecret(store, id, Date.now(), graceMs);
-    reportSecret(rotated);
-    if (process.stderr.isTTY && graceMs > 0) {
-      const until = shortTime(describeToken(rotated.token, Date.now()).rotating, '');
-      process.stderr.write(`The old secret is taken, too, until ${until}\n`);
-    }
-  });
+  const { renewSecret } = await import('../domain/token.ts');
+  const rotated = await withStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
+  await reportSecret(io, rotated);
+  if (io.stderr.isTTY && graceMs > 0) {
+    const until = shortTime((await describe(rotated.token)).rotating, '');
+    io.stderr.write(`The old secret is taken, too, until ${until}\n`);
+  }
 }
 
-export async function revokeToken(config: Config, id: string, options: { force?: true }): Promise<void> {
-  requireId(id);
+async function revokeToken({ io, config }: CommandContext, id: string, options: { force?: true }): Promise<void> {
+  requireTokenId(id);
   requireDatabase(config);
   await withStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
-  if (process.stderr.isTTY) process.stderr.write(`Token ${id} is revoked\n`);
+  if (io.stderr.isTTY) io.stderr.write(`Token ${id} is revoked\n`);
 }
 
-/** The secret alone goes to standard output. */
-function reportSecret({ token, secret }: { token: Token; secret: string }): void {
-  process.stdout.write(`${secret}\n`);
-  if (!process.stderr.isTTY) return;
-  const { id, scopes, expires, rate } = describeToken(token, Date.now());
+/** Prints the secret alone on standard output. */
+async function reportSecret({ stdout, stderr }: CommandIo, made: { token: Token; secret: string }): Promise<void> {
+  stdout.write(`${made.secret}\n`);
+  if (!stderr.isTTY) return;
+  const { id, scopes, expires, rate } = await describe(made.token);
   const limit = rate === undefined ? '' : `; ${rate} at most`;
-  process.stderr.write(`${id}: ${scopes.join(', ')}${limit}; expires: ${shortTime(expires, 'never')}\n`);
-  process.stderr.write('The secret above is shown only now, so keep it\n');
+  stderr.write(`${id}: ${scopes.join(', ')}${limit}; expires: ${shortTime(expires, 'never')}\n`);
+  stderr.write('The secret above is shown only now, so keep it\n');
 }
 
-function requireId(id: string): void {
+async function describe(token: Token): Promise<DescribedToken> {
+  return (await import('../domain/token.ts')).describeToken(token, Date.now());
+}
+
+function requireTokenId(id: string): void {
   if (!/^tok_\w+$/.test(id)) throw new UsageError('An id begins with tok_: "token list" shows it'); // not echoed: it may be a secret
-}
-
-function readName(text: string): string {
-  if (isTokenName(text)) return text;
-  throw new UsageError(`--name takes ${NAME_FORM}`);
 }
 
 function readScopes(text: string): Scope[] {

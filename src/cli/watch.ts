@@ -1,51 +1,72 @@
 // plant-store watch: the change log of a running server as it grows. Ctrl-C is how it is meant to end.
 
+import type { Command } from 'commander';
 import type { Change, PlantStoreClient } from '../client/client.ts';
-import type { Config } from '../config/config.ts';
-import { toSafeText } from '../lib/safe-text.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { examples, withConfig } from './declare.ts';
 import { readCount } from './numbers.ts';
-import { READS, type ServerOptions, withServer } from './remote.ts';
-import { describeChange } from './terminal/plant-table.ts';
+import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson } from './terminal/report.ts';
 import { writeOut } from './terminal/write-out.ts';
 
-const USUAL_WIDTH = 80;
+const DEFAULT_WIDTH = 80;
 
 interface WatchOptions extends ServerOptions {
   after?: string;
   json?: boolean;
 }
 
-export async function watchChanges(config: Config, options: WatchOptions): Promise<void> {
+export function declareWatch(program: Command, io: CommandIo): void {
+  program
+    .command('watch')
+    .description('show each change when it happens, until Ctrl-C')
+    .option('--after <seq>', 'first those that came after this one; 0 is all there are (default: only new ones)')
+    .addOption(urlOption())
+    .option('--json', 'as JSON, a change a line, which is the default when piped')
+    .addHelpText(
+      'after',
+      `
+When the server goes away it waits until it is back, and goes on where it was:
+none is left out.
+${examples(
+  'plant-store watch',
+  'plant-store watch --after 1042',
+  'plant-store watch | jq --unbuffered -r \'select(.type == "plant.deleted") | .plant.id\'',
+)}`,
+    )
+    .action(withConfig(io, watchChanges));
+}
+
+async function watchChanges(context: CommandContext, options: WatchOptions): Promise<void> {
+  const { io } = context;
+  const { stdout, stderr } = io;
   const wanted = options.after === undefined ? undefined : readCount('--after', options.after, 0);
-  const isJson = wantsJson(options);
+  const isJson = wantsJson(stdout, options);
+  const { toSafeText } = await import('../lib/safe-text.ts');
+  const { describeChange } = await import('./terminal/plant-table.ts');
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
-  process.stdout.once('error', () => stop.abort()); // its reader has gone, which only a write finds out
+  for (const signal of ['SIGINT', 'SIGTERM']) io.once(signal, () => stop.abort());
+  stdout.once('error', () => stop.abort()); // its reader has gone, which only a write finds out
   let isFollowing = false;
   let isLost = false;
 
-  await withServer(
-    config,
-    options,
-    async (client, url) => {
-      const after = await firstAnswer(client, wanted);
-      isFollowing = true;
-      say(wanted === undefined ? `Watching ${url} for changes after ${after}; Ctrl-C ends it` : undefined);
-      await writeOut(printed(client.follow({ after, signal: stop.signal })));
-    },
-    { ...READS, fetch: watchedFetch },
-  ).catch((error) => {
+  const follow = async (client: PlantStoreClient, url: string) => {
+    const after = await firstResponse(client);
+    isFollowing = true;
+    if (wanted === undefined) say(`Watching ${url} for changes after ${after}; Ctrl-C ends it`);
+    await writeOut(stdout, printed(client.follow({ after, signal: stop.signal })));
+  };
+  await withServer(context, options, follow, { isRead: true, fetch: watchedFetch }).catch((error) => {
     if (!stop.signal.aborted) throw error;
   });
 
   async function* printed(changes: AsyncIterable<Change>): AsyncGenerator<string> {
     for await (const change of changes) {
-      yield isJson ? jsonLine(change) : describeChange(change, process.stdout.columns || USUAL_WIDTH);
+      yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout.columns || DEFAULT_WIDTH, stdout);
     }
   }
 
-  /** The client connects again by itself; somebody who looks on should know. */
+  /** The client reconnects by itself; somebody who looks on should know. */
   async function watchedFetch(...args: Parameters<typeof fetch>): Promise<Response> {
     try {
       const response = await fetch(...args);
@@ -59,15 +80,15 @@ export async function watchChanges(config: Config, options: WatchOptions): Promi
     }
   }
 
-  function say(words: string | undefined): void {
-    if (words !== undefined && process.stderr.isTTY) process.stderr.write(`${toSafeText(words)}\n`);
+  function say(words: string): void {
+    if (stderr.isTTY) stderr.write(`${toSafeText(words)}\n`);
   }
 
-  /** Following goes on whatever happens, so what is wrong from the start is found before. Gives where to begin. */
-  async function firstAnswer(client: PlantStoreClient, after: number | undefined): Promise<number> {
-    if (after !== undefined) {
-      await client.changes({ after, limit: 1 }, { signal: stop.signal });
-      return after;
+  /** Finds what is wrong from the start, since following never ends by itself. Returns the number to begin after. */
+  async function firstResponse(client: PlantStoreClient): Promise<number> {
+    if (wanted !== undefined) {
+      await client.changes({ after: wanted, limit: 1 }, { signal: stop.signal });
+      return wanted;
     }
     const snapshot = await client.export({ signal: stop.signal }); // it alone tells the number of now
     snapshot.close();

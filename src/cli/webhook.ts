@@ -1,31 +1,65 @@
 // plant-store webhook …, straight on the database; a running server goes by it within a second.
 
-import type { Config } from '../config/config.ts';
+import type { Command } from 'commander';
 import { PlantStoreError } from '../domain/errors.ts';
-import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
-import type { Store } from '../domain/store.ts';
-import {
-  DEFAULT_EVENTS,
-  type Delivery,
-  describeWebhook,
-  mintWebhookId,
-  OLD_SECRET_MS,
-  type StoredWebhook,
-  type Webhook,
-} from '../domain/webhook.ts';
-import { printJson } from '../lib/exact-json.ts';
+import { CHANGE_TYPES, type ChangeType } from '../domain/names.ts';
+import type { StoredWebhook, Webhook } from '../domain/webhook.ts';
 import { UsageError } from '../lib/user-error.ts';
-import { createReceiverClient, toTestResult } from '../webhooks/receiver-client.ts';
-import { mintWebhookSecret, toTestMessage } from '../webhooks/signed-message.ts';
-import { createTargetGuard } from '../webhooks/target-guard.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireDatabase, withStore } from './database-access.ts';
+import { examples, FixedOption, withConfig } from './declare.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
-import { shortTime, timeToSecond, toTable } from './terminal/table.ts';
+import { shortTime, toTable } from './terminal/table.ts';
+import { declareDeliveries } from './webhook-deliveries.ts';
+import { requireWebhookId, WEBHOOK_ID } from './webhook-id.ts';
 
-const MAX_LISTED = 1000;
+export function declareWebhook(program: Command, io: CommandIo): void {
+  const webhook = program
+    .command('webhook')
+    .description('have receivers told of changes, and see what became of it')
+    .addHelpText(
+      'after',
+      examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…'),
+    );
+  declareAdd(webhook, io);
+  declareCare(webhook, io);
+  declareDeliveries(webhook, io);
+  declareTest(webhook, io);
+}
 
-export async function addWebhook(config: Config, url: string, options: { events?: string }): Promise<void> {
+function declareAdd(webhook: Command, io: CommandIo): void {
+  const description = 'of plant.created, plant.updated and plant.deleted, or all';
+  webhook
+    .command('add')
+    .description('make a webhook and print its secret, which is shown only now')
+    .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
+    .addOption(
+      new FixedOption('--events <list>', description, [...CHANGE_TYPES, 'all'], { isList: true }).default(
+        'plant.created',
+      ),
+    )
+    .addHelpText(
+      'after',
+      `
+Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and
+tried again for three days. Give the secret to the receiver, which verifies with
+it what it gets.
+${examples(
+  'plant-store webhook add https://shop.example.com/plants',
+  'plant-store webhook add https://shop.example.com/plants --events all',
+  'WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/',
+)}`,
+    )
+    .action(withConfig(io, addWebhook));
+}
+
+async function addWebhook({ io, config }: CommandContext, url: string, options: { events: string }): Promise<void> {
   const events = readEvents(options.events);
+  const [{ createTargetGuard }, { mintWebhookSecret }, { mintWebhookId }] = await Promise.all([
+    import('../webhooks/target-guard.ts'),
+    import('../webhooks/signed-message.ts'),
+    import('../domain/webhook.ts'),
+  ]);
   const target = await createTargetGuard({ allowPrivate: config.allowPrivateWebhooks })
     .check(url)
     .catch((error: Error) => {
@@ -33,85 +67,107 @@ export async function addWebhook(config: Config, url: string, options: { events?
     });
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
-  const webhook = await inStore(config, (store) => store.addWebhook(wanted));
-  reportSecret(`${webhook.id} is told of ${events.join(', ')} from now on`, described(webhook), secret);
+  requireDatabase(config);
+  const webhook = await withStore(config, (store) => store.addWebhook(wanted));
+  await reportSecret(io, `${webhook.id} is told of ${events.join(', ')} from now on`, webhook, secret);
 }
 
-export async function listWebhooks(config: Config, options: { json?: boolean }): Promise<void> {
-  const webhooks = await inStore(config, (store) => store.listWebhooks());
-  const shown = webhooks.map(described);
-  if (wantsJson(options)) return printList(shown);
-  if (shown.length === 0) {
-    process.stdout.write('No webhooks yet: "webhook add URL" makes one\n');
-    return;
-  }
-  process.stdout.write(
-    toTable(
-      ['ID', 'URL', 'EVENTS', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
-      shown.map(({ id, url, events, status, since, position, reason }) => {
-        return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
-      }),
-    ),
+function declareCare(webhook: Command, io: CommandIo): void {
+  webhook
+    .command('list')
+    .description('show all webhooks, never their secrets')
+    .option('--json', 'as JSON, which is the default when piped')
+    .addHelpText('after', examples('plant-store webhook list'))
+    .action(withConfig(io, listWebhooks));
+
+  webhook
+    .command('remove')
+    .description('end a webhook and forget its deliveries')
+    .argument(...WEBHOOK_ID)
+    .addHelpText('after', examples('plant-store webhook remove whk_…'))
+    .action(withConfig(io, removeWebhook));
+
+  webhook
+    .command('rotate')
+    .description('give a webhook a new secret; for 24 hours the old one signs, too')
+    .argument(...WEBHOOK_ID)
+    .addHelpText('after', examples('plant-store webhook rotate whk_…'))
+    .action(withConfig(io, rotateSecret));
+
+  webhook
+    .command('enable')
+    .description('go on with a webhook that was disabled, with all that has come since')
+    .argument(...WEBHOOK_ID)
+    .addHelpText('after', examples('plant-store webhook enable whk_…'))
+    .action(withConfig(io, enableWebhook));
+}
+
+async function listWebhooks({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
+  requireDatabase(config);
+  const webhooks = await withStore(config, (store) => store.listWebhooks());
+  const shown = await Promise.all(webhooks.map(describe));
+  if (wantsJson(io.stdout, options)) return printList(io.stdout, shown);
+  const table = toTable(
+    ['ID', 'URL', 'EVENTS', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
+    shown.map(({ id, url, events, status, since, position, reason }) => {
+      return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
+    }),
   );
+  io.stdout.write(shown.length === 0 ? 'No webhooks yet: "webhook add URL" makes one\n' : table);
 }
 
-export async function removeWebhook(config: Config, id: string): Promise<void> {
-  await inStore(config, (store) => store.removeWebhook(requireId(id)));
-  if (process.stderr.isTTY) process.stderr.write(`Webhook ${id} is removed\n`);
+async function removeWebhook({ io, config }: CommandContext, id: string): Promise<void> {
+  requireDatabase(config);
+  await withStore(config, (store) => store.removeWebhook(requireWebhookId(id)));
+  if (io.stderr.isTTY) io.stderr.write(`Webhook ${id} is removed\n`);
 }
 
-export async function rotateSecret(config: Config, id: string): Promise<void> {
+async function rotateSecret({ io, config }: CommandContext, id: string): Promise<void> {
+  const [{ mintWebhookSecret }, { OLD_SECRET_MS }] = await Promise.all([
+    import('../webhooks/signed-message.ts'),
+    import('../domain/webhook.ts'),
+  ]);
   const secret = mintWebhookSecret();
-  const webhook = await inStore(config, (store) =>
-    store.rotateSecret(requireId(id), secret, Date.now() + OLD_SECRET_MS),
+  requireDatabase(config);
+  const webhook = await withStore(config, (store) =>
+    store.rotateSecret(requireWebhookId(id), secret, Date.now() + OLD_SECRET_MS),
   );
-  reportSecret('For 24 hours everything is signed with the old secret, too', described(webhook), secret);
+  await reportSecret(io, 'For 24 hours everything is signed with the old secret, too', webhook, secret);
 }
 
-export async function enableWebhook(config: Config, id: string): Promise<void> {
-  const [before, webhook] = await inStore(config, async (store) => {
-    return [await store.getWebhook(requireId(id)), await store.enableWebhook(id, Date.now())] as const;
+async function enableWebhook({ io, config }: CommandContext, id: string): Promise<void> {
+  requireDatabase(config);
+  const [before, webhook] = await withStore(config, async (store) => {
+    return [await store.getWebhook(requireWebhookId(id)), await store.enableWebhook(id, Date.now())] as const;
   });
-  const words = before.disabledMs === null ? 'was not disabled, and' : '';
-  report(`Webhook ${id} ${words} goes on after change ${webhook.position}`.replace('  ', ' '), described(webhook));
+  const words = before.disabledMs === null ? 'was not disabled, and goes on' : 'goes on';
+  report(io.stdout, `Webhook ${id} ${words} after change ${webhook.position}`, await describe(webhook));
 }
 
-export async function listDeliveries(
-  config: Config,
-  id: string,
-  options: { json?: boolean; status?: string; limit: string; before?: string },
-): Promise<void> {
-  const limit = readNumber('--limit', options.limit, MAX_LISTED);
-  const before = options.before === undefined ? undefined : readNumber('--before', options.before);
-  const query = { status: readStatus(options.status), before, limit: limit + 1 };
-  const found = await inStore(config, (store) => store.listDeliveries(requireId(id), query));
-  const deliveries = found.slice(0, limit);
-  if (wantsJson(options)) return printList(deliveries);
-  process.stdout.write(deliveries.length === 0 ? 'No deliveries\n' : toDeliveryTable(deliveries));
-  if (found.length > limit) process.stdout.write(`There are more: add --before ${deliveries.at(-1)?.seq}\n`);
+function declareTest(webhook: Command, io: CommandIo): void {
+  webhook
+    .command('test')
+    .description('send a message now, and tell what came of it')
+    .argument(...WEBHOOK_ID)
+    .addHelpText(
+      'after',
+      `
+It is sent from here, with the settings of this terminal: a server may be in
+another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
+when it was not delivered.
+${examples('plant-store webhook test whk_…')}`,
+    )
+    .action(withConfig(io, testWebhook));
 }
 
-export async function retryDelivery(config: Config, id: string, seq: string): Promise<void> {
-  const number = readNumber('The number of the change', seq);
-  const [delivery, webhook] = await inStore(config, async (store) => {
-    return [await store.retryDelivery(requireId(id), number, Date.now()), await store.getWebhook(id)] as const;
-  });
-  if (process.stdout.isTTY) process.stdout.write(`Change ${seq} is sent again${whenEnabled(webhook)}\n`);
-  else process.stdout.write(`${printJson(delivery)}\n`);
-}
-
-export async function replayChanges(config: Config, id: string, options: { from: string; to?: string }): Promise<void> {
-  const from = readNumber('--from', options.from);
-  const to = options.to === undefined ? undefined : readNumber('--to', options.to);
-  if (to !== undefined && to < from) throw new UsageError('--to must not be before --from');
-  const webhook = await inStore(config, (store) => store.replay(requireId(id), { from, to }, Date.now()));
-  const words = `Changes ${from} to ${to ?? 'the newest'} are sent again${whenEnabled(webhook)}, then what is new`;
-  report(words, described(webhook));
-}
-
-/** Exit status 1 when it was not delivered. */
-export async function testWebhook(config: Config, id: string): Promise<void> {
-  const webhook = await inStore(config, (store) => store.getWebhook(requireId(id)));
+async function testWebhook({ io, config }: CommandContext, id: string): Promise<void> {
+  requireDatabase(config);
+  const webhook = await withStore(config, (store) => store.getWebhook(requireWebhookId(id)));
+  const [{ createReceiverClient, toTestResult }, { toTestMessage }, { createTargetGuard }] = await Promise.all([
+    import('../webhooks/receiver-client.ts'),
+    import('../webhooks/signed-message.ts'),
+    import('../webhooks/target-guard.ts'),
+  ]);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, (error) => {
     throw error;
@@ -120,51 +176,20 @@ export async function testWebhook(config: Config, id: string): Promise<void> {
   receiverClient.close();
   const { delivered, code, error, answer = '', milliseconds } = result;
   const words = delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`;
-  report(answer === '' ? words : `${words}\n${answer}`, result);
-  if (!delivered) process.exitCode = 1;
+  report(io.stdout, answer === '' ? words : `${words}\n${answer}`, result);
+  if (!delivered) io.exitCode = 1;
 }
 
-async function inStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
-  requireDatabase(config);
-  return withStore(config, work);
+async function reportSecret(io: CommandIo, words: string, webhook: StoredWebhook, secret: string): Promise<void> {
+  const text = `${secret}\n${words}\nThe secret above is shown only now, so keep it`;
+  report(io.stdout, text, { ...(await describe(webhook)), secret });
 }
 
-function reportSecret(words: string, webhook: Webhook, secret: string): void {
-  report(`${secret}\n${words}\nThe secret above is shown only now, so keep it`, { ...webhook, secret });
+async function describe(webhook: StoredWebhook): Promise<Webhook> {
+  return (await import('../domain/webhook.ts')).describeWebhook(webhook, Date.now());
 }
 
-function described(webhook: StoredWebhook): Webhook {
-  return describeWebhook(webhook, Date.now());
-}
-
-function whenEnabled({ disabledMs }: StoredWebhook): string {
-  return disabledMs === null ? '' : ' when the webhook is enabled';
-}
-
-function toDeliveryTable(deliveries: Delivery[]): string {
-  return toTable(
-    ['CHANGE', 'EVENT', 'PLANT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT', 'CODE', 'ERROR'],
-    deliveries.map(({ seq, event, plant, status, attempts, time, next, code, error }) => [
-      String(seq),
-      event,
-      String(plant),
-      status,
-      String(attempts),
-      timeToSecond(time),
-      timeToSecond(next),
-      code === undefined ? '-' : String(code),
-      error ?? '',
-    ]),
-  );
-}
-
-function requireId(id: string): string {
-  if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
-  throw new UsageError('An id begins with whk_: "webhook list" shows it');
-}
-
-function readEvents(text: string | undefined): ChangeType[] {
-  if (text === undefined) return DEFAULT_EVENTS;
+function readEvents(text: string): ChangeType[] {
   if (text === 'all') return [...CHANGE_TYPES];
   const wanted = text.split(',').map((event) => event.trim());
   for (const event of wanted) {
@@ -173,16 +198,4 @@ function readEvents(text: string | undefined): ChangeType[] {
     }
   }
   return CHANGE_TYPES.filter((type) => wanted.includes(type));
-}
-
-function readStatus(text: string | undefined): DeliveryStatus | undefined {
-  const known = DELIVERY_STATUSES.find((status) => status === text);
-  if (known || text === undefined) return known;
-  throw new UsageError(`--status takes ${DELIVERY_STATUSES.join(', ')}, not "${text}"`);
-}
-
-function readNumber(what: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
-  const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
-  if (number <= max) return number;
-  throw new UsageError(`${what} must be a number from 1 to ${max}, not "${text}"`);
 }

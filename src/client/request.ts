@@ -5,13 +5,12 @@ import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Precondition, Versions } from '../domain/precondition.ts';
 import { parseJson, printJson } from '../lib/exact-json.ts';
+import { BAD_PORT } from './network-failure.ts';
 import { PassingError, toError, understood } from './response.ts';
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** What Node says of ports that fetch never asks, such as 1 and 6000. */
-export const BAD_PORT = 'bad port';
 /** A longer timer fires at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 

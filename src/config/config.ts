@@ -57,7 +57,7 @@ export interface TlsFiles {
 
 type Environment = Record<string, string | undefined>;
 
-export function readConfig(environment: Environment = process.env): Config {
+export function readConfig(environment: Environment): Config {
   const env: Environment = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   return Object.freeze({
     host: readHost(env.HOST ?? '127.0.0.1'),
@@ -104,7 +104,7 @@ function readServerUrl(env: Environment): string | undefined {
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** `name` is where the URL comes from: a variable, or an option of a command. */
-export function readDatabase(text: string, env: Environment = process.env, name = 'DATABASE_URL'): Database {
+export function readDatabase(text: string, env: Environment, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
     if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
       // not echoed: a URL may hold a password

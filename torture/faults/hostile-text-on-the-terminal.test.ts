@@ -51,13 +51,13 @@ fault({
     },
     'one that prints why a command failed as it is': {
       changes: [
-        ['src/main.ts', 'toSafeText(line)', 'line'],
-        ['src/main.ts', `  const { toSafeText } = await import('./lib/safe-text.ts');\n`, ''],
+        ['src/cli/run.ts', 'toSafeText(line)', 'line'],
+        ['src/cli/run.ts', `  const { toSafeText } = await import('../lib/safe-text.ts');\n`, ''],
       ],
       caught: /^commands on (a hostile server|the database) have/,
     },
     'one that exports to a terminal as to a file': {
-      change: ['src/cli/export.ts', 'process.stdout.isTTY ? shown(texts, format) : texts', 'texts'],
+      change: ['src/cli/export.ts', 'io.stdout.isTTY ? toSafeTexts(texts, format) : texts', 'texts'],
       caught: /^commands on a hostile server have/,
     },
     'one that reports in words as they are': {

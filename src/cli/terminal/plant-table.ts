@@ -3,6 +3,7 @@
 import { styleText } from 'node:util';
 import type { Change, PlantRecord } from '../../client/client.ts';
 import { cutToWidth, displayWidth, padToWidth, toSafeText } from '../../lib/safe-text.ts';
+import type { Output } from '../command-io.ts';
 import { shortTime, timeToSecond } from './table.ts';
 
 const GAP = '  ';
@@ -17,7 +18,7 @@ const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
 ]);
 
 /** Page by page: columns may become wider on the way, never narrower. The heading comes with the first page. */
-export function createPlantTable(terminalWidth: number): (records: PlantRecord[]) => string {
+export function createPlantTable(terminalWidth: number, stream: Output): (records: PlantRecord[]) => string {
   const widths = { id: 2, name: 4, tag: 3 };
   let isFirst = true;
   let hasTime = true;
@@ -39,17 +40,24 @@ export function createPlantTable(terminalWidth: number): (records: PlantRecord[]
     const cells = (id: string, name: string, tag: string) =>
       [padToWidth(widths.id, id), cutAndPad(nameWidth, name), cutAndPad(tagWidth, tag)].join(GAP) +
       (hasTime ? GAP : '');
-    const heading = isFirst ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}${hasTime ? 'UPDATED' : ''}`)}\n` : '';
+    const heading = isFirst
+      ? `${styleText('dim', `${cells('ID', 'NAME', 'TAG')}${hasTime ? 'UPDATED' : ''}`, { stream })}\n`
+      : '';
     isFirst = false;
     const lines = rows.map(
-      ({ id, name, tag, updated }) => `${cells(id, name, tag)}${hasTime ? styleText('dim', updated) : ''}\n`,
+      ({ id, name, tag, updated }) =>
+        `${cells(id, name, tag)}${hasTime ? styleText('dim', updated, { stream }) : ''}\n`,
     );
     return heading + lines.join('');
   };
 }
 
 /** Whole, however long it is. */
-export function describePlant({ id, name, tag, created, updated }: PlantRecord, version: number): string {
+export function describePlant(
+  { id, name, tag, created, updated }: PlantRecord,
+  version: number,
+  stream: Output,
+): string {
   const rows: [string, string | undefined][] = [
     ['Id', String(id)],
     ['Name', quotedIfEmpty(name)],
@@ -60,19 +68,19 @@ export function describePlant({ id, name, tag, created, updated }: PlantRecord, 
   ];
   return rows
     .filter(([, text]) => text !== undefined)
-    .map(([label, text]) => `${styleText('dim', label.padEnd('Version'.length))}${GAP}${text}\n`)
+    .map(([label, text]) => `${styleText('dim', label.padEnd('Version'.length), { stream })}${GAP}${text}\n`)
     .join('');
 }
 
 /** One line, as it comes: the widths of those to come are not known. */
-export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number): string {
+export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number, stream: Output): string {
   const [colour, word] = ACTIONS.get(type) ?? ['dim', toSafeText(String(type))]; // a newer server may have others
   const start = `${toSafeText(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
   const id = String(plant.id);
   const tag = plant.tag === undefined ? '' : ` (${toSafeText(String(plant.tag))})`;
   const left = terminalWidth - displayWidth(start) - displayWidth(word) - id.length - 2 * GAP.length;
   const text = cutToWidth(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
-  return `${styleText('dim', start)}${styleText(colour, word)}${GAP}${id}${GAP}${text}\n`;
+  return `${styleText('dim', start, { stream })}${styleText(colour, word, { stream })}${GAP}${id}${GAP}${text}\n`;
 }
 
 function quotedIfEmpty(text: string): string {

@@ -1,76 +1,66 @@
-// How far a long piece of work is: a bar on a terminal, now and then a line otherwise. On standard error, since
+// The progress of a long command: a bar on a terminal, a line every 5 s otherwise. It goes to standard error, since
 // standard output may be the result.
 
-import progress from 'cli-progress';
 import { toSafeText } from '../../lib/safe-text.ts';
+import type { Output } from '../command-io.ts';
 
+const REDRAW_MS = 100;
 const LINE_EVERY_MS = 5000;
+const BAR_WIDTH = 30;
+const ERASE_LINE = '\r\x1b[K';
+/** Hides the cursor, and cuts a bar that is wider than the terminal instead of wrapping it. */
+const BEGIN_BAR = '\x1b[?25l\x1b[?7l';
+const END_BAR = `${ERASE_LINE}\x1b[?7h\x1b[?25h`;
 
 export interface Progress {
-  /** `done` of the total, in whatever that is counted; `plants` so far. */
-  update(done: number, plants: number): void;
-  /** A line of its own, above the bar; it may hold words of strangers. */
+  /** `done` is a part of the total, in its unit; `count` is the number of plants or rows so far. */
+  update(done: number, count: number): void;
+  /** Prints a line above the bar. The line may hold text of strangers. */
   say(line: string): void;
   stop(): void;
 }
 
-/** Without a total nobody knows how long it takes. */
-export function startProgress(verb: string, total: number | undefined, unit = 'plants'): Progress {
+/** Without a total, neither the share nor the time left is known. */
+export function startProgress(output: Output, verb: string, total: number | undefined, unit = 'plants'): Progress {
   const startMs = performance.now();
-  return process.stderr.isTTY ? bar() : lines();
+  const isBar = output.isTTY === true;
+  let shownMs = isBar ? Number.NEGATIVE_INFINITY : startMs;
+  let isStopped = false;
+  if (isBar) output.write(BEGIN_BAR);
+  update(0, 0);
+  return { update, say, stop };
 
-  function bar(): Progress {
-    const shown = new progress.SingleBar({
-      format: total ? `${verb} {bar} {percentage} % | {plants} | {rate} | {left} left` : `${verb} {plants} | {rate}`,
-      stream: process.stderr,
-      barsize: 30,
-      hideCursor: true,
-      clearOnComplete: true,
-      stopOnComplete: false,
-    });
-    // What it prints goes on below: the place where the bar began may be anywhere by then.
-    Object.assign(shown, { terminal: Object.assign(terminalOf(shown), { cursorSave() {}, cursorRestore() {} }) });
-    shown.start(total ?? 1, 0, describe(0, 0));
-    return {
-      update: (done, plants) => shown.update(total ? done : 0, describe(done, plants)),
-      say: (line) => process.stderr.write(`\r\x1b[K${toSafeText(line)}\n`),
-      stop: () => shown.stop(),
-    };
+  function update(done: number, count: number): void {
+    const nowMs = performance.now();
+    if (isStopped || nowMs - shownMs < (isBar ? REDRAW_MS : LINE_EVERY_MS)) return;
+    shownMs = nowMs;
+    const seconds = (nowMs - startMs) / 1000;
+    const counted = `${count.toLocaleString('en')} ${unit}`;
+    const rate = `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
+    const left = total && done > 0 ? printSeconds(Math.ceil((seconds * (total - done)) / done)) : '?';
+    const share = Math.min(1, done / (total ?? 1));
+    const percent = Math.floor(100 * share);
+    if (!isBar) {
+      output.write(`${verb}: ${total ? `${percent} %, ` : ''}${counted}, ${rate}${total ? `, ${left} left` : ''}\n`);
+    } else if (total) {
+      const bar = '='.repeat(Math.round(share * BAR_WIDTH)).padEnd(BAR_WIDTH, '-');
+      output.write(`${ERASE_LINE}${verb} ${bar} ${percent} % | ${counted} | ${rate} | ${left} left`);
+    } else {
+      output.write(`${ERASE_LINE}${verb} ${counted} | ${rate}`);
+    }
   }
 
-  function lines(): Progress {
-    let saidMs = startMs;
-    return {
-      update(done, plants) {
-        if (performance.now() - saidMs < LINE_EVERY_MS) return;
-        saidMs = performance.now();
-        const shown = describe(done, plants);
-        const share = total ? `${Math.floor((100 * done) / total)} %, ` : '';
-        const left = total ? `, ${shown.left} left` : '';
-        process.stderr.write(`${verb}: ${share}${shown.plants}, ${shown.rate}${left}\n`);
-      },
-      say: (line) => process.stderr.write(`${toSafeText(line)}\n`),
-      stop() {},
-    };
+  function say(line: string): void {
+    output.write(`${isBar ? ERASE_LINE : ''}${toSafeText(line)}\n`);
   }
 
-  function describe(done: number, plants: number): { plants: string; rate: string; left: string } {
-    const seconds = (performance.now() - startMs) / 1000;
-    const secondsLeft = total && done > 0 ? (seconds * (total - done)) / done : undefined;
-    return {
-      plants: `${plants.toLocaleString('en')} ${unit}`,
-      rate: `${Math.round(plants / Math.max(seconds, 0.001)).toLocaleString('en')}/s`,
-      left: secondsLeft === undefined ? '?' : duration(Math.ceil(secondsLeft)),
-    };
+  function stop(): void {
+    if (isBar && !isStopped) output.write(END_BAR);
+    isStopped = true;
   }
 }
 
-/** Its types leave it out. */
-function terminalOf(shown: progress.SingleBar): object {
-  return (shown as unknown as { terminal: object }).terminal;
-}
-
-function duration(seconds: number): string {
+function printSeconds(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   return minutes < 60 ? `${minutes} min ${seconds % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -2,23 +2,24 @@
 
 import { printJson } from '../../lib/exact-json.ts';
 import { toSafeJson, toSafeLines } from '../../lib/safe-text.ts';
+import type { Output } from '../command-io.ts';
 
-export function wantsJson({ json }: { json?: boolean }): boolean {
-  return json === true || !process.stdout.isTTY;
+export function wantsJson(output: Output, { json }: { json?: boolean }): boolean {
+  return json === true || !output.isTTY;
 }
 
-export function report(words: string, json: object): void {
-  process.stdout.write(`${process.stdout.isTTY ? toSafeLines(words) : JSON.stringify(json)}\n`);
+export function report(output: Output, words: string, json: object): void {
+  output.write(`${output.isTTY ? toSafeLines(words) : JSON.stringify(json)}\n`);
 }
 
-/** With exact ids. */
-export function jsonLine(value: object): string {
+/** Returns a value as a line of JSON with exact ids. */
+export function jsonLine(output: Output, value: object): string {
   const json = printJson(value);
-  return `${process.stdout.isTTY ? toSafeJson(json) : json}\n`;
+  return `${output.isTTY ? toSafeJson(json) : json}\n`;
 }
 
-/** An array with an object a line, and with exact ids. */
-export function printList(rows: object[]): void {
-  const lines = rows.map((row) => `  ${jsonLine(row).trimEnd()}`);
-  process.stdout.write(rows.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`);
+/** Prints an array with an object a line, with exact ids. */
+export function printList(output: Output, rows: object[]): void {
+  const lines = rows.map((row) => `  ${jsonLine(output, row).trimEnd()}`);
+  output.write(rows.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`);
 }
