@@ -7,7 +7,10 @@ import type { Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import { BUSY, openWindow, startOver, type Window } from './window.ts';
+import { BUSY, hold, openWindow, sentBy, shown, startOver, type Window } from './window.ts';
+
+/** Longer than the console takes a row, or a message, for one that has just moved. */
+const SETTLED_MS = 600;
 
 describe('deleting in the console', needsBrowser, () => {
   let server: TestService;
@@ -20,6 +23,7 @@ describe('deleting in the console', needsBrowser, () => {
     others = createClient({ url: server.url, token: server.secret });
     window = await openWindow(await sharedBrowser(), server.url);
     page = window.page;
+    await page.clock.install();
     await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
   });
   beforeEach(async () => {
@@ -36,20 +40,22 @@ describe('deleting in the console', needsBrowser, () => {
   test('a click on Delete is not taken for a plant that has just come under the pointer, however late', async () => {
     await others.import(Array.from({ length: 6 }, (_, n) => ({ id: BigInt(n - 30), name: `On top ${n}` })));
     await row(-30n).waitFor();
-    await sleep(600);
+    await page.clock.fastForward(SETTLED_MS);
+    const deleted = sentBy(page, 'DELETE');
     await page.route('**/plants?**', async (route) => {
       await sleep(600); // longer than a double click takes
       await route.continue();
     });
     const removeOf = (id: bigint) => row(id).getByRole('button', { name: 'Delete' });
     assert.equal(await clickWhenMoved(removeOf(-30n), { isFirstClicked: true }), 'Delete On top 1');
-    await sleep(1000); // what comes now is no double click
+    await page.clock.fastForward(2000); // what comes now is no double click
     const found = clickWhenMoved(removeOf(-27n), { isFirstClicked: false });
     await page.locator('body[data-watched]').waitFor();
     await others.delete(-28n); // above it, by somebody else
     assert.equal(await found, 'Delete On top 4');
     await page.getByText('The rows have just moved, so nothing was deleted').last().waitFor(); // slow machines say it twice
-    await sleep(300);
+    await shown(page);
+    assert.deepEqual(deleted, ['/plants/-30']);
     const left = (await others.list({ limit: 4 })).records.map(({ id }) => id);
     assert.deepEqual(left, [-29n, -27n, -26n, -25n]);
   });
@@ -58,7 +64,7 @@ describe('deleting in the console', needsBrowser, () => {
     await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // from now on the page is old
     await others.put(21n, { name: 'Precious' });
     await page.getByText('It does not work just now').waitFor();
-    await sleep(600); // that moves the rows
+    await page.clock.fastForward(SETTLED_MS); // that moves the rows
     await row(21n).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Somebody has changed it just now').waitFor();
     assert.equal((await others.get(21n)).record.name, 'Precious');
@@ -70,11 +76,11 @@ describe('deleting in the console', needsBrowser, () => {
     await row(22n).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Deleted Plant 22').waitFor();
     await others.create({ id: 22n, name: 'In its place' });
-    await sleep(600);
+    await page.clock.fastForward(SETTLED_MS);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Plant 22 is not back: its id 22 belongs to another plant by now').waitFor();
     await others.delete(22n);
-    await sleep(600);
+    await page.clock.fastForward(SETTLED_MS);
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Plant 22 is back').waitFor();
     assert.equal((await others.get(22n)).record.tag, 'some');
@@ -88,25 +94,23 @@ describe('deleting in the console', needsBrowser, () => {
         button.click(); // once too often
       });
     await row(12n).waitFor({ state: 'detached' });
-    await sleep(600);
+    await page.clock.fastForward(SETTLED_MS);
     await page.keyboard.press('Enter');
     await row(12n).waitFor();
     for (const id of [13n, 14n, 15n]) {
       await row(id).getByRole('button', { name: 'Delete' }).click();
       await row(id).waitFor({ state: 'detached' });
-      await sleep(600);
+      await page.clock.fastForward(SETTLED_MS);
     }
   });
 
   test('who went on typing after a delete is not interrupted by its message', async () => {
-    await page.route('**/plants/23', async (route) => {
-      await sleep(500);
-      await route.continue();
-    });
+    const held = await hold(page, '**/plants/23');
     await row(23n).getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('searchbox').focus();
+    await held.release();
     await page.getByText('Deleted Plant 23').waitFor();
-    await sleep(700);
+    await page.clock.fastForward(SETTLED_MS);
     await page.keyboard.type('plant 1');
     assert.equal(await page.getByRole('searchbox').inputValue(), 'plant 1');
   });

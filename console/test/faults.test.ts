@@ -5,15 +5,17 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { besideServer, makeFolder } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import { eventually } from '../../testing/until.ts';
-import { BUSY, openWindow, signIn, startOver, type Window } from './window.ts';
+import { eventually, until } from '../../testing/until.ts';
+import { BUSY, hold, openWindow, sentBy, shown, signIn, startOver, type Window } from './window.ts';
+
+/** Longer than the console waits until it tries again. */
+const AGAIN_MS = 6000;
 
 describe('the console when things go wrong', needsBrowser, () => {
   const folder = makeFolder();
@@ -32,6 +34,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     others = createClient({ url: server.url, token: secret });
     window = await openWindow(await sharedBrowser(), server.url);
     page = window.page;
+    await page.clock.install();
     await others.import(Array.from({ length: 30 }, (_, n) => ({ id: BigInt(n), name: `Plant ${n}`, tag: 'some' })));
   });
   beforeEach(async () => {
@@ -52,16 +55,20 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByRole('searchbox').fill('plant 7');
     await page.getByText('It does not work just now').waitFor();
     await row(1n).waitFor({ state: 'detached' });
+    const refreshed = page.waitForResponse('**/plants?**');
     await others.patch(3n, { tag: 'other' });
-    await sleep(600);
+    await refreshed;
+    await shown(page);
     assert.ok(await page.getByText('It does not work just now').isVisible(), 'a change elsewhere mends nothing');
     await page.unroute('**/plants?**');
+    await page.clock.fastForward(AGAIN_MS);
     await row(7n).waitFor();
     await page.getByText('It does not work just now').waitFor({ state: 'detached' });
   });
 
   test('Enter twice is one change, and no conflict with oneself', async () => {
     await row(5n).getByRole('button', { name: 'Edit' }).click();
+    const changed = sentBy(page, 'PATCH');
     const name = inDialog().getByLabel('Name');
     await name.fill('Changed once');
     await name.evaluate((field: HTMLTextAreaElement) => {
@@ -70,49 +77,43 @@ describe('the console when things go wrong', needsBrowser, () => {
     });
     await inDialog().waitFor({ state: 'detached' });
     await page.getByText('Changed Changed once').waitFor();
-    await sleep(200);
+    await shown(page);
+    assert.deepEqual(changed, ['/plants/5']);
     assert.equal(await inDialog().count(), 0);
   });
 
   test('an answer that comes late leaves the dialog alone that is open by then', async () => {
-    await page.route('**/plants', async (route) => {
-      await sleep(600);
-      await route.continue();
-    });
+    const held = await hold(page, '**/plants');
     await page.getByRole('button', { name: 'Add a plant' }).click();
     await inDialog().getByLabel('Id').fill('500');
     await inDialog().getByRole('button', { name: 'Store' }).click();
     await page.keyboard.press('Escape');
     await row(6n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Name').fill('Being written');
+    await held.release();
     await page.getByText('Stored plant 500').waitFor();
     assert.equal(await inDialog().getByLabel('Name').inputValue(), 'Being written');
   });
 
   test('a late answer for an id is not shown with another search', async () => {
-    await page.route('**/plants/7', async (route) => {
-      await sleep(500);
-      await route.continue();
-    });
+    const held = await hold(page, '**/plants/7');
+    const asked = page.waitForRequest('**/plants/7');
     await page.getByRole('searchbox').fill('7');
-    await sleep(250);
+    await asked;
     await page.getByRole('searchbox').fill('8');
     await row(8n).waitFor();
-    await sleep(600);
+    await held.release();
     await eventually(async () => assert.deepEqual(await ids(), ['8']));
   });
 
   test('what others changed during another search does not end a new one', async () => {
     await others.create({ id: 888n, name: 'Eight' });
-    await page.route('**/plants?**', async (route) => {
-      if (!route.request().url().includes('q=')) await sleep(900);
-      await route.continue();
-    });
+    const held = await hold(page, '**/plants?**', (url) => !url.includes('q='));
     await others.patch(1n, { tag: 'changed' });
     await page.waitForRequest('**/plants?**'); // by which the page asks for it
     await page.getByRole('searchbox').fill('888');
     await row(888n).waitFor();
-    await sleep(900);
+    await held.release();
     await eventually(async () => assert.deepEqual(await ids(), ['888']));
   });
 
@@ -123,6 +124,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByText('0 plants').waitFor();
     assert.equal(await page.getByText('Nothing fits').count(), 0);
     await page.unroute('**/plants/777');
+    await page.clock.fastForward(AGAIN_MS);
     await row(777n).waitFor();
   });
 
@@ -137,18 +139,16 @@ describe('the console when things go wrong', needsBrowser, () => {
       [],
     );
     await page.unroute('**/plants/summary');
+    await page.clock.fastForward(AGAIN_MS);
     await page.getByRole('region', { name: 'Last changes' }).getByText('Seven').waitFor();
   });
 
   test('nothing is sent any more with a token that was signed out', async () => {
-    await page.route('**/plants/20', async (route) => {
-      await sleep(500);
-      await route.continue().catch(() => {});
-    });
+    const held = await hold(page, '**/plants/20');
     await row(20n).getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
-    await sleep(900);
+    await held.release();
     assert.equal((await others.get(20n)).record.name, 'Plant 20');
   });
 
@@ -158,15 +158,20 @@ describe('the console when things go wrong', needsBrowser, () => {
     const again = page.getByRole('button', { name: 'Try again' });
     await again.waitFor();
     await page.unroute('**/tokens/self');
-    const streams: string[] = [];
-    page.on('request', (request) => request.url().includes('/events') && streams.push(request.url()));
+    const streams = new Set<Request>();
+    const tries: Promise<unknown>[] = [];
+    page.on('request', (request) => {
+      if (request.url().includes('/events')) streams.add(request);
+      if (request.url().includes('/tokens/self')) tries.push(request.response());
+    });
     await again.evaluate((button: HTMLButtonElement) => {
       for (let n = 0; n < 5; n++) button.click();
     });
     await row(1n).waitFor();
-    await eventually(async () => assert.ok(streams.length > 0));
-    await sleep(500);
-    assert.equal(streams.length, 1);
+    await until(() => streams.size > 0);
+    await Promise.all(tries);
+    await shown(page);
+    assert.equal(streams.size, 1);
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     await eventually(async () => {

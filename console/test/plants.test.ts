@@ -7,7 +7,7 @@ import { createClient, type PlantStoreClient } from '../../src/client/client.ts'
 import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { eventually } from '../../testing/until.ts';
-import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
+import { openWindow, requireAccessible, shown, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
 
@@ -30,6 +30,7 @@ describe('the console', needsBrowser, () => {
       { id: 3n, name: 'Ficus lyrata' },
       { id: -5n, name: 'Abies balsamea', tag: 'conifer' },
     ]);
+    await page.clock.install();
     await signIn(page, server.url, server.secret);
   });
 
@@ -161,7 +162,7 @@ describe('the console', needsBrowser, () => {
   });
 
   test('deletes a plant and brings it back', async () => {
-    await page.waitForTimeout(1000); // until rows have stopped to move
+    await page.clock.fastForward(1000); // until rows have stopped to move
     await row(3n).getByRole('button', { name: 'Delete' }).click();
     await row(3n).waitFor({ state: 'detached' });
     await assert.rejects(others.get(3n), { code: 'not_found' });
@@ -213,8 +214,9 @@ describe('the console', needsBrowser, () => {
     await page.goto(`${server.url}/#/plants?tag=many`);
     await row(1000n).waitFor();
     await scroller.evaluate((box) => box.scrollTo(0, 3000));
-    await page.waitForTimeout(300);
     const topOf = () => row(1080n).evaluate((tr) => tr.getBoundingClientRect().top);
+    await row(1080n).waitFor();
+    await shown(page);
     const was = await topOf();
     await others.create({ id: 999n, name: 'Above', tag: 'many' });
     await row(999n).waitFor({ state: 'attached' });
@@ -267,7 +269,7 @@ describe('the console', needsBrowser, () => {
     for (let rounds = 0; rounds < 200; rounds++) {
       await scroller.evaluate((box, to) => box.scrollTo(0, to), top);
       if (await isThere()) return;
-      await page.waitForTimeout(30);
+      await shown(page);
     }
     assert.fail('It never came');
   }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const SERIOUS = ['serious', 'critical'];
@@ -91,6 +91,48 @@ export async function startOver({ page }: Window, url: string, secret: string): 
   if (page.url().startsWith(url)) await page.evaluate(() => sessionStorage.clear());
   await page.goto('about:blank'); // what differs in its fragment only would not be loaded again
   await signIn(page, url, secret);
+}
+
+/** A route whose requests wait until they are released. */
+export interface Held {
+  /** Lets them go on, and waits until the page has shown what came of them. */
+  release(): Promise<void>;
+}
+
+/** Holds up the requests to this address for which `isHeld` says so. */
+export async function hold(page: Page, address: string, isHeld: (url: string) => boolean = () => true): Promise<Held> {
+  const released = Promise.withResolvers<void>();
+  const going: Promise<void>[] = [];
+  const letGo = async (route: Route) => {
+    await released.promise;
+    await route.continue().catch(() => {}); // the page no longer wants it
+    await (await route.request().response())?.finished();
+  };
+  await page.route(address, (route) => {
+    if (!isHeld(route.request().url())) return route.continue();
+    const one = letGo(route);
+    going.push(one);
+    return one;
+  });
+  return {
+    async release() {
+      released.resolve();
+      await Promise.all(going);
+      await shown(page);
+    },
+  };
+}
+
+/** Returns the paths of the requests with this method that the page sends from now on, as they are sent. */
+export function sentBy(page: Page, method: string): string[] {
+  const paths: string[] = [];
+  page.on('request', (request) => request.method() === method && paths.push(new URL(request.url()).pathname));
+  return paths;
+}
+
+/** Waits until the page has drawn what it knows. */
+export async function shown(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
 /** As a person does it. */
