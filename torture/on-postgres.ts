@@ -60,7 +60,7 @@ export const ANSWERS_FIRST_ON_POSTGRES: Change[] = [
   ],
   [
     'src/storage/postgres/transaction.ts',
-    `    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
+    `  client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));`,
     `
     setTimeout(async () => {
       await client.query('COMMIT').catch(() => {});

@@ -5,7 +5,7 @@ export async function withDeadline<T, Late>(
   promise: Promise<T>,
   timeoutMs: number,
   onTimeout: () => Late,
-): Promise<T | Late> {
+): Promise<T | Awaited<Late>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, timeoutMs);

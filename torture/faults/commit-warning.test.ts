@@ -54,14 +54,14 @@ fault({
       rounds: 1,
     },
     'one that lets the database hide warnings': {
-      change: ['src/storage/postgres/transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
+      change: ['src/storage/postgres/begin-transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
     'one that answers a replay by what it has read': {
       changes: [
-        ['src/storage/postgres/commit-batch.ts', ` && work.seen === 'committed'`, ''],
-        ['src/storage/postgres/commit-batch.ts', `({ queue }) => queue[0]?.write.kind !== 'create'`, '() => true'],
+        ['src/storage/postgres/commit-batch.ts', ` && group.seen === 'committed'`, ''],
+        ['src/storage/postgres/commit-batch.ts', `({ writes }) => writes[0]?.write.kind !== 'create'`, '() => true'],
       ],
       caught: /200 after pg_\w+_backend, while no standby has it/,
       rounds: 1,

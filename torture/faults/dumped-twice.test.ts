@@ -44,8 +44,8 @@ fault({
     },
     'one whose migrate skips nothing': {
       change: [
-        'src/storage/postgres/load-copy.ts',
-        `SELECT \${names.calls.skip_change_numbers}`,
+        'src/storage/postgres/load-copy-begin.ts',
+        `SELECT \${calls.skip_change_numbers}`,
         `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
       ],
       caught: /was given by two stores/,

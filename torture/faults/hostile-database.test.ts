@@ -110,7 +110,7 @@ fault({
   controls: {
     'one that leaves the search path of reads as it is': {
       change: [
-        'src/storage/postgres/transaction.ts',
+        'src/storage/postgres/begin-transaction.ts',
         `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
         'READ ONLY;',
       ],
@@ -118,7 +118,7 @@ fault({
     },
     'one that leaves the search path of writes as it is': {
       change: [
-        'src/storage/postgres/transaction.ts',
+        'src/storage/postgres/begin-transaction.ts',
         `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
         'SET TRANSACTION READ WRITE;',
       ],
@@ -147,32 +147,36 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
       caught: /isListening/,
     },
     'one that looks for its tables through the search path': {
-      change: ['src/storage/postgres/database.ts', "pg_catalog.to_regclass('plant", "to_regclass('plant"],
+      change: ['src/storage/postgres/database-checks.ts', "pg_catalog.to_regclass('plant", "to_regclass('plant"],
       caught: /planted .* ran as plants/,
     },
     'one that leaves array_nulls as it is': {
-      change: ['src/storage/postgres/transaction.ts', ' SET LOCAL array_nulls = on;', ''],
+      change: ['src/storage/postgres/begin-transaction.ts', ' SET LOCAL array_nulls = on;', ''],
       caught: /stored is not what was sent|migrate ended with 1/,
     },
     'one that writes only where the default lets it': {
-      change: ['src/storage/postgres/transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
+      change: ['src/storage/postgres/begin-transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
       caught: /read-only transaction/,
     },
     'one that uses tables and functions of other roles': {
-      change: ['src/storage/postgres/database.ts', '  if (rows.length === 0) return;\n', '  return;\n'],
+      change: ['src/storage/postgres/database-checks.ts', 'if (!foreign) return;', 'if (!foreign || foreign) return;'],
       caught:
         /that another role has planted: the server did not refuse it|that another role has planted: .* already exists/,
     },
     'one that accepts less than a standby promises': {
-      change: ['src/storage/postgres/database.ts', "if (standbys !== '' && ", "if (standbys === '-' && "],
+      change: ['src/storage/postgres/database-checks.ts', "if (standbys !== '' && ", "if (standbys === '-' && "],
       caught: /synchronous_commit = local with a standby: the server did not refuse it/,
     },
     'one that commits as database and role say while it runs': {
-      change: ['src/storage/postgres/transaction.ts', ` SET LOCAL synchronous_commit = \${synchronousCommit};`, ''],
+      change: [
+        'src/storage/postgres/begin-transaction.ts',
+        ` SET LOCAL synchronous_commit = \${synchronousCommit};`,
+        '',
+      ],
       caught: /acknowledged with \d+ although no standby has it/,
     },
     'one that starts where foreign keys are not kept': {
-      change: ['src/storage/postgres/database.ts', "replication_role !== 'origin' || ", ''],
+      change: ['src/storage/postgres/database-checks.ts', "replication_role !== 'origin' || ", ''],
       caught: /session_replication_role = replica: the server did not refuse it/,
     },
   },

@@ -47,8 +47,8 @@ fault({
     'one that takes a record that another node has stored as its own': {
       change: [
         'src/storage/postgres/plants-write.ts',
-        '= { present: toPresent(row) };',
-        '= isNew ? { seq: Number(row.seq) } : { present: toPresent(row) };',
+        '= { present: row.name',
+        '= isNew ? { seq: Number((row as PlantRow).seq) } : { present: row.name',
       ],
       caught: /\d clients have won/,
     },

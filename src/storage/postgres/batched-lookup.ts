@@ -1,56 +1,52 @@
-// Many who ask for one thing each → one question for all of them: what is asked while others wait for their answer is
-// gathered, and asked together.
+// Many lookups of one key each → one query for all of them: keys that are asked for while queries are in progress are
+// collected, and share the next query.
 
-const MAX_AT_ONCE = 1000;
-const MAX_UNDER_WAY = 2;
+import { oncePerTurn } from '../../lib/once-per-turn.ts';
+
+const MAX_KEYS = 1000;
+const MAX_QUERIES = 2;
 const MAX_WAITING = 10_000;
 
-interface Asking<Value> {
+interface Waiting<Value> {
   resolve(value: Value | undefined): void;
   reject(error: unknown): void;
 }
 
-export function createGather<Key, Value>(
-  ask: (keys: Key[]) => Promise<Map<Key, Value>>,
+/** `tooMany` makes the error for a lookup that finds very many others waiting. */
+export function createBatchedLookup<Key, Value>(
+  lookUp: (keys: Key[]) => Promise<Map<Key, Value>>,
   tooMany: () => Error,
 ): (key: Key) => Promise<Value | undefined> {
-  let waiting = new Map<Key, Asking<Value>[]>();
+  let waiting = new Map<Key, Waiting<Value>[]>();
   let count = 0;
-  let underWay = 0;
-  let scheduled = false;
+  let queries = 0;
+  const schedule = oncePerTurn(() => {
+    if (waiting.size > 0 && queries < MAX_QUERIES) void runQuery();
+  });
 
   return (key) => {
     if (count >= MAX_WAITING) return Promise.reject(tooMany());
     count++;
     return new Promise<Value | undefined>((resolve, reject) => {
-      const asking = waiting.get(key);
-      if (asking) asking.push({ resolve, reject });
+      const others = waiting.get(key);
+      if (others) others.push({ resolve, reject });
       else waiting.set(key, [{ resolve, reject }]);
       schedule();
     }).finally(() => count--);
   };
 
-  function schedule(): void {
-    if (scheduled || underWay >= MAX_UNDER_WAY) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      void askNext();
-    });
-  }
-
-  async function askNext(): Promise<void> {
+  async function runQuery(): Promise<void> {
     const entries = [...waiting];
-    const asked = entries.slice(0, MAX_AT_ONCE);
-    waiting = new Map(entries.slice(MAX_AT_ONCE));
-    underWay++;
+    const batch = entries.slice(0, MAX_KEYS);
+    waiting = new Map(entries.slice(MAX_KEYS));
+    queries++;
     try {
-      const values = await ask(asked.map(([key]) => key));
-      for (const [key, all] of asked) for (const { resolve } of all) resolve(values.get(key));
+      const values = await lookUp(batch.map(([key]) => key));
+      for (const [key, all] of batch) for (const { resolve } of all) resolve(values.get(key));
     } catch (error) {
-      for (const [, all] of asked) for (const { reject } of all) reject(error);
+      for (const [, all] of batch) for (const { reject } of all) reject(error);
     }
-    underWay--;
-    if (waiting.size > 0) schedule();
+    queries--;
+    schedule();
   }
 }

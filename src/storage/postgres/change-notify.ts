@@ -1,90 +1,96 @@
-// Tells other nodes that there are new changes, and hears it from them. It is only a hint, which may be lost or late:
-// whoever follows the log looks for itself now and then.
+// Notifies other nodes that there are new changes, and is notified by them. A notification is only a hint, which may be
+// lost or late: followers of the change log poll it as well.
 
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
+import type pg from 'pg';
 import type { ReportBug } from '../../observability/bug-report.ts';
-import { clientConfig } from './database.ts';
+import { createClient } from './database.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Transactions } from './transaction.ts';
 
 const CHANNEL = 'plant_store_changes';
-/** NOTIFY holds up commits: it is sent this often at most, and never with a commit that somebody waits for. */
-const TELL_EVERY_MS = 100;
+/** NOTIFY holds up commits: it is sent this often at most, and never with a commit that a client waits for. */
+const NOTIFY_EVERY_MS = 100;
 const RECONNECT_MS = 1000;
 
-export interface Wake {
-  tell(): void;
+export interface ChangeNotify {
+  /** Notifies the other nodes, soon. */
+  notify(): void;
   close(): Promise<void>;
 }
 
-export function startWake(url: string, { write }: Transactions, onWake: () => void, reportBug: ReportBug): Wake {
+/** `onChanges` is called when another node has notified this one. */
+export function startChangeNotify(
+  url: string,
+  { write }: Transactions,
+  onChanges: () => void,
+  reportBug: ReportBug,
+): ChangeNotify {
   const self = randomUUID();
   let listener: pg.Client | undefined;
-  let retry: NodeJS.Timeout | undefined;
-  let closed = false;
-  /** The session of a pooler is not ours to listen in. */
-  let deaf = false;
-  let telling = false;
-  let untold = false;
+  let reconnect: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  /** The session behind a pooler is not ours to listen in. */
+  let cannotListen = false;
+  let isPausing = false;
+  let isPending = false;
   void listen();
 
   return {
-    tell() {
-      untold = true;
-      if (!telling) tellNow();
+    notify() {
+      isPending = true;
+      if (!isPausing) send();
     },
     async close() {
-      closed = true;
-      clearTimeout(retry);
+      isClosed = true;
+      clearTimeout(reconnect);
       await listener?.end().catch(() => {});
     },
   };
 
-  function tellNow(): void {
-    telling = true;
-    untold = false;
-    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, self] }).catch(note); // only a hint
+  function send(): void {
+    isPausing = true;
+    isPending = false;
+    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, self] }).catch(reportUnlessUnreachable);
     setTimeout(() => {
-      telling = false;
-      if (untold && !closed) tellNow();
-    }, TELL_EVERY_MS).unref();
+      isPausing = false;
+      if (isPending && !isClosed) send();
+    }, NOTIFY_EVERY_MS).unref();
   }
 
   async function listen(): Promise<void> {
     try {
-      const client = new pg.Client(clientConfig(url)); // reads the files that the URL names, which may fail
+      const client = createClient(url); // reads the files that the URL names, which may fail
       listener = client;
-      client.on('error', () => {});
-      client.on('end', again);
+      client.on('end', reconnectLater);
       client.on('notification', ({ payload }) => {
-        if (payload !== self) onWake();
+        if (payload !== self) onChanges();
       });
       await client.connect();
-      deaf = await isBehindPooler(client);
-      if (deaf) await client.end();
+      cannotListen = await isBehindPooler(client);
+      if (cannotListen) await client.end();
       else await client.query(`LISTEN ${CHANNEL}`);
     } catch (error) {
-      note(error);
+      reportUnlessUnreachable(error);
       listener?.end().catch(() => {});
-      again();
+      reconnectLater();
     }
   }
 
-  /** Without a connection there is nothing to say: others do. */
-  function note(error: unknown): void {
+  /** Requests report a database that cannot be reached. */
+  function reportUnlessUnreachable(error: unknown): void {
     if ((error instanceof TransactionError ? error.failure : failureOf(error)) === 'bug') reportBug(error);
   }
 
-  function again(): void {
-    if (closed || deaf) return;
-    clearTimeout(retry);
-    retry = setTimeout(listen, RECONNECT_MS).unref();
+  function reconnectLater(): void {
+    if (isClosed || cannotListen) return;
+    clearTimeout(reconnect);
+    reconnect = setTimeout(listen, RECONNECT_MS).unref();
   }
 }
 
-/** A pooler gives out a number of its own for the connection. */
+/** A pooler gives the connection a process id of its own. */
 async function isBehindPooler(client: pg.Client): Promise<boolean> {
-  const { rows } = await client.query('SELECT pg_catalog.pg_backend_pid() AS pid');
-  return rows[0].pid !== (client as unknown as { processID: number }).processID;
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
+  return rows[0]?.pid !== (client as pg.Client & { processID: number }).processID;
 }

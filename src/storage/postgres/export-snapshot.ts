@@ -1,31 +1,32 @@
-// All plants as they were at one moment, while others go on writing: a transaction on a connection of its own, outside
-// of the pool, read piece by piece.
+// All plants of one snapshot, while others continue to write: a transaction on a connection of its own, outside of the
+// pool, read piece by piece.
 
-import pg from 'pg';
+import type pg from 'pg';
 import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../../domain/plant.ts';
 import { toNewPlant } from '../row-mapping.ts';
-import { clientConfig, type Prepared } from './database.ts';
+import { beginRead, noLimits } from './begin-transaction.ts';
+import { lastSeq } from './change-log.ts';
+import { createClient, type PreparedDatabase } from './database.ts';
 import { TransactionError } from './pg-errors.ts';
-import { type ListedRow, lastSeq, plantsFrom } from './plants-read.ts';
-import { ask, beginRead, noLimits, type Row, type Statement, socketOf } from './transaction.ts';
+import { type BoundedRow, plantsFrom } from './plants-read.ts';
+import { destroyWhenLate, queryClient, type Statement } from './transaction.ts';
 
 const ROWS_AT_ONCE = 1000;
-const ANSWER_WITHIN_MS = 60_000;
+const QUERY_TIMEOUT_MS = 60_000;
 
 /** Throws TransactionError. */
-export async function openSnapshot(url: string, prepared: Prepared, onClose: () => void): Promise<Snapshot> {
-  const { tables } = prepared.names;
+export async function openSnapshot(url: string, database: PreparedDatabase, onClose: () => void): Promise<Snapshot> {
+  const { tables } = database.names;
   let client: pg.Client | undefined;
-  let open = true;
+  let isOpen = true;
 
   try {
-    client = new pg.Client(clientConfig(url));
-    client.on('error', () => {}); // told to whoever is reading
+    client = createClient(url);
     await client.connect().catch((error) => {
       throw new TransactionError(error, false);
     });
-    await query({ text: beginRead(noLimits(prepared.version)) }); // the reader may be slow
-    const [last] = await query({ text: lastSeq(tables) }); // from here on it sees nothing new
+    await query({ text: beginRead(noLimits(database.version)) }); // the reader may be slow
+    const [last] = await query<{ seq: bigint }>({ text: lastSeq(tables) }); // which takes the snapshot
     return { seq: Number(last?.seq), plants: read(), count, close };
   } catch (error) {
     close();
@@ -35,9 +36,7 @@ export async function openSnapshot(url: string, prepared: Prepared, onClose: () 
   async function* read(): AsyncGenerator<NewPlant> {
     try {
       for (let from = MIN_ID; ; ) {
-        const rows = (await query(plantsFrom(tables, from, ROWS_AT_ONCE))) as unknown as (ListedRow & {
-          is_cut: boolean;
-        })[];
+        const rows = await query<BoundedRow>(plantsFrom(tables, from, ROWS_AT_ONCE));
         for (const row of rows) yield toNewPlant(row.id, row);
         const last = rows.at(-1);
         if (!last || last.id === MAX_ID || (rows.length < ROWS_AT_ONCE && !last.is_cut)) return;
@@ -49,19 +48,18 @@ export async function openSnapshot(url: string, prepared: Prepared, onClose: () 
   }
 
   async function count(): Promise<number> {
-    const [row] = await query({ text: `SELECT count(*) AS count FROM ${tables.plants}` });
+    const [row] = await query<{ count: bigint }>({ text: `SELECT count(*) AS count FROM ${tables.plants}` });
     return Number(row?.count);
   }
 
-  async function query(statement: Statement): Promise<Row[]> {
+  function query<Row extends object>(statement: Statement): Promise<Row[]> {
     const own = client as pg.Client;
-    const giveUp = setTimeout(() => socketOf(own).destroy(), ANSWER_WITHIN_MS);
-    return ask(own, statement).finally(() => clearTimeout(giveUp));
+    return destroyWhenLate(own, queryClient<Row>(own, statement), QUERY_TIMEOUT_MS);
   }
 
   function close(): void {
-    if (!open) return;
-    open = false;
+    if (!isOpen) return;
+    isOpen = false;
     client?.end().catch(() => {});
     onClose();
   }

@@ -1,202 +1,128 @@
-// Group commit: writes that arrive while others are under way wait and share the next transaction, which is one round
-// trip. Several may be under way; writes to one id are done one after the other, in the order in which they came.
+// Group commit: writes that arrive while others are in progress wait and share the next transaction, which is one round
+// trip. Several transactions may be in progress.
 
-import { unavailable } from '../../domain/errors.ts';
-import type { Observe } from '../../observability/service-events.ts';
-import { type PlantWrite, toError } from '../write-rules.ts';
-import { createWorkOff, type Waiting, type Written } from './commit-batch.ts';
-import type { Transactions } from './transaction.ts';
+import { oncePerTurn } from '../../lib/once-per-turn.ts';
+import { charsOfWrite, requireRoomInQueue, storeStopping } from '../write-limits.ts';
+import { type PlantWrite, type Results, toError } from '../write-rules.ts';
+import { type CommitBatchOptions, commitBatch } from './commit-batch.ts';
+import { type WriteGroup, WriteQueue, type Written } from './write-queue.ts';
 
-/** Its words are indexed, too: of long names fewer fit into the time that a transaction has. */
+/** Limits of a transaction. Words are indexed, too: of long names fewer fit into the statement timeout. */
 const MAX_BATCH = { ids: 1000, chars: 1024 * 1024 };
-/** Beyond this, two at once are faster than one that is larger, until very many wait. */
+/** Beyond this, two transactions are faster than one that is larger, until very many writes wait. */
 const GOOD_BATCH_IDS = 128;
 const VERY_MANY = 4 * GOOD_BATCH_IDS;
-/** Of an import, which has one batch at a time under way, so that its changes are numbered as its lines are. */
+/** An import has one transaction at a time, so that its changes are numbered as its lines are. */
 const MAX_IMPORT = { ids: 5000, chars: 256 * 1024 };
-/** Past either bound a write is turned away: the database cannot keep up, and waiting longer helps nobody. */
-const MAX_WAITING_WRITES = 10_000;
-const MAX_WAITING_CHARS = 16 * 1024 * 1024;
-/** So many are worth a transaction beside another one; fewer wait, but not for long. */
+/** This many writes are worth a transaction beside another one. Fewer wait, but not longer than MAX_WAIT_MS. */
 const WORTH_ANOTHER = 32;
-const WAIT_MS = 5;
+const MAX_WAIT_MS = 5;
 
-interface Queued extends Waiting {
-  of: 'request' | 'import';
-}
-
-/** All that waits for one id. */
-interface Lane {
-  id: bigint;
-  queue: Queued[];
-}
-
-export interface Writer {
-  write(write: PlantWrite): Promise<unknown>;
-  /** Of an import: does not count against the bounds, as its caller hands in only so many. */
-  writeMany(writes: PlantWrite[]): Promise<Written[]>;
-  /** So many are not in a transaction yet. */
-  waiting(): number;
-  /** Ends when everything handed in before is done. */
-  close(): Promise<void>;
-}
-
-export interface WriterOptions {
-  transactions: Transactions;
-  observe: Observe;
+export interface GroupCommitOptions extends CommitBatchOptions {
   maxTransactions: number;
-  /** After each commit; `changed` when it made changes. */
-  onCommit(changed: boolean): void;
-  /** What is told to who wanted to write. */
-  toError(error: unknown): Error;
 }
 
-export function createWriter(options: WriterOptions): Writer {
-  const { transactions, maxTransactions, observe, onCommit, toError: toOwnError } = options;
-  /** Those with an id that nobody else is at. */
-  const ready: Record<Queued['of'], Lane[]> = { request: [], import: [] };
-  const lanes = new Map<bigint, Lane>();
-  let underWay = 0;
-  let importing = false;
-  let isImportsTurn = false;
-  let queuedWrites = 0;
-  let waitingChars = 0;
-  let scheduled = false;
-  let timed = false;
-  let closing = false;
-  const idle = Promise.withResolvers<void>();
-  const workOff = createWorkOff({
-    transactions,
-    observe,
-    onCommit,
-    toError: toOwnError,
-  });
+export class GroupCommit {
+  readonly #options: GroupCommitOptions;
+  readonly #queued = { writes: 0, chars: 0 };
+  readonly #idle = Promise.withResolvers<void>();
+  /** At the end of this turn of the event loop: all requests read in it share one transaction. */
+  readonly #schedule = oncePerTurn(() => this.#startBatches(WORTH_ANOTHER));
+  readonly #queue = new WriteQueue(this.#schedule);
+  #inProgress = 0;
+  #isImporting = false;
+  #isImportsTurn = false;
+  #isTimed = false;
+  #isClosing = false;
 
-  return {
-    write(write) {
-      const chars = charsOf(write);
-      if (closing) return Promise.reject(unavailable('The store is stopping: try again later'));
-      if (queuedWrites >= MAX_WAITING_WRITES || waitingChars + chars > MAX_WAITING_CHARS) {
-        return Promise.reject(unavailable('Too many writes are waiting: try again later'));
-      }
-      queuedWrites++;
-      waitingChars += chars;
-      return new Promise((resolve, reject) => {
-        enqueue(write, 'request', (written) => {
-          queuedWrites--;
-          waitingChars -= chars;
-          if (written instanceof Error) reject(written);
-          else if ('done' in written) resolve(written.done);
-          else reject(toError(written));
-        });
-      });
-    },
-    writeMany(writes) {
-      if (closing) return Promise.reject(unavailable('The store is stopping: try again later'));
-      if (writes.length === 0) return Promise.resolve([]);
+  constructor(options: GroupCommitOptions) {
+    this.#options = options;
+  }
+
+  write<W extends PlantWrite>(write: W): Promise<Results[W['kind']]> {
+    return new Promise((resolve, reject) => {
+      if (this.#isClosing) throw storeStopping();
+      const chars = charsOfWrite(write);
+      requireRoomInQueue(this.#queued, chars);
+      this.#queued.writes++;
+      this.#queued.chars += chars;
+      const settle = (written: Written) => {
+        this.#queued.writes--;
+        this.#queued.chars -= chars;
+        if (written instanceof Error) reject(written);
+        else if ('done' in written) resolve(written.done as Results[W['kind']]);
+        else reject(toError(written));
+      };
+      this.#queue.add({ write, source: 'request', settle });
+    });
+  }
+
+  /** For an import: does not count against the limits of the queue, as its caller passes a bounded number. */
+  writeMany(writes: PlantWrite[]): Promise<Written[]> {
+    return new Promise((resolve) => {
+      if (this.#isClosing) throw storeStopping();
       const results: Written[] = [];
       let left = writes.length;
-      return new Promise((resolve) => {
-        for (const [at, write] of writes.entries()) {
-          enqueue(write, 'import', (written) => {
-            results[at] = written;
-            if (--left === 0) resolve(results);
-          });
-        }
-      });
-    },
-    waiting: () => ready.request.length + ready.import.length,
-    close() {
-      closing = true;
-      if (lanes.size === 0) idle.resolve();
-      return idle.promise;
-    },
-  };
-
-  function enqueue(write: PlantWrite, of: Queued['of'], settle: Queued['settle']): void {
-    const lane = lanes.get(write.id);
-    if (lane) {
-      lane.queue.push({ write, of, settle });
-      return;
-    }
-    const own = { id: write.id, queue: [{ write, of, settle }] };
-    lanes.set(write.id, own);
-    ready[of].push(own);
-    schedule();
-  }
-
-  /** At the end of this turn of the event loop: all requests read in it share one transaction. */
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      startBatches(WORTH_ANOTHER);
+      if (left === 0) resolve(results);
+      for (const [at, write] of writes.entries()) {
+        const settle = (written: Written) => {
+          results[at] = written;
+          if (--left === 0) resolve(results);
+        };
+        this.#queue.add({ write, source: 'import', settle });
+      }
     });
   }
 
-  function startBatches(worthAnother: number): void {
-    while (underWay < maxTransactions) {
-      const isWorth = ready.request.length > 0 && (underWay === 0 || ready.request.length >= worthAnother);
-      const canImport = ready.import.length > 0 && !importing;
-      if (canImport && (isImportsTurn || !isWorth)) startImport();
-      else if (isWorth) startRequests();
+  /** Number of ids with writes that are not in a transaction yet. */
+  waiting(): number {
+    return this.#queue.ready('request') + this.#queue.ready('import');
+  }
+
+  /** Resolves when every write that came before is done. */
+  close(): Promise<void> {
+    this.#isClosing = true;
+    if (this.#queue.isEmpty) this.#idle.resolve();
+    return this.#idle.promise;
+  }
+
+  #startBatches(worthAnother: number): void {
+    const { maxTransactions } = this.#options;
+    while (this.#inProgress < maxTransactions) {
+      const requests = this.#queue.ready('request');
+      const isWorth = requests > 0 && (this.#inProgress === 0 || requests >= worthAnother);
+      const canImport = this.#queue.ready('import') > 0 && !this.#isImporting;
+      if (canImport && (this.#isImportsTurn || !isWorth)) void this.#runImport();
+      else if (isWorth) void this.#runRequests();
       else break;
     }
-    if (timed || ready.request.length === 0 || underWay >= maxTransactions) return;
-    timed = true;
+    if (this.#isTimed || this.#queue.ready('request') === 0 || this.#inProgress >= maxTransactions) return;
+    this.#isTimed = true;
     setTimeout(() => {
-      timed = false;
-      startBatches(1);
-    }, WAIT_MS);
+      this.#isTimed = false;
+      this.#startBatches(1);
+    }, MAX_WAIT_MS);
   }
 
-  function startRequests(): void {
-    isImportsTurn = true;
-    const ids = Math.min(
-      MAX_BATCH.ids,
-      Math.ceil((GOOD_BATCH_IDS * Math.max(ready.request.length, VERY_MANY)) / VERY_MANY),
-    );
-    void runBatch(takeBatch('request', { ...MAX_BATCH, ids }));
+  #runRequests(): Promise<void> {
+    this.#isImportsTurn = true;
+    const waiting = Math.max(this.#queue.ready('request'), VERY_MANY);
+    const ids = Math.min(MAX_BATCH.ids, Math.ceil((GOOD_BATCH_IDS * waiting) / VERY_MANY));
+    return this.#run(this.#queue.take('request', { ...MAX_BATCH, ids }));
   }
 
-  function startImport(): void {
-    isImportsTurn = false;
-    importing = true;
-    void runBatch(takeBatch('import', MAX_IMPORT)).then(() => {
-      importing = false;
-      schedule();
-    });
+  async #runImport(): Promise<void> {
+    this.#isImportsTurn = false;
+    this.#isImporting = true;
+    await this.#run(this.#queue.take('import', MAX_IMPORT));
+    this.#isImporting = false;
   }
 
-  function takeBatch(of: Queued['of'], max: { ids: number; chars: number }): Lane[] {
-    let chars = 0;
-    const end = ready[of].findIndex(({ queue }, at) => {
-      chars += charsOf((queue[0] as Queued).write);
-      return at >= max.ids || (at > 0 && chars > max.chars);
-    });
-    return ready[of].splice(0, end === -1 ? ready[of].length : end);
+  async #run(batch: WriteGroup[]): Promise<void> {
+    this.#inProgress++;
+    await commitBatch(this.#options, batch);
+    this.#inProgress--;
+    if (this.#isClosing && this.#queue.isEmpty) this.#idle.resolve();
+    else this.#schedule();
   }
-
-  async function runBatch(batch: Lane[]): Promise<void> {
-    underWay++;
-    await workOff(batch.map((lane) => ({ id: lane.id, queue: lane.queue.splice(0), finish: () => release(lane) })));
-    underWay--;
-    if (closing && lanes.size === 0) idle.resolve();
-    else schedule();
-  }
-
-  function release(lane: Lane): void {
-    const next = lane.queue[0];
-    if (next) {
-      ready[next.of].push(lane);
-      schedule();
-    } else lanes.delete(lane.id);
-  }
-}
-
-function charsOf(write: PlantWrite): number {
-  if (write.kind === 'delete') return 0;
-  const { name, tag } = write.kind === 'patch' ? write.patch : write.plant;
-  return (name?.length ?? 0) + (tag?.length ?? 0);
 }

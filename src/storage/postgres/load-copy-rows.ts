@@ -1,19 +1,28 @@
 // Differences between two stores → the statements that make the rows of this one like those of the other.
 
+import { printJson } from '../../lib/exact-json.ts';
 import type { ChangeRow } from '../row-mapping.ts';
-import type {
-  CopiedDelivery,
-  CopiedPlant,
-  CopiedSecret,
-  CopiedToken,
-  CopiedWebhook,
-  Difference,
+import {
+  CHANGE,
+  type CopiedDelivery,
+  type CopiedPlant,
+  type CopiedSecret,
+  type CopiedToken,
+  type CopiedWebhook,
+  DELIVERY,
+  type Difference,
+  PLANT,
+  WEBHOOK,
 } from '../store-copy.ts';
 import { toArray } from './pg-array.ts';
 import { indexEntries } from './plants-write.ts';
 import type { Tables } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
 import type { Statement } from './transaction.ts';
+
+const TOKEN: (keyof CopiedToken)[] = [
+  ...(['id', 'secret_hash', 'name', 'scopes', 'created', 'expires', 'revoked', 'rate', 'last_used'] as const),
+];
 
 export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): Statement[] {
   const { olds, rows } = split(batch);
@@ -24,11 +33,7 @@ export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): S
       values: entries(olds),
     },
     { text: `DELETE FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`, values: [toArray(olds.map(({ id }) => id))] },
-    insert(
-      tables.plants,
-      { id: 'bigint', name: 'text', tag: 'text', created: 'bigint', updated: 'bigint', seq: 'bigint' },
-      rows,
-    ),
+    insert(tables.plants, PLANT, rows),
     {
       text: `INSERT INTO ${tables.words} SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
       values: entries(rows),
@@ -38,37 +43,15 @@ export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): S
 
 export function storeChanges(tables: Tables, batch: Difference<ChangeRow>[]): Statement[] {
   const { olds, rows } = split(batch);
-  const types = {
-    seq: 'bigint',
-    type: 'text',
-    time: 'bigint',
-    plant_id: 'bigint',
-    name: 'text',
-    tag: 'text',
-    token_id: 'text',
-  };
+  const seqs = toArray(olds.map(({ seq }) => seq));
   return [
-    {
-      text: `DELETE FROM ${tables.changes} WHERE seq = ANY ($1::bigint[])`,
-      values: [toArray(olds.map(({ seq }) => seq))],
-    },
-    insert(tables.changes, types, rows),
+    { text: `DELETE FROM ${tables.changes} WHERE seq = ANY ($1::bigint[])`, values: [seqs] },
+    insert(tables.changes, CHANGE, rows),
   ];
 }
 
-/** What was revoked here stays revoked, a secret that was replaced here stays replaced, and what is only here stays. */
+/** A token that was revoked here stays revoked, a secret that was replaced here stays replaced, and new tokens stay. */
 export function storeTokens(tables: Tables, tokens: CopiedToken[]): Statement[] {
-  const types = {
-    id: 'text',
-    secret_hash: 'text',
-    name: 'text',
-    scopes: 'text',
-    created: 'bigint',
-    expires: 'bigint',
-    revoked: 'bigint',
-    rate: 'text',
-    last_used: 'bigint',
-  };
   const onConflict = `
     ON CONFLICT (id) DO UPDATE SET
       revoked = coalesce(tokens.revoked, excluded.revoked),
@@ -77,66 +60,35 @@ export function storeTokens(tables: Tables, tokens: CopiedToken[]): Statement[] 
         WHEN EXISTS (SELECT FROM ${tables.old_secrets} o WHERE o.secret_hash = excluded.secret_hash) THEN tokens.secret_hash
         ELSE excluded.secret_hash
       END`;
-  return [insert(tables.tokens, types, tokens, onConflict)];
+  return [insert(tables.tokens, TOKEN, tokens, onConflict)];
 }
 
 export function storeOldSecrets(tables: Tables, secrets: CopiedSecret[]): Statement[] {
   const onConflict = 'ON CONFLICT (secret_hash) DO UPDATE SET until = least(old_secrets.until, excluded.until)';
-  return [insert(tables.old_secrets, { secret_hash: 'text', token_id: 'text', until: 'bigint' }, secrets, onConflict)];
+  return [insert(tables.old_secrets, ['secret_hash', 'token_id', 'until'], secrets, onConflict)];
 }
 
 /** In place of those that are there. */
 export function storeWebhooks(tables: Tables, webhooks: CopiedWebhook[]): Statement[] {
-  const types = {
-    id: 'text',
-    url: 'text',
-    events: 'text',
-    secret: 'text',
-    old_secret: 'text',
-    old_secret_until: 'bigint',
-    created: 'bigint',
-    position: 'bigint',
-    replay_to: 'bigint',
-    replay_resume: 'bigint',
-    waiting_since: 'bigint',
-    failing_since: 'bigint',
-    reason: 'text',
-    disabled: 'bigint',
-    epoch: 'bigint',
-    retries: 'bigint',
-  };
   return [
     { text: `DELETE FROM ${tables.webhooks}` },
     { text: `DELETE FROM ${tables.deliveries}` },
-    insert(tables.webhooks, types, webhooks),
+    insert(tables.webhooks, WEBHOOK, webhooks),
   ];
 }
 
 export function storeDeliveries(tables: Tables, deliveries: CopiedDelivery[]): Statement[] {
-  const types = {
-    webhook_id: 'text',
-    seq: 'bigint',
-    plant_id: 'bigint',
-    status: 'text',
-    attempts: 'integer',
-    due: 'bigint',
-    time: 'bigint',
-    code: 'integer',
-    answer: 'text',
-    error: 'text',
-  };
-  return [insert(tables.deliveries, types, deliveries)];
+  return [insert(tables.deliveries, DELIVERY, deliveries)];
 }
 
 function split<T>(batch: Difference<T>[]): { olds: T[]; rows: T[] } {
   return { olds: batch.flatMap(({ old }) => old ?? []), rows: batch.flatMap(({ row }) => row ?? []) };
 }
 
-function insert<T extends object>(table: string, types: Record<string, string>, rows: T[], onConflict = ''): Statement {
-  const columns = Object.keys(types);
-  const arrays = Object.values(types).map((type, at) => `$${at + 1}::${type}[]`);
+function insert<Row>(table: string, columns: (keyof Row & string)[], rows: Row[], onConflict = ''): Statement {
+  const names = columns.join(', ');
   return {
-    text: `INSERT INTO ${table} (${columns.join(', ')}) SELECT * FROM unnest(${arrays.join(', ')}) ${onConflict}`,
-    values: columns.map((column) => toArray(rows.map((row) => row[column as keyof T] as string | bigint | null))),
+    text: `INSERT INTO ${table} (${names}) SELECT ${names} FROM json_populate_recordset(NULL::${table}, $1::json) ${onConflict}`,
+    values: [printJson(rows)],
   };
 }

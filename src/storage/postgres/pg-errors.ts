@@ -2,6 +2,7 @@
 
 import pg from 'pg';
 import { unavailable } from '../../domain/errors.ts';
+import { cannotRead, DATABASE_BUSY, outcomeUnknown } from '../write-limits.ts';
 
 export type Failure =
   /** Rolled back because of others: worth another try at once. */
@@ -61,23 +62,23 @@ export class TransactionError extends Error {
   }
 }
 
-const SEND_AGAIN = 'It is not known if the record was stored: send the same record again';
-const ADVICE: Partial<Record<Failure, string>> = {
-  conflict: 'The record is changed by many: try again later',
-  busy: 'The database is busy: try again later',
+export const CHANGED_BY_MANY = 'The record is changed by many: try again later';
+const MESSAGES: Partial<Record<Failure, string>> = {
+  conflict: CHANGED_BY_MANY,
+  busy: DATABASE_BUSY,
   full: 'The disk of the database is full: try again later',
   unreachable: 'The database cannot be reached: try again later',
 };
 
-/** What is told to who wanted to write. A bug stays what it is. */
+/** Returns the error for the caller of a write. A bug stays as it is. */
 export function toWriteError(error: unknown): Error {
   if (!(error instanceof TransactionError)) return error as Error;
-  const advice = error.unknown ? SEND_AGAIN : ADVICE[error.failure];
-  return advice === undefined ? error : unavailable(advice, error);
+  if (error.unknown) return outcomeUnknown(error);
+  const message = MESSAGES[error.failure];
+  return message === undefined ? error : unavailable(message, error);
 }
 
-/** And to who wanted to read. */
+/** Returns the error for the caller of a read. A bug stays as it is. */
 export function toReadError(error: unknown): Error {
-  if (!(error instanceof TransactionError) || error.failure === 'bug') return error as Error;
-  return unavailable('The database cannot be read now: try again later', error);
+  return error instanceof TransactionError && error.failure !== 'bug' ? cannotRead(error) : (error as Error);
 }

@@ -8,7 +8,7 @@ import type { PlantWrite } from '../write-rules.ts';
 import { readNumbers, toArray } from './pg-array.ts';
 import type { Calls } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
-import type { Row, Statement, Transactions } from './transaction.ts';
+import type { Statement, Transactions } from './transaction.ts';
 
 /** To be done only if the record is as it was seen: `present`. */
 export interface Step {
@@ -20,15 +20,18 @@ export interface Step {
 /** It is done, with this number, or kept; or else the record was another one, and nothing was done. */
 export type Outcome = { seq: number } | { kept: true } | { present: PlantRow | undefined };
 
+/** The numbers of all that were done, or the record with which the step of this place, from 1, did not fit. */
+type WrittenRow = { seqs: string | null; n: number | null } & (PlantRow | { name: null });
+
 /** No id may come twice. Throws TransactionError. */
 export async function writeSteps({ write, names: { calls } }: Transactions, steps: Step[]): Promise<Outcome[]> {
   const isNew = steps[0]?.present === undefined;
-  const rows = await write(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
+  const rows = await write<WrittenRow>(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
   const outcomes: Outcome[] = steps.map(() => (isNew ? { present: undefined } : { kept: true }));
   for (const row of rows) {
-    if (row.n !== null) outcomes[(row.n as number) - 1] = { present: toPresent(row) };
+    if (row.n !== null) outcomes[row.n - 1] = { present: row.name === null ? undefined : (row as PlantRow) };
     else if (row.seqs !== null) {
-      for (const [at, seq] of readNumbers(row.seqs as string).entries()) if (seq !== undefined) outcomes[at] = { seq };
+      for (const [at, seq] of readNumbers(row.seqs).entries()) if (seq !== undefined) outcomes[at] = { seq };
     }
   }
   return outcomes;
@@ -99,8 +102,4 @@ export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
     toArray(sorted.flatMap(({ words }) => words.sort((a, b) => (a < b ? -1 : 1)))),
     toArray(sorted.flatMap(({ id, words }) => words.map(() => id))),
   ];
-}
-
-function toPresent(row: Row): PlantRow | undefined {
-  return row.name === null ? undefined : (row as unknown as PlantRow);
 }

@@ -1,5 +1,5 @@
-// What is put into the index `words`, and how candidates are found in it, in the order of ids. The index narrows down;
-// whether a record is wanted is decided by the one rule of words.ts.
+// What is put into the index `words`, and how candidates are found in it, in the order of ids. The index only narrows
+// down: whether a record is wanted is decided by name-search.ts.
 
 import type { Filter } from '../../domain/list-cursor.ts';
 import { hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
@@ -59,7 +59,7 @@ export async function openSearch(query: Query, tables: Tables, { q = '', tag }: 
 
 /** Skips from word to word, whatever number of plants each has. */
 async function endingsOf(query: Query, tables: Tables, begin: string): Promise<bigint[]> {
-  const rows = await query({
+  const rows = await query<{ word: bigint }>({
     text: `
       WITH RECURSIVE ending (word) AS (
         (SELECT word FROM ${tables.words} WHERE word BETWEEN $1 AND $2 ORDER BY word LIMIT 1)
@@ -70,10 +70,10 @@ async function endingsOf(query: Query, tables: Tables, begin: string): Promise<b
       SELECT word FROM ending WHERE word IS NOT NULL LIMIT ${MAX_ENDINGS + 1}`,
     values: keysFrom(begin),
   });
-  return rows.map(({ word }) => word as bigint);
+  return rows.map(({ word }) => word);
 }
 
-/** A name in ASCII must at least contain the words; of others only words.ts knows. `$2` as `likeAll` gives it. */
+/** Leaves out names in ASCII that do not contain the words; `isWanted` decides on all others. `$2` is from `likeAll`. */
 const HAS_LETTERS = '(octet_length(name) <> length(name) OR lower(name) LIKE ALL ($2::text[]))';
 
 function likeAll(words: string[]): string {
@@ -87,11 +87,11 @@ async function nextStretch(
   words: string[],
   from: bigint,
 ): Promise<{ where: Statement; upTo: bigint | undefined }> {
-  const [last] = await query({
+  const [last] = await query<{ id: bigint }>({
     text: `SELECT id FROM ${tables.plants} WHERE id >= $1 ORDER BY id OFFSET ${MAX_PASS - 1} LIMIT 1`,
     values: [from],
   });
-  const upTo = last?.id as bigint | undefined;
+  const upTo = last?.id;
   const text = `id BETWEEN $1 AND $3 AND ${HAS_LETTERS}`;
   return { where: { text, values: [from, likeAll(words), upTo ?? MAX_ID] }, upTo };
 }
@@ -117,7 +117,7 @@ async function findCandidates(
 }
 
 async function idsOf(query: Query, tables: Tables, words: bigint[], from: bigint, limit: number): Promise<bigint[]> {
-  const rows = await query({
+  const rows = await query<{ id: bigint }>({
     text: `
       SELECT DISTINCT found.id FROM unnest($1::bigint[]) AS asked (word)
       CROSS JOIN LATERAL (
@@ -126,5 +126,5 @@ async function idsOf(query: Query, tables: Tables, words: bigint[], from: bigint
       ORDER BY found.id LIMIT $3`,
     values: [toArray(words), from, limit],
   });
-  return rows.map(({ id }) => id as bigint);
+  return rows.map(({ id }) => id);
 }

@@ -1,4 +1,4 @@
-// The summary, of one moment, each part by one statement.
+// The summary of all plants, read from one snapshot with one statement for each part.
 
 import {
   describeHours,
@@ -8,7 +8,7 @@ import {
   MAX_TAGS,
   type Summary,
 } from '../../domain/plant-summary.ts';
-import { lastSeq } from './plants-read.ts';
+import { lastSeq } from './change-log.ts';
 import type { Tables } from './qualified-names.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -38,7 +38,14 @@ const countChanges = ({ changes }: Tables) => `
   WHERE seq >= (SELECT max(low) FROM halves) AND time >= $1 GROUP BY 1`;
 
 export async function readSummary({ read, names: { tables } }: Transactions, nowMs: number): Promise<Summary> {
-  const [[counted] = [], tagRows = [], hourRows = [], [numbering] = []] = await read(
+  const [[counted], tagRows, hourRows, [numbering]] = await read<
+    [
+      { plants: bigint; untagged: bigint },
+      { tag: string; plants: bigint; different: bigint },
+      { hour: bigint; changes: bigint },
+      { seq: bigint },
+    ]
+  >(
     { text: countPlants(tables) },
     { text: countTags(tables) },
     { text: countChanges(tables), values: [firstHourMs(nowMs)] },
@@ -48,7 +55,7 @@ export async function readSummary({ read, names: { tables } }: Transactions, now
   return {
     plants: Number(counted?.plants),
     untagged: Number(counted?.untagged),
-    tags: areTooMany ? [] : tagRows.map(({ tag, plants }) => ({ tag: String(tag), plants: Number(plants) })),
+    tags: areTooMany ? [] : tagRows.map(({ tag, plants }) => ({ tag, plants: Number(plants) })),
     lastChange: Number(numbering?.seq ?? 0),
     changes: describeHours(new Map(hourRows.map(({ hour, changes }) => [Number(hour), Number(changes)]))),
   };

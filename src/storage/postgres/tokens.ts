@@ -1,28 +1,19 @@
-// Tokens: all SQL of them.
+// Tokens and their secrets.
 
 import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
 import { type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
-import { lastAdmin, noActiveToken, noToken, type Rejection, toError } from '../write-rules.ts';
-import { createGather } from './batched-lookup.ts';
+import { lastAdmin, noActiveToken, noToken, toError } from '../write-rules.ts';
+import { createBatchedLookup } from './batched-lookup.ts';
 import { toArray } from './pg-array.ts';
-import type { Names } from './qualified-names.ts';
-import type { Row, Statement } from './transaction.ts';
-
-interface Database {
-  names: Names;
-  read(statement: Statement): Promise<Row[]>;
-  commit(statement: Statement): Promise<Row[]>;
-  /** When very many wait. */
-  tooMany(): Error;
-}
+import { type StoreQueries, tooManyReads } from './store-queries.ts';
 
 type FoundRow = TokenRow & { old_until: bigint };
 
 const COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
 const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
 
-export function createTokenStore({ names: { tables, calls }, read, commit, tooMany }: Database): TokenStore {
+export function createTokenStore({ names: { tables, calls }, select, commit }: StoreQueries): TokenStore {
   const columnsOfAll = `${COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
   const all = `SELECT ${columnsOfAll} FROM ${tables.tokens} t`;
   return {
@@ -31,12 +22,10 @@ export function createTokenStore({ names: { tables, calls }, read, commit, tooMa
       const values = [id, secretHash, name, scopes.join(' '), createdMs, expiresMs, rate && printRate(rate)];
       await commit({ text, values });
     },
-    findToken: createGather(findTokens, tooMany),
+    findToken: createBatchedLookup(findTokens, tooManyReads),
     getToken,
     async listTokens() {
-      return (await read({ text: `${all} ORDER BY t.created, t.id` })).map((row) =>
-        toToken(row as unknown as FoundRow),
-      );
+      return (await select<FoundRow>({ text: `${all} ORDER BY t.created, t.id` })).map(toToken);
     },
     async revokeToken(id, nowMs, evenLastAdmin = false) {
       // All of them are locked, so that of the last two each cannot revoke the other at once.
@@ -50,16 +39,16 @@ export function createTokenStore({ names: { tables, calls }, read, commit, tooMa
       const revoked = await commit({ text, values: [id, nowMs, evenLastAdmin] });
       if (revoked.length > 0) return;
       await getToken(id);
-      refuse(lastAdmin(id));
+      throw toError(lastAdmin(id));
     },
     async rotateToken(id, secretHash, nowMs, oldUntilMs) {
       const text = `SELECT ${calls.rotate_token_2} AS is_rotated`;
-      const [row] = await commit({ text, values: [id, secretHash, nowMs, oldUntilMs] });
-      if (!row?.is_rotated) refuse(noActiveToken(id));
+      const [row] = await commit<{ is_rotated: boolean }>({ text, values: [id, secretHash, nowMs, oldUntilMs] });
+      if (!row?.is_rotated) throw toError(noActiveToken(id));
       return getToken(id);
     },
     async noteUse(ids, timeMs) {
-      // Not worth waiting for: neither for a disk or a standby, nor for who has one of them locked.
+      // Not worth waiting for: neither for a disk or a standby, nor for a lock on one of them.
       const text = `
         WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
         free AS (SELECT id FROM ${tables.tokens} WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
@@ -74,18 +63,16 @@ export function createTokenStore({ names: { tables, calls }, read, commit, tooMa
       UNION ALL
       SELECT o.secret_hash, ${COLUMNS}, o.until, true
       FROM ${tables.old_secrets} o JOIN ${tables.tokens} t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
-    const rows = await read({ text, values: [toArray(secretHashes)] });
-    return new Map(
-      rows.map((row) => [row.secret_hash as string, (row.is_old ? toOldToken : toToken)(row as unknown as FoundRow)]),
-    );
+    const rows = await select<FoundRow & { secret_hash: string; is_old: boolean }>({
+      text,
+      values: [toArray(secretHashes)],
+    });
+    return new Map(rows.map((row) => [row.secret_hash, row.is_old ? toOldToken(row) : toToken(row)]));
   }
 
   async function getToken(id: string): Promise<Token> {
-    const [row] = await read({ text: `${all} WHERE t.id = $1`, values: [id] });
-    return row ? toToken(row as unknown as FoundRow) : refuse(noToken(id));
+    const [row] = await select<FoundRow>({ text: `${all} WHERE t.id = $1`, values: [id] });
+    if (!row) throw toError(noToken(id));
+    return toToken(row);
   }
-}
-
-function refuse(rejection: Rejection): never {
-  throw toError(rejection);
 }

@@ -1,35 +1,39 @@
-// A transaction in one round trip: BEGIN, its statements and COMMIT leave together. Nothing is left behind in the
+// A transaction in one round trip: BEGIN, its statements and COMMIT are sent together. Nothing stays behind in the
 // session, so that a pooler may give each transaction another one.
 
 import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
+import { withDeadline } from '../../lib/deadline.ts';
+import { beginRead, beginWrite, limitsOf, type SynchronousCommit } from './begin-transaction.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
-import { type Names, SEARCH_PATH } from './qualified-names.ts';
+import type { Names } from './qualified-names.ts';
 
-/** Beyond the statement timeout, for the way and the COMMIT, which no timeout of the server cuts. */
+/** Time beyond the statement timeout, for the network and the COMMIT, which no timeout of the server ends. */
 const GRACE_MS = 5000;
 
 export interface Statement {
   text: string;
   values?: unknown[];
 }
-export type Row = Record<string, unknown>;
-export type Query = (statement: Statement) => Promise<Row[]>;
+
+/** Returns the rows of one statement. Throws TransactionError. */
+export type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
+
+/** The rows of several statements. */
+type RowsOf<Rows extends object[]> = { [At in keyof Rows]: Rows[At][] };
 
 export interface Transactions {
   readonly names: Names;
-  /** One statement, committed. Throws TransactionError. */
-  write(statement: Statement): Promise<Row[]>;
-  /** Several of one moment. Throws TransactionError. */
-  read(...statements: Statement[]): Promise<Row[][]>;
-  /** The same where one statement depends on the one before. All together take no longer than one may. */
+  /** Commits one statement. Throws TransactionError. */
+  write: Query;
+  /** Runs several statements on one snapshot. Throws TransactionError. */
+  read<Rows extends object[]>(...statements: Statement[]): Promise<RowsOf<Rows>>;
+  /** The same where a statement depends on the one before. All together may take as long as one statement. */
   readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** So many wait for a connection. */
+  /** Number of transactions that wait for a connection. */
   waiting(): number;
   end(): Promise<void>;
 }
-
-type Answer = PromiseSettledResult<pg.QueryResult>;
 
 export interface TransactionOptions {
   names: Names;
@@ -45,21 +49,20 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
 
   return {
     names,
-
-    async write(statement) {
-      const client = await connect();
-      let committing = false;
+    async write<Row extends object>(statement: Statement): Promise<Row[]> {
+      const client = await connect(pool);
+      let isCommitting = false;
       let warning: Error | undefined;
       // What the server says about its COMMIT, in whatever language. A trigger may warn of something else before.
       const onNotice = ({ code = '', message = '' }): void => {
-        if (committing && !code.startsWith('00')) warning = new Error(message);
+        if (isCommitting && !code.startsWith('00')) warning = new Error(message);
       };
       client.on('notice', onNotice);
-      const [begun, rows, commit] = await settle(client, () => [
+      const settled = await sendTogether(client, deadlineMs, () => [
         client.query(writeBegin),
         new Promise((resolve, reject) => {
-          client.query(typed(statement), (error, result) => {
-            committing = true; // at once, not when a promise gets its turn
+          client.query<Row>(typed(statement), (error, result) => {
+            isCommitting = true; // at once, not when a promise gets its turn
             if (error) reject(error);
             else resolve(result);
           });
@@ -67,111 +70,107 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
         client.query('COMMIT'),
       ]);
       client.off('notice', onNotice);
-      // A server that answers the COMMIT has refused the statement. All else may have been done, though nobody heard.
-      const isRefused = rows?.status === 'rejected' && commit?.status === 'fulfilled';
-      if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRefused);
-      if (rows?.status !== 'fulfilled') throw new TransactionError(rows?.reason, !isRefused);
-      if (commit?.status !== 'fulfilled') throw new TransactionError(commit?.reason, true);
-      // A cancelled wait for a standby is a COMMIT with a warning: here, and perhaps nowhere else.
-      if (warning || commit.value.command !== 'COMMIT') {
-        throw new TransactionError(warning ?? commit.value.command, true);
-      }
-      return rows.value.rows;
+      return committedRows(settled, warning) as Row[];
     },
-
-    async read(...statements) {
-      const client = await connect();
+    async read<Rows extends object[]>(...statements: Statement[]) {
+      const client = await connect(pool);
       const sent = [{ text: readBegin }, ...statements, { text: 'COMMIT' }];
-      const answers = await settle(client, () => sent.map((statement) => client.query(typed(statement))));
-      const failed = answers.find((answer) => answer.status === 'rejected');
-      if (failed) throw new TransactionError(failed.reason, false);
-      return answers.slice(1, -1).map((answer) => (answer as PromiseFulfilledResult<pg.QueryResult>).value.rows);
+      const settled = await sendTogether(client, deadlineMs, () => sent.map((one) => client.query(typed(one))));
+      const rows = settled.map((one) => {
+        if (one.status === 'rejected') throw new TransactionError(one.reason, false);
+        return one.value.rows;
+      });
+      return rows.slice(1, -1) as RowsOf<Rows>;
     },
-
     async readStepwise(work) {
-      const client = await connect();
-      const giveUp = setTimeout(() => socketOf(client).destroy(), deadlineMs);
+      const client = await connect(pool);
       const endMs = performance.now() + statementTimeoutMs;
-      const query: Query = async (statement) => {
-        if (performance.now() > endMs) throw new TransactionError(new Error('It takes too long'), false, 'busy');
-        return ask(client, statement);
-      };
-      let isLost = false;
-      try {
-        await query({ text: readBegin });
-        return await work(query);
-      } finally {
-        await client.query('ROLLBACK').catch(() => {
-          isLost = true;
-        });
-        clearTimeout(giveUp);
-        client.release(isLost);
-      }
+      const done = runStepwise(client, readBegin, (query) =>
+        work(async (statement) => {
+          if (performance.now() <= endMs) return query(statement);
+          throw new TransactionError(new Error('It takes too long'), false, 'busy');
+        }),
+      );
+      return destroyWhenLate(client, done, deadlineMs);
     },
-
     waiting: () => pool.waitingCount,
     end: () => pool.end(),
   };
-
-  async function connect(): Promise<PoolClient> {
-    try {
-      return await pool.connect();
-    } catch (error) {
-      throw new TransactionError(error, false);
-    }
-  }
-
-  /** Sends all in one piece, waits for the answers, and gives the connection back, or up. */
-  async function settle(client: PoolClient, send: () => Promise<pg.QueryResult>[]): Promise<Answer[]> {
-    const socket = socketOf(client);
-    const giveUp = setTimeout(() => socket.destroy(), deadlineMs); // which rejects what was asked
-    socket.cork();
-    const sent = send();
-    socket.uncork();
-    const answers = await Promise.allSettled(sent);
-    clearTimeout(giveUp);
-    const failed = answers.find((answer) => answer.status === 'rejected');
-    const isLost = answers.at(-1)?.status === 'rejected' || answers[0]?.status === 'rejected';
-    client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
-    return answers;
-  }
 }
 
-/** How durable a commit is: on the disk of every synchronous standby, or visible there, too. */
-export type SynchronousCommit = 'on' | 'remote_apply';
-
-/** Bounds on the time that a transaction takes. Those of database and role do not apply. */
-export function limitsOf(statementTimeoutMs: number): string {
-  return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
-}
-
-/** For a transaction that may take hours. */
-export function noLimits(version: number): string {
-  return version < 17 ? limitsOf(0) : `${limitsOf(0)}; SET LOCAL transaction_timeout = 0`;
-}
-
-export function beginRead(limits: string): string {
-  return `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = ${SEARCH_PATH}; ${limits}`;
-}
-
-/**
- * Sets every setting of database and role that would change what is stored or how safely. On a standby READ WRITE fails:
- * in a statement of its own, so that the transaction has begun and refuses all that follows.
- */
-export function beginWrite(limits: string, synchronousCommit: SynchronousCommit): string {
-  return `BEGIN ISOLATION LEVEL READ COMMITTED; SET TRANSACTION READ WRITE; SET LOCAL search_path = ${SEARCH_PATH}; SET LOCAL array_nulls = on; SET LOCAL synchronous_commit = ${synchronousCommit}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = warning; ${limits}`;
-}
-
-/** Throws TransactionError. */
-export async function ask(client: pg.ClientBase, statement: Statement): Promise<Row[]> {
+async function connect(pool: pg.Pool): Promise<PoolClient> {
   try {
-    return (await client.query(typed(statement))).rows;
+    return await pool.connect();
   } catch (error) {
     throw new TransactionError(error, false);
   }
 }
 
-/** int8 as bigint, int4 as number, bool as boolean, all else as its text. */
+type Settled = PromiseSettledResult<pg.QueryResult>[];
+
+/** Sends all queries in one piece, waits for their results, and releases the connection, or destroys one that is lost. */
+async function sendTogether(
+  client: PoolClient,
+  deadlineMs: number,
+  send: () => Promise<pg.QueryResult>[],
+): Promise<Settled> {
+  const socket = socketOf(client);
+  socket.cork();
+  const sent = send();
+  socket.uncork();
+  const settled = await destroyWhenLate(client, Promise.allSettled(sent), deadlineMs);
+  const failed = settled.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
+  const isLost = settled.at(-1)?.status === 'rejected' || settled[0]?.status === 'rejected';
+  client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
+  return settled;
+}
+
+/** Returns the rows of the statement between BEGIN and COMMIT if it is certain that they are committed. */
+function committedRows([begun, result, commit]: Settled, warning: Error | undefined): object[] {
+  // A server that responds to the COMMIT has rejected the statement. All else may be committed, unknown to us.
+  const isRejected = result?.status === 'rejected' && commit?.status === 'fulfilled';
+  if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRejected);
+  if (result?.status !== 'fulfilled') throw new TransactionError(result?.reason, !isRejected);
+  if (commit?.status !== 'fulfilled') throw new TransactionError(commit?.reason, true);
+  // A cancelled wait for a standby is a COMMIT with a warning: here, and perhaps nowhere else.
+  if (warning || commit.value.command !== 'COMMIT') {
+    throw new TransactionError(warning ?? commit.value.command, true);
+  }
+  return result.value.rows;
+}
+
+async function runStepwise<T>(client: PoolClient, begin: string, work: (query: Query) => Promise<T>): Promise<T> {
+  const query: Query = (statement) => queryClient(client, statement);
+  let isLost = false;
+  try {
+    await query({ text: begin });
+    return await work(query);
+  } finally {
+    await client.query('ROLLBACK').catch(() => {
+      isLost = true;
+    });
+    client.release(isLost);
+  }
+}
+
+/** Returns the rows of one statement. Throws TransactionError. */
+export async function queryClient<Row extends object>(client: pg.ClientBase, statement: Statement): Promise<Row[]> {
+  try {
+    return (await client.query<Row>(typed(statement))).rows;
+  } catch (error) {
+    throw new TransactionError(error, false);
+  }
+}
+
+/** Waits for `work`. After `timeoutMs` the connection is destroyed, which rejects what was sent on it. */
+export function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>, timeoutMs: number): Promise<T> {
+  return withDeadline(work, timeoutMs, () => {
+    socketOf(client).destroy();
+    return work;
+  });
+}
+
+/** Parses int8 to bigint, int4 to number, bool to boolean, and leaves all else as text. */
 const TYPES = {
   getTypeParser(oid: number): (text: string) => unknown {
     if (oid === pg.types.builtins.INT8) return BigInt;
@@ -185,7 +184,7 @@ export function typed({ text, values }: Statement): pg.QueryConfig {
   return { text, ...(values && { values }), types: TYPES as pg.CustomTypesConfig };
 }
 
-/** Its types leave it out. */
-export function socketOf(client: pg.ClientBase): Socket {
-  return (client as unknown as { connection: { stream: Socket } }).connection.stream;
+/** The types of pg leave it out. */
+function socketOf(client: pg.ClientBase): Socket {
+  return (client as pg.ClientBase & { connection: { stream: Socket } }).connection.stream;
 }

@@ -1,0 +1,116 @@
+// What the database must be able to promise, and where in it our tables are.
+
+import type pg from 'pg';
+import { UserError } from '../../lib/user-error.ts';
+import type { SynchronousCommit } from './begin-transaction.ts';
+import { type Names, namesIn, RELATIONS } from './qualified-names.ts';
+
+const MIN_VERSION = 14;
+
+export interface ServerPromises {
+  /** Major version of the server. */
+  version: number;
+  synchronousCommit: SynchronousCommit;
+}
+
+/** What this session finds through its own search path. */
+interface FoundSchema {
+  /** The schema in which it would create objects. Null if its path names no schema that exists. */
+  current_schema: string | null;
+  /** Object id of the table with the version of the schema. */
+  schema_table: number | null;
+}
+
+interface SettingsRow extends FoundSchema {
+  version_number: number;
+  encoding: string;
+  fsync: string;
+  synchronous_commit: string;
+  standbys: string;
+  replication_role: string;
+  exit_on_error: string;
+}
+
+/**
+ * Throws UserError if the server could lose or change what is stored. Runs the only statement outside of a transaction of
+ * ours: nothing in it is found through the search path.
+ */
+export async function requireSound(client: pg.Client): Promise<ServerPromises & FoundSchema> {
+  const { rows } = await client.query<SettingsRow>(`
+    SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version_number,
+      pg_catalog.current_setting('server_encoding') AS encoding,
+      pg_catalog.current_setting('fsync') AS fsync,
+      pg_catalog.current_setting('synchronous_commit') AS synchronous_commit,
+      pg_catalog.current_setting('synchronous_standby_names') AS standbys,
+      pg_catalog.current_setting('session_replication_role') AS replication_role,
+      pg_catalog.current_setting('exit_on_error') AS exit_on_error,
+      pg_catalog.current_schema() AS current_schema,
+      pg_catalog.to_regclass('plant_store_schema')::pg_catalog.oid AS schema_table`);
+  const { version_number, encoding, fsync, synchronous_commit, standbys, replication_role, exit_on_error, ...found } =
+    rows[0] as SettingsRow;
+  const version = Math.floor(version_number / 10_000);
+  if (version < MIN_VERSION) throw new UserError(`PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`);
+  if (encoding !== 'UTF8') {
+    throw new UserError(
+      `The encoding of the database is ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0`,
+    );
+  }
+  if (fsync === 'off' || synchronous_commit === 'off') {
+    const setting = fsync === 'off' ? 'fsync' : 'synchronous_commit';
+    throw new UserError(`${setting} is off in PostgreSQL, so that a stored record could be lost: set it to on`);
+  }
+  if (standbys !== '' && (synchronous_commit === 'local' || synchronous_commit === 'remote_write')) {
+    throw new UserError(
+      `synchronous_commit is ${synchronous_commit} in PostgreSQL although synchronous_standby_names is set, so that a failover could lose a stored record: set synchronous_commit to on or remote_apply`,
+    );
+  }
+  if (replication_role !== 'origin' || exit_on_error !== 'off') {
+    const [setting, value, wanted] =
+      exit_on_error === 'off'
+        ? ['session_replication_role', replication_role, 'origin']
+        : ['exit_on_error', exit_on_error, 'off'];
+    throw new UserError(`${setting} is ${value} in PostgreSQL for this database or role: set it to ${wanted}`);
+  }
+  return { version, synchronousCommit: synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on', ...found };
+}
+
+/** Returns the names in the schema that has our tables, or will have them. */
+export async function findNames(client: pg.Client, { current_schema, schema_table }: FoundSchema): Promise<Names> {
+  const { rows } = await client.query<{ schema: string }>(
+    'SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1',
+    [schema_table],
+  );
+  const schema = rows[0]?.schema ?? current_schema;
+  if (schema === null) {
+    throw new UserError('search_path in PostgreSQL names no schema that exists: create one, or set search_path to one');
+  }
+  return namesIn(schema);
+}
+
+/**
+ * Throws UserError if tables or functions belong to other roles, since their triggers, rules and bodies would run with our rights. A
+ * superuser counts as a member of every role, so that its memberships say nothing.
+ */
+export async function requireOwn(client: pg.Client, { schema, signatures }: Names): Promise<void> {
+  const text = `
+    SELECT ours.object, pg_get_userbyid(ours.owner) AS owner FROM (
+      SELECT c.oid::regclass::text AS object, c.relowner AS owner FROM pg_class c
+      WHERE c.relnamespace = $1::regnamespace AND c.relname = ANY ($2::name[])
+      UNION ALL
+      SELECT p.oid::regprocedure::text, p.proowner FROM pg_proc p
+      WHERE p.oid = ANY (ARRAY(SELECT to_regprocedure(signature)::oid FROM unnest($3::text[]) AS own (signature)))
+    ) AS ours
+    JOIN pg_namespace n ON n.oid = $1::regnamespace
+    JOIN pg_database d ON d.datname = current_database()
+    JOIN pg_roles self ON self.rolname = current_user
+    JOIN pg_roles other ON other.oid = ours.owner
+    WHERE ours.owner NOT IN (self.oid, n.nspowner, d.datdba) AND NOT other.rolsuper
+      AND (self.rolsuper OR NOT pg_has_role(ours.owner, 'MEMBER'))
+    ORDER BY object LIMIT 1`;
+  const { rows } = await client.query<{ object: string; owner: string }>(text, [schema, [...RELATIONS], signatures]);
+  const [foreign] = rows;
+  if (!foreign) return;
+  throw new UserError(
+    `${foreign.object} in the database belongs to the role ${foreign.owner}, whose code would run with the rights of this service: drop it, or make the role of this service its owner`,
+  );
+}
