@@ -17,6 +17,10 @@ import { makeBenchFolder } from './server.ts';
 import { printComparison } from './table.ts';
 import { isWrkHere } from './wrk.ts';
 
+if (!isWrkHere) {
+  console.error('wrk is missing: apt-get install wrk');
+  process.exit(2);
+}
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 /** So long a JavaScript engine goes on compiling what is called most. */
@@ -92,7 +96,7 @@ async function compare(): Promise<Comparison> {
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: readMachine(folder),
-    load: { by: isWrkHere ? 'wrk' : 'autocannon', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
+    load: { by: 'wrk', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
     creates: summarize(creates, ({ running: { pid, databasePid }, answered, stored }) => ({
       serverMib: rssMibOf(pid),
       databaseMib: databasePid === undefined ? undefined : rssMibOf(databasePid),

@@ -1,5 +1,4 @@
-// What a load is: the same kind of request again and again, over connections that stay open. wrk.ts and
-// autocannon.ts make it.
+// What a load is: the same kind of request again and again, over connections that stay open. wrk.ts makes it.
 
 /** Where nothing else is said. */
 export const CONNECTIONS = 64;
@@ -22,7 +21,7 @@ export interface Load {
   first: number;
   /** Numbers start over after so many. */
   wrapAfter?: number;
-  /** Numbers are random below this. Only wrk does it. */
+  /** Numbers are random below this. */
   randomBelow?: number;
   seconds: number;
   connections?: number;

@@ -1,9 +1,9 @@
 // What a measurement was made on: without this its figures mean nothing.
 
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { median } from './measure.ts';
+import { median, readIfThere } from './measure.ts';
 
 const FSYNCS = 100;
 
@@ -39,14 +39,14 @@ export function describeMachine({ cpu, cores, memoryGib, disk, fsyncMs, os, node
 function cpuModel(): string {
   const [cpu] = cpus();
   if (cpu && !/^(unknown|)$/.test(cpu.model.trim())) return cpu.model.trim();
-  const info = read('/proc/cpuinfo');
+  const info = readIfThere('/proc/cpuinfo');
   const part = /CPU part\s*: (\S+)/.exec(info)?.[1];
   return part === undefined ? 'unknown' : `CPU part ${part}`;
 }
 
 /** The mount that is nearest to the folder. */
 function fileSystemOf(folder: string): string {
-  const mounts = read('/proc/mounts')
+  const mounts = readIfThere('/proc/mounts')
     .split('\n')
     .map((line) => line.split(' '))
     .filter(([, on = '-']) => `${folder}/`.startsWith(on === '/' ? '/' : `${on}/`))
@@ -55,7 +55,7 @@ function fileSystemOf(folder: string): string {
 }
 
 function osName(): string {
-  return /PRETTY_NAME="(.+)"/.exec(read('/etc/os-release'))?.[1] ?? type();
+  return /PRETTY_NAME="(.+)"/.exec(readIfThere('/etc/os-release'))?.[1] ?? type();
 }
 
 function measureFsync(path: string): number {
@@ -71,12 +71,4 @@ function measureFsync(path: string): number {
   closeSync(file);
   rmSync(path);
   return median(times);
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
 }

@@ -22,7 +22,7 @@ export function treeOf(root: number): number[] {
   if (!hasProc) return [root];
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
-    const stat = read(`/proc/${name}/stat`);
+    const stat = readIfThere(`/proc/${name}/stat`);
     parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
   }
   const tree = [root];
@@ -35,7 +35,8 @@ export function cpuUsOf(root: number): number | undefined {
   if (!hasProc) return undefined;
   let ns = 0;
   for (const pid of treeOf(root)) {
-    for (const thread of threadsOf(pid)) ns += Number(read(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]);
+    for (const thread of threadsOf(pid))
+      ns += Number(readIfThere(`/proc/${pid}/task/${thread}/schedstat`).split(' ')[0]);
   }
   return ns / 1000;
 }
@@ -43,7 +44,7 @@ export function cpuUsOf(root: number): number | undefined {
 /** Memory of a tree in use now. What its processes share is counted once: as much as the one that has most of it. */
 export function rssMibOf(root: number): number | undefined {
   if (!hasProc) return undefined;
-  const all = treeOf(root).map((pid) => read(`/proc/${pid}/status`));
+  const all = treeOf(root).map((pid) => readIfThere(`/proc/${pid}/status`));
   const kib = (status: string, key: string) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
   const own = all.reduce((sum, status) => sum + kib(status, 'RssAnon'), 0);
   const shared = Math.max(...all.map((status) => kib(status, 'RssFile') + kib(status, 'RssShmem')));
@@ -52,7 +53,7 @@ export function rssMibOf(root: number): number | undefined {
 
 /** The most that one process has ever had. */
 export function peakMibOf(pid: number): number | undefined {
-  const kib = /VmHWM:\s+(\d+)/.exec(read(`/proc/${pid}/status`))?.[1];
+  const kib = /VmHWM:\s+(\d+)/.exec(readIfThere(`/proc/${pid}/status`))?.[1];
   return kib === undefined ? undefined : Number(kib) / 1024;
 }
 
@@ -75,8 +76,8 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Nothing of a process that has ended meanwhile. */
-function read(path: string): string {
+/** Returns the text of a file, or an empty one if there is none: a process may have ended meanwhile. */
+export function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -2,14 +2,11 @@
 // nothing from the others. After every load the plants that are stored are counted, against those that were promised.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import { autocannon } from './autocannon.ts';
 import type { Contestant, Running } from './contestants/contestant.ts';
 import type { Request } from './load.ts';
 import { cpuUsOf, hasProc, treeOf, untilIdle } from './measure.ts';
-import { isWrkHere, wrk } from './wrk.ts';
+import { wrk } from './wrk.ts';
 
-/** Measured: wrk takes 25 µs of processor time for a request, autocannon 110 µs, more than the server that only echoes it. */
-const runLoad = isWrkHere ? wrk : autocannon;
 /** Time to wake up in. */
 const AWAKE_MS = 100;
 /** Some go on for a while after the last answer: that belongs to what it costs. */
@@ -72,7 +69,7 @@ export async function takeTurn(entrant: Entrant, { request, seconds, folder, rea
   await sleep(AWAKE_MS);
   const before = cpuOf(running);
   const load = { url, request, seconds, folder };
-  const loaded = await runLoad(
+  const loaded = await wrk(
     readUpTo === undefined ? { ...load, first: entrant.next } : { ...load, first: 1, wrapAfter: readUpTo },
   );
   await untilIdle(databasePid === undefined ? [pid] : [pid, databasePid], FINISH_MS);
@@ -94,7 +91,7 @@ export async function takeTurn(entrant: Entrant, { request, seconds, folder, rea
   };
 }
 
-/** How many were stored: as many as were answered with 2xx; from autocannon, which cuts off its last ones, up to 64 more. */
+/** Returns how many were stored: as many as were answered with 2xx. */
 async function checkStored(entrant: Entrant, { answered, sent }: { answered: number; sent: number }): Promise<number> {
   entrant.answered += answered;
   if (!entrant.running.countPlants) return answered;

@@ -43,7 +43,6 @@ export interface End {
   databaseMib: number | undefined;
   /** With 2xx, warm-up included. */
   answered: number;
-  /** The same, but for those that autocannon has cut off. */
   stored: number;
 }
 

@@ -9,21 +9,14 @@ import type { PostgresNode } from './postgres-cluster.ts';
 const UP_WITHIN_MS = 30_000;
 const REQUEST_MS = 2000;
 
-export interface Balancer {
-  /** Where the PostgreSQL that leads is. */
-  postgresPort: number;
-  /** Of the service. */
-  url: string;
-  /** When requests are sent to it again. */
-  serves(nodeName: string): Promise<void>;
-}
+export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
 /** Without a PostgreSQL it balances the service alone. */
 export async function startBalancer(
   machine: Machine,
   postgresNodes: PostgresNode[],
   serviceNodes: { name: string; port: number }[],
-): Promise<Balancer> {
+) {
   const [postgresPort = 0, httpPort = 0, statsPort = 0] = await freePorts(3);
   const path = join(machine.folder, 'haproxy.cfg');
   writeFileSync(path, configuration());
@@ -34,9 +27,12 @@ export async function startBalancer(
     });
   }
   return {
+    /** Where the PostgreSQL that leads is. */
     postgresPort,
+    /** Of the service. */
     url: `http://127.0.0.1:${httpPort}`,
-    async serves(nodeName) {
+    /** Ends when requests are sent to the node again. */
+    async serves(nodeName: string): Promise<void> {
       await eventually(`HAProxy sends requests to ${nodeName}`, UP_WITHIN_MS, async () => {
         return (await namesUp('plants')).includes(nodeName) || undefined;
       });

@@ -16,17 +16,6 @@ const AWAY_MS = 1000;
 const WRITES_AGAIN = 100;
 const WRITES_WITHIN_MS = 60_000;
 
-export interface Faults {
-  /** By what was done. */
-  pausesMs: Map<string, number[]>;
-  /** The one that leads; another one leads then. */
-  crashPostgres(): Promise<void>;
-  hangPostgres(): Promise<void>;
-  /** One and the other by turns. */
-  crashNode(): Promise<void>;
-  restartNode(): Promise<void>;
-}
-
 export function createFaults(options: {
   postgres: PostgresCluster;
   nodes: ServiceNode[];
@@ -36,26 +25,29 @@ export function createFaults(options: {
   say: (text: string) => void;
   /** From 0 up to 1, without it. */
   random: () => number;
-}): Faults {
+}) {
   const { postgres, nodes, balancer, databaseUrl, ledger, say, random } = options;
   const pausesMs = new Map<string, number[]>();
   let turn = 0;
 
   return {
+    /** By what was done. */
     pausesMs,
+    /** Crashes the one that leads; another one leads then. */
     crashPostgres: () =>
       measure('PostgreSQL crashes', () => failOver({ fail: postgres.crash, bringBack: postgres.start })),
     hangPostgres: () =>
       measure('PostgreSQL hangs', () => failOver({ fail: postgres.freeze, bringBack: postgres.thaw })),
+    /** One node and the other by turns. */
     crashNode: () => measure('a node crashes', () => withoutNode(async (node) => node.kill())),
     restartNode: () => measure('a node restarts', () => withoutNode((node) => node.stop())),
   };
 
   async function measure(what: string, work: () => Promise<string>): Promise<void> {
     await sleep(CALM_MS.least + random() * (CALM_MS.most - CALM_MS.least));
-    ledger.takeLongestPauseMs();
+    ledger.resetLongestPauseMs();
     const names = await work();
-    const pauseMs = ledger.takeLongestPauseMs();
+    const pauseMs = ledger.resetLongestPauseMs();
     pausesMs.set(what, [...(pausesMs.get(what) ?? []), pauseMs]);
     say(`${what}: ${names}, no write for ${(pauseMs / 1000).toFixed(2)} s`);
   }

@@ -1,6 +1,7 @@
-// What the clients were told: every version that was acknowledged, and how often each answer came.
+// What the servers acknowledged to the clients, and how often each answer came.
 
 import type { NewPlant } from '../src/client/client.ts';
+import { Tally } from '../torture/tally.ts';
 
 /** A version of a plant that was acknowledged. */
 export interface Version {
@@ -12,75 +13,53 @@ export interface Version {
 export interface Phase {
   title: string;
   allowed: string[];
-  /** How often each status came, or the code of what happened to the connection. */
-  answers: Map<string, number>;
+  /** By status, or by the code of what happened to the connection. */
+  answers: Tally<string>;
 }
 
-export interface Ledger {
+export class Ledger {
   /** The versions of each plant, oldest first. */
-  plants: Map<bigint, Version[]>;
-  acknowledged: number;
-  /** Creates that were acknowledged as stored before: the answer to an earlier try was lost. */
-  replayed: number;
-  /** Reads that were answered. */
-  read: number;
-  /** Ids that two wanted. */
-  contests: number;
-  phases: Phase[];
-  /** What the follower was shown, as `changeLine` writes it. */
-  followed: string[];
+  readonly plants = new Map<bigint, Version[]>();
+  readonly phases: Phase[] = [];
+  /** What the follower received, as `changeLine` writes it. */
+  readonly followed: string[] = [];
   /** What must not happen. */
-  violations: string[];
-  acknowledge(id: bigint, version: Version): void;
-  beginPhase(title: string, allowed: string[]): void;
-  countAnswer(answer: string): void;
-  /** The longest time without an acknowledgement since the last call. */
-  takeLongestPauseMs(): number;
-}
+  readonly violations: string[] = [];
+  acknowledged = 0;
+  /** Creates that were acknowledged as stored before: the answer to an earlier try was lost. */
+  replayed = 0;
+  /** Reads that were answered. */
+  read = 0;
+  /** Ids that two wanted. */
+  contests = 0;
+  #lastMs = performance.now();
+  #longestPauseMs = 0;
 
-export function createLedger(): Ledger {
-  let lastMs = performance.now();
-  let longestPauseMs = 0;
-
-  const ledger: Ledger = {
-    plants: new Map(),
-    acknowledged: 0,
-    replayed: 0,
-    read: 0,
-    contests: 0,
-    phases: [],
-    followed: [],
-    violations: [],
-    acknowledge(id, version) {
-      notePause();
-      ledger.acknowledged++;
-      const versions = ledger.plants.get(id);
-      if (versions) versions.push(version);
-      else ledger.plants.set(id, [version]);
-    },
-    beginPhase(title, allowed) {
-      ledger.phases.push({ title, allowed, answers: new Map() });
-    },
-    countAnswer(answer) {
-      const answers = ledger.phases.at(-1)?.answers;
-      answers?.set(answer, (answers.get(answer) ?? 0) + 1);
-    },
-    takeLongestPauseMs() {
-      const pauseMs = longestPauseMs;
-      longestPauseMs = 0;
-      return pauseMs;
-    },
-  };
-  return ledger;
-
-  function notePause(): void {
+  acknowledge(id: bigint, version: Version): void {
     const nowMs = performance.now();
-    longestPauseMs = Math.max(longestPauseMs, nowMs - lastMs);
-    lastMs = nowMs;
+    this.#longestPauseMs = Math.max(this.#longestPauseMs, nowMs - this.#lastMs);
+    this.#lastMs = nowMs;
+    this.acknowledged++;
+    this.plants.getOrInsert(id, []).push(version);
+  }
+
+  beginPhase(title: string, allowed: string[]): void {
+    this.phases.push({ title, allowed, answers: new Tally() });
+  }
+
+  countAnswer(answer: string): void {
+    this.phases.at(-1)?.answers.add(answer);
+  }
+
+  /** Returns the longest time without an acknowledgement since the last call. */
+  resetLongestPauseMs(): number {
+    const pauseMs = this.#longestPauseMs;
+    this.#longestPauseMs = 0;
+    return pauseMs;
   }
 }
 
-/** A change as one line, to be compared. */
+/** Returns a change as one line, to be compared. */
 export function changeLine(seq: number, type: string, { id, name }: NewPlant): string {
   return `${seq} ${type} ${id} ${name}`;
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient } from '../src/client/client.ts';
 import { printJson } from '../src/lib/exact-json.ts';
-import { changeLine, createLedger, type Ledger } from './ledger.ts';
+import { changeLine, Ledger } from './ledger.ts';
 import { countingFetch, untilAnswered } from './tries.ts';
 
 const WRITERS = 24;
@@ -17,13 +17,6 @@ const RECENT = 100;
 const FIRST_ID = 9_000_000_000_000_000_000n;
 const TRY_MS = 30_000;
 
-export interface Load {
-  ledger: Ledger;
-  /** After the last request of each was acknowledged. */
-  stopWriting(): Promise<void>;
-  stopFollowing(): Promise<void>;
-}
-
 export interface LoadOptions {
   url: string;
   token: string;
@@ -33,10 +26,10 @@ export interface LoadOptions {
   operationsPerS?: number;
 }
 
-export function startLoad(options: LoadOptions): Load {
+export function startLoad(options: LoadOptions) {
   const { url, token, nodeNames, random, operationsPerS = OPERATIONS_PER_S } = options;
   const turnMs = ((WRITERS + 2 * PAIRS) / operationsPerS) * 1000;
-  const ledger = createLedger();
+  const ledger = new Ledger();
   const following = new AbortController();
   let isWriting = true;
   let nextId = FIRST_ID;
@@ -48,6 +41,7 @@ export function startLoad(options: LoadOptions): Load {
   ];
   return {
     ledger,
+    /** Ends after the last request of each was acknowledged. */
     async stopWriting() {
       isWriting = false;
       await Promise.all(writers);

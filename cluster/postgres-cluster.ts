@@ -23,34 +23,14 @@ export interface PostgresNode {
   patroni: ChildProcess;
 }
 
-interface Member {
-  role: string;
-  /** One that has diverged, and is still to be rewound, is on another. */
-  timeline: number;
-}
+/** Of Patroni's `/cluster`. One that has diverged, and is still to be rewound, is on another timeline. */
+type Members = { members: { role: string; timeline: number }[] };
+/** Of Patroni's `/patroni`, as the leader sees its standbys. */
+type Standbys = { replication?: { state: string }[] };
 
-/** As the leader sees it. */
-interface Standby {
-  state: string;
-}
+export type PostgresCluster = Awaited<ReturnType<typeof startPostgresCluster>>;
 
-export interface PostgresCluster {
-  nodes: PostgresNode[];
-  leader(): Promise<PostgresNode>;
-  /** The one that leads instead. */
-  newLeader(old: PostgresNode): Promise<PostgresNode>;
-  /** As if its machine lost power: nobody has time to say goodbye. */
-  crash(node: PostgresNode): void;
-  /** As if its machine hung, or its network were cut: connections stay open, and nothing comes over them. */
-  freeze(node: PostgresNode): void;
-  /** It wakes up, and believes that it still leads. */
-  thaw(node: PostgresNode): void;
-  start(node: PostgresNode): void;
-  /** When they all run, one of them as the standby that every commit waits for. */
-  whole(): Promise<void>;
-}
-
-export async function startPostgresCluster(machine: Machine, password: string): Promise<PostgresCluster> {
+export async function startPostgresCluster(machine: Machine, password: string) {
   const etcdPort = await startEtcd(machine);
   const nodes: PostgresNode[] = [];
   for (const name of NAMES) nodes.push(await createNode(name));
@@ -58,28 +38,33 @@ export async function startPostgresCluster(machine: Machine, password: string): 
 
   return {
     nodes,
-    leader: () => eventually('one of them leads', FAILOVER_WITHIN_MS, findLeader),
-    crash({ folder, patroni }) {
+    leader: (): Promise<PostgresNode> => eventually('one of them leads', FAILOVER_WITHIN_MS, findLeader),
+    /** As if its machine lost power. */
+    crash({ folder, patroni }: PostgresNode): void {
       patroni.kill('SIGKILL'); // first, or it would tell the others
       killPostgresIn(folder);
     },
-    freeze({ folder, patroni }) {
+    /** As if its machine hung, or its network were cut: connections stay open, and nothing comes over them. */
+    freeze({ folder, patroni }: PostgresNode): void {
       patroni.kill('SIGSTOP');
       signalPostgresIn(folder, 'SIGSTOP');
     },
-    thaw({ folder, patroni }) {
+    /** It wakes up, and believes that it still leads. */
+    thaw({ folder, patroni }: PostgresNode): void {
       signalPostgresIn(folder, 'SIGCONT');
       patroni.kill('SIGCONT');
     },
-    newLeader(old) {
+    /** Returns the one that leads instead. */
+    newLeader(old: PostgresNode): Promise<PostgresNode> {
       return eventually(`another one leads instead of ${old.name}`, FAILOVER_WITHIN_MS, async () => {
         const leader = await findLeader();
         return leader === old ? undefined : leader;
       });
     },
-    start(node) {
+    start(node: PostgresNode): void {
       node.patroni = startPatroni(node);
     },
+    /** Ends when all run, one of them as the standby that every commit waits for. */
     whole: () => allRunning(REJOIN_WITHIN_MS),
   };
 
@@ -101,10 +86,8 @@ export async function startPostgresCluster(machine: Machine, password: string): 
     await eventually('one PostgreSQL leads and two follow, one of them synchronously', timeoutMs, async () => {
       const leader = await findLeader();
       if (!leader) return undefined;
-      const { members } = (await (await ask(leader.restPort, '/cluster')).json()) as { members: Member[] };
-      const { replication = [] } = (await (await ask(leader.restPort, '/patroni')).json()) as {
-        replication?: Standby[];
-      };
+      const { members } = (await (await ask(leader.restPort, '/cluster')).json()) as Members;
+      const { replication = [] } = (await (await ask(leader.restPort, '/patroni')).json()) as Standbys;
       const roles = members.map(({ role }) => role).sort();
       const timelines = new Set(members.map(({ timeline }) => timeline));
       const streaming = replication.filter(({ state }) => state === 'streaming');

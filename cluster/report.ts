@@ -28,7 +28,7 @@ export function printReport({ ledger, findings, pausesMs }: Outcome): boolean {
     'changes followed': followed.length,
   });
   console.log('\nAnswers');
-  printTable(Object.fromEntries(phases.map(({ title, answers }) => [title, printCounts(answers)])));
+  printTable(Object.fromEntries(phases.map(({ title, answers }) => [title, String(answers)])));
   console.log('\nNo write for (times: min / median / max)');
   printTable(Object.fromEntries([...pausesMs].map(([what, all]) => [what, printPauses(all)])));
   printAll('LOST', findings.lost);
@@ -45,10 +45,6 @@ function notAllowed({ title, allowed, answers }: Phase): string[] {
 
 function printTable(rows: Record<string, string | number>): void {
   for (const [what, value] of Object.entries(rows)) console.log(`  ${what.padEnd(34)}${value}`);
-}
-
-function printCounts(answers: Map<string, number>): string {
-  return [...answers].map(([answer, count]) => `${answer}: ${count}`).join(', ');
 }
 
 function printPauses(pausesMs: number[]): string {

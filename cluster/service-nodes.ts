@@ -10,16 +10,7 @@ const TRIED_LAUNCHER = process.env.CLUSTER_LAUNCHER ?? LAUNCHER;
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
 
-export interface ServiceNode {
-  name: string;
-  port: number;
-  start(databaseUrl: string): Promise<void>;
-  /** SIGTERM; throws when it does not end in time with status 0. */
-  stop(): Promise<void>;
-  kill(): void;
-  /** The exit status or the signal, if it has ended without being told to. */
-  ended(): string | undefined;
-}
+export type ServiceNode = ReturnType<typeof createServiceNode>;
 
 export async function createServiceNodes(
   machine: Machine,
@@ -30,29 +21,31 @@ export async function createServiceNodes(
   return names.map((name, index) => createServiceNode(machine, launcher, name, ports[index] ?? 0));
 }
 
-function createServiceNode(machine: Machine, launcher: string, name: string, port: number): ServiceNode {
+function createServiceNode(machine: Machine, launcher: string, name: string, port: number) {
   let child: ChildProcess | undefined;
   return {
     name,
     port,
-    async start(databaseUrl) {
+    async start(databaseUrl: string): Promise<void> {
       const env = { PORT: String(port), DATABASE_URL: databaseUrl };
       child = machine.start(name, process.execPath, [...FLAGS, launcher, 'serve'], env);
       await eventually(`${name} is ready`, READY_WITHIN_MS, async () => {
         return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) })).ok || undefined;
       });
     },
-    async stop() {
+    /** Sends SIGTERM. Throws if the process does not end in time with status 0. */
+    async stop(): Promise<void> {
       if (!child || endOf(child)) throw new Error(`${name} does not run`);
       child.kill('SIGTERM');
       const [status, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(STOP_WITHIN_MS) });
       if (status !== 0) throw new Error(`${name} did not stop in order: ${status ?? signal}`);
       child = undefined;
     },
-    kill() {
+    kill(): void {
       child?.kill('SIGKILL');
       child = undefined;
     },
+    /** Returns the exit status or the signal, if it has ended by itself. */
     ended: () => child && endOf(child),
   };
 }

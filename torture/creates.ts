@@ -2,7 +2,6 @@
 // answers: raw sockets, as it shares the machine with the server. Who is refused waits for a second, as it is told.
 
 import { connect, type Socket } from 'node:net';
-import { parseArgs } from 'node:util';
 
 export interface Created {
   stored: number;
@@ -16,24 +15,14 @@ export interface Created {
 const MAX_MS = 60_000;
 const RETRY_AFTER_MS = 1000;
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '' },
-    secret: { type: 'string', default: '' },
-    connections: { type: 'string', default: '64' },
-    depth: { type: 'string', default: '1' },
-    /** It ends then, and after a minute in any case. */
-    stored: { type: 'string', default: '1000' },
-    first: { type: 'string', default: '0' },
-  },
-});
-const depth = Number(values.depth);
-const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${values.secret}\r\nContent-Type: application/json\r\n`;
+/** It ends when `stored` are stored, and after a minute in any case. */
+const { port, secret, connections, depth, stored, first } = JSON.parse(process.argv[2] as string);
+const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`;
 const counts: Created = { stored: 0, refused: 0, rude: 0, others: {} };
-let id = Number(values.first);
+let id = first;
 let isOver = false;
 
-for (let n = 0; n < Number(values.connections); n++) open();
+for (let n = 0; n < connections; n++) open();
 setTimeout(end, MAX_MS);
 
 function end(): void {
@@ -43,7 +32,7 @@ function end(): void {
 }
 
 function open(): void {
-  const socket = connect({ port: Number(values.port), host: '127.0.0.1', noDelay: true }, () => write(socket, depth));
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true }, () => write(socket, depth));
   let rest = '';
   socket.on('data', (chunk) => {
     if (isOver) return;
@@ -78,7 +67,7 @@ function isWhole(text: string): boolean {
 function count(text: string): 'refused' | undefined {
   const status = text.slice(9, 12);
   if (status === '200') {
-    if (++counts.stored >= Number(values.stored)) end();
+    if (++counts.stored >= stored) end();
   } else if (status === '503') {
     counts.refused++;
     if (!text.includes('retry-after: 1\r\n')) counts.rude++;

@@ -1,8 +1,7 @@
 // A process that opens connections from one address, asks /healthz on each, and keeps them open until its input ends.
-// Prints one line: the status of each response, and the last body that was not a 200.
+// Its argument is JSON. Prints one line: the status of each response, and the last body that was not a 200.
 
 import { connect } from 'node:net';
-import { parseArgs } from 'node:util';
 
 export interface HeldConnections {
   statuses: Record<string, number>;
@@ -11,24 +10,17 @@ export interface HeldConnections {
 
 const AT_ONCE = 100;
 
-const { values } = parseArgs({
-  options: {
-    host: { type: 'string', default: '127.0.0.1' },
-    port: { type: 'string', default: '' },
-    from: { type: 'string', default: '127.0.0.1' },
-    count: { type: 'string', default: '1' },
-  },
-});
+const { host, port, from, count } = JSON.parse(process.argv[2] as string);
 const held: HeldConnections = { statuses: {}, refusal: '' };
 process.stdin.on('end', () => process.exit()).resume();
-for (let left = Number(values.count); left > 0; left -= AT_ONCE) {
+for (let left = count; left > 0; left -= AT_ONCE) {
   await Promise.all(Array.from({ length: Math.min(left, AT_ONCE) }, open));
 }
 process.stdout.write(`${JSON.stringify(held)}\n`);
 
 function open(): Promise<void> {
   return new Promise((resolve) => {
-    const socket = connect({ host: values.host, port: Number(values.port), localAddress: values.from });
+    const socket = connect({ host, port, localAddress: from });
     socket.on('connect', () => socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n'));
     let received = '';
     socket.on('data', (chunk) => {

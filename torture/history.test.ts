@@ -16,15 +16,15 @@ function draw(...lines: [bars: string, operations: Operation[]][]): Event[] {
   });
 }
 
-const create = (name: string, told: 'created' | 'replayed' | 'taken' | 'unknown' = 'created'): Operation => ({
+const create = (name: string, outcome: 'created' | 'replayed' | 'conflict' | 'unknown' = 'created'): Operation => ({
   kind: 'create',
   name,
-  told,
+  outcome,
 });
-const put = (name: string, told: 'stored' | 'unknown' = 'stored'): Operation => ({ kind: 'put', name, told });
-const remove = (told: 'deleted' | 'missing' | 'unknown' = 'deleted'): Operation => ({ kind: 'delete', told });
-const sees = (name: string): Operation => ({ kind: 'get', told: { name } });
-const misses: Operation = { kind: 'get', told: 'missing' };
+const put = (name: string, outcome: 'stored' | 'unknown' = 'stored'): Operation => ({ kind: 'put', name, outcome });
+const remove = (outcome: 'deleted' | 'missing' | 'unknown' = 'deleted'): Operation => ({ kind: 'delete', outcome });
+const sees = (name: string): Operation => ({ kind: 'get', outcome: { name } });
+const misses: Operation = { kind: 'get', outcome: 'missing' };
 
 const GOOD: [name: string, events: Event[]][] = [
   ['nothing at all', []],
@@ -33,7 +33,7 @@ const GOOD: [name: string, events: Event[]][] = [
   ['a read during a write sees what is after', draw(['----------', [create('a')]], ['   --     ', [sees('a')]])],
   [
     'of two creates at once one wins',
-    draw(['-----', [create('a')]], [' --- ', [create('b', 'taken')]], ['       --', [sees('a')]]),
+    draw(['-----', [create('a')]], [' --- ', [create('b', 'conflict')]], ['       --', [sees('a')]]),
   ],
   ['the same create again is a replay', draw(['-- -- --', [create('a'), create('a', 'replayed'), sees('a')]])],
   ['a deleted id is free again', draw(['-- -- --', [create('a'), remove(), create('b')]])],
@@ -55,7 +55,7 @@ const BAD: [name: string, events: Event[]][] = [
   ['a stale read: it began after the write was over', draw(['-- -- --', [create('a'), put('b'), sees('a')]])],
   ['an acknowledged record that is lost', draw(['-- --', [create('a'), misses]])],
   ['two winners of one id', draw(['-----', [create('a')]], ['-----', [create('b')]])],
-  ['a create that is refused without a reason', draw(['--', [create('a', 'taken')]])],
+  ['a create that is refused without a reason', draw(['--', [create('a', 'conflict')]])],
   ['a replay of what was never stored', draw(['--', [create('a', 'replayed')]])],
   ['a deleted record that comes back', draw(['-- -- --', [create('a'), remove(), sees('a')]])],
   ['two deletes of one record', draw(['--', [create('a')]], ['   ----', [remove()]], ['   ----', [remove()]])],
@@ -104,15 +104,15 @@ const histories = fc
       .map(({ kind, name, calledAt, takes, isHeard }): Event => {
         const times = { calledAt, returnedAt: calledAt + takes };
         const before = stored;
-        if (kind === 'get') return { kind, told: before === undefined ? 'missing' : { name: before }, ...times };
+        if (kind === 'get') return { kind, outcome: before === undefined ? 'missing' : { name: before }, ...times };
         if (kind === 'create') stored ??= name;
         if (kind === 'put') stored = name;
         if (kind === 'delete') stored = undefined;
-        const heard = <T>(told: T) => (isHeard ? told : 'unknown');
-        if (kind === 'put') return { kind, name, told: heard('stored'), ...times };
-        if (kind === 'delete') return { kind, told: heard(before === undefined ? 'missing' : 'deleted'), ...times };
-        const outcome = before === undefined ? 'created' : before === name ? 'replayed' : 'taken';
-        return { kind: 'create', name, told: heard(outcome), ...times };
+        const heard = <T>(outcome: T) => (isHeard ? outcome : 'unknown');
+        if (kind === 'put') return { kind, name, outcome: heard('stored'), ...times };
+        if (kind === 'delete') return { kind, outcome: heard(before === undefined ? 'missing' : 'deleted'), ...times };
+        const outcome = before === undefined ? 'created' : before === name ? 'replayed' : 'conflict';
+        return { kind: 'create', name, outcome: heard(outcome), ...times };
       });
   });
 

@@ -1,12 +1,12 @@
 // Whether what clients saw of one record can have happened in one order: each operation at a moment between its call
 // and its return (linearizability). A search over all orders, with what was tried before remembered (Wing and Gong, Lowe).
 
-/** What it asked for and what it was told; `unknown` when it never heard: it may have happened, at any later time. */
+/** A request and its outcome. `unknown`: the client got no answer, so it may have happened, at any later time. */
 export type Operation =
-  | { kind: 'create'; name: string; told: 'created' | 'replayed' | 'taken' | 'unknown' }
-  | { kind: 'put'; name: string; told: 'stored' | 'unknown' }
-  | { kind: 'delete'; told: 'deleted' | 'missing' | 'unknown' }
-  | { kind: 'get'; told: { name: string } | 'missing' };
+  | { kind: 'create'; name: string; outcome: 'created' | 'replayed' | 'conflict' | 'unknown' }
+  | { kind: 'put'; name: string; outcome: 'stored' | 'unknown' }
+  | { kind: 'delete'; outcome: 'deleted' | 'missing' | 'unknown' }
+  | { kind: 'get'; outcome: { name: string } | 'missing' };
 
 /** Moments are numbers that grow; no two are the same. */
 export type Event = Operation & { calledAt: number; returnedAt: number };
@@ -20,9 +20,9 @@ export function isLinearizable(events: Event[]): boolean {
   const all = events.map((event, at) => ({
     bit: 1 << at,
     event,
-    returnedAt: event.told === 'unknown' ? Number.POSITIVE_INFINITY : event.returnedAt,
+    returnedAt: event.outcome === 'unknown' ? Number.POSITIVE_INFINITY : event.returnedAt,
   }));
-  const must = all.filter(({ event }) => event.told !== 'unknown').reduce((bits, { bit }) => bits | bit, 0);
+  const must = all.filter(({ event }) => event.outcome !== 'unknown').reduce((bits, { bit }) => bits | bit, 0);
   const tried = new Set<string>();
   return canEnd(0, undefined);
 
@@ -42,23 +42,23 @@ export function isLinearizable(events: Event[]): boolean {
   }
 }
 
-/** What the record is after it, or that it cannot have been told so. */
+/** Returns the state after the operation, or that its outcome is impossible. */
 function apply(operation: Operation, state: State): { state: State } | 'impossible' {
   switch (operation.kind) {
     case 'create': {
-      const truth = state === undefined ? 'created' : state === operation.name ? 'replayed' : 'taken';
-      if (operation.told !== 'unknown' && operation.told !== truth) return 'impossible';
+      const truth = state === undefined ? 'created' : state === operation.name ? 'replayed' : 'conflict';
+      if (operation.outcome !== 'unknown' && operation.outcome !== truth) return 'impossible';
       return { state: state ?? operation.name };
     }
     case 'put':
       return { state: operation.name };
     case 'delete': {
       const truth = state === undefined ? 'missing' : 'deleted';
-      return operation.told !== 'unknown' && operation.told !== truth ? 'impossible' : { state: undefined };
+      return operation.outcome !== 'unknown' && operation.outcome !== truth ? 'impossible' : { state: undefined };
     }
     case 'get': {
-      const told = operation.told === 'missing' ? undefined : operation.told.name;
-      return told === state ? { state } : 'impossible';
+      const seen = operation.outcome === 'missing' ? undefined : operation.outcome.name;
+      return seen === state ? { state } : 'impossible';
     }
   }
 }

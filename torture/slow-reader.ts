@@ -1,26 +1,18 @@
-// A process that reads an export at a steady rate until it is ended.
+// A process that reads an export at a steady rate until it is ended. Its argument is JSON.
 
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 
-const { values } = parseArgs({
-  options: {
-    port: { type: 'string', default: '' },
-    secret: { type: 'string', default: '' },
-    id: { type: 'string', default: '' },
-    bytesPerSecond: { type: 'string', default: '1000' },
-  },
-});
+const { port, secret, id, bytesPerSecond } = JSON.parse(process.argv[2] as string);
 const startMs = performance.now();
 let readBytes = 0;
 const socket = connect({
   host: '127.0.0.1',
-  port: Number(values.port),
+  port,
   onread: { buffer: Buffer.alloc(1024), callback: takeSome }, // by itself Node reads 64 KiB at once, and then nothing for long
 });
 socket.on('error', () => {});
-const headers = `Host: x\r\nAuthorization: Bearer ${values.secret}\r\nX-Request-Id: ${values.id}\r\n`;
+const headers = `Host: x\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: ${id}\r\n`;
 socket.write(`GET /plants/export HTTP/1.1\r\n${headers}\r\n`);
 for (;;) {
   await setTimeout(100);
@@ -34,5 +26,5 @@ function takeSome(bytes: number): boolean {
 }
 
 function isDue(): boolean {
-  return readBytes < ((performance.now() - startMs) / 1000) * Number(values.bytesPerSecond);
+  return readBytes < ((performance.now() - startMs) / 1000) * bytesPerSecond;
 }

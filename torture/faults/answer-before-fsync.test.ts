@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeFolder } from '../../testing/server.ts';
 import { traced, whyNoStrace } from '../../testing/strace.ts';
 import { fault } from '../fault.ts';
-import { createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { ANSWERS_FIRST, SYNCHRONOUS_OFF } from '../safeguards.ts';
 import { ORDER_CALLS, readSyncOrder } from '../sync-order.ts';
 
@@ -18,7 +18,7 @@ fault({
   async trial({ rounds, startServer }) {
     const trace = join(makeFolder(), 'trace');
     const server = await startServer({ wrapper: traced(ORDER_CALLS, trace) });
-    const ledger = createLedger();
+    const ledger = new Ledger();
     const alone = ledger.write(server, { connections: 1 });
     while (ledger.acknowledged.size < rounds / 10) await ledger.grows();
     const together = ledger.write(server, { connections: 64 });

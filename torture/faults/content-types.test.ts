@@ -9,49 +9,20 @@ import { fault } from '../fault.ts';
 import type { Random } from '../random.ts';
 
 const BODY = '{"id":900,"name":"x"}';
-const ENCODINGS = [
-  'gzip',
-  'x-gzip',
-  'GZIP',
-  'deflate',
-  'br',
-  'zstd',
-  'compress',
-  'identity, gzip',
-  'gzip, gzip',
-  'aes128gcm',
-  'x',
-  '',
-];
+const ENCODINGS = 'gzip|x-gzip|GZIP|deflate|br|zstd|compress|identity, gzip|gzip, gzip|aes128gcm|x|'.split('|');
 const TYPES = [
-  'application/jsonx',
-  'application/xjson',
-  'application/json; charset=utf-16',
-  'application/json;charset=UTF-16LE',
-  'application/json; charset=utf-8x',
-  'application/json; charset="utf-7"',
-  'application/json; charset=latin1',
-  'application/json, application/json',
-  'application/json, text/plain',
-  'application/ json',
-  'application /json',
-  'application//json',
-  'application',
-  'application/',
-  '/json',
-  'json',
-  ';application/json',
-  'text/json',
-  'text/plain',
-  'application/ld+json',
-  'application/merge-patch+json',
-  'application/x-ndjson',
-  'application/x-www-form-urlencoded',
-  'multipart/form-data; boundary=application/json',
+  ...[
+    'application/jsonx',
+    'application/xjson',
+    'application/json; charset=utf-16',
+    'application/json;charset=UTF-16LE',
+  ],
+  ...['application/json; charset=utf-8x', 'application/json; charset="utf-7"', 'application/json; charset=latin1'],
+  ...['application/json, application/json', 'application/json, text/plain', 'application/ json', 'application /json'],
+  ...['application//json', 'application', 'application/', '/json', 'json', ';application/json', 'text/json'],
+  ...['text/plain', 'application/ld+json', 'application/merge-patch+json', 'application/x-ndjson', '*/*', '__proto__'],
+  ...['application/x-www-form-urlencoded', 'multipart/form-data; boundary=application/json', ''],
   'text/plain; a=application/json',
-  '*/*',
-  '__proto__',
-  '',
 ];
 const LETTERS = 'abcdejnostx/+-.;=, "\t';
 

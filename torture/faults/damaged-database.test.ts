@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { callerOf } from '../../testing/request.ts';
+import { callerOf, importFile } from '../../testing/request.ts';
 import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { DAMAGES, damage, isOfLog } from '../damage.ts';
 import { fault, type Trial } from '../fault.ts';
@@ -79,8 +79,7 @@ async function makeTemplate({ startServer }: Trial): Promise<Template> {
     { length: IMPORTED },
     (_, n) => `{"id":${n * 7 - 5000},"name":"Plant ${n}","tag":"t${n % 5}"}\n`,
   );
-  const headers = { authorization: `Bearer ${first.secret}`, 'content-type': 'application/x-ndjson' };
-  const imported = await fetch(`${first.url}/plants/import`, { method: 'POST', headers, body: lines.join('') });
+  const imported = await importFile(first, 'application/x-ndjson', lines.join(''));
   assert.equal(imported.status, 200);
   await first.stop();
   const folder = join(first.databasePath, '..');

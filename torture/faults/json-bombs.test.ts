@@ -2,7 +2,7 @@
 // itself tells how late its event loop was.
 
 import assert from 'node:assert/strict';
-import { post, send } from '../../testing/request.ts';
+import { importFile, post, send } from '../../testing/request.ts';
 import { addToken, query, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
 
@@ -47,7 +47,7 @@ fault({
         await readStallMs(server, admin);
         const answer = await post(server, body);
         assert.ok(answer.status >= 400 && answer.status < 500, `${name}: ${answer.status} ${answer.body}`);
-        const { status, body: report } = await importLine(server, line);
+        const { status, body: report } = await importFile(server, 'application/x-ndjson', `${line}\n`);
         assert.equal(status, 200, `${name} in a line: ${report}`);
         const { failed, errors } = JSON.parse(report);
         assert.deepEqual([failed, Math.floor(errors[0]?.error / 10_000)], [1, 4], `${name} in a line: ${report}`);
@@ -90,11 +90,6 @@ function fill(bytes: number, make: (n: number) => string): string {
     if (chars > bytes) return parts.join(',');
     parts.push(part);
   }
-}
-
-function importLine({ port, secret }: TestServer, line: string) {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
-  return send(port, { method: 'POST', path: '/plants/import', headers, body: `${line}\n` });
 }
 
 /** How late the event loop was since this was last asked for. */

@@ -100,7 +100,7 @@ async function record(
       assert.ok(isLinearizable(history), `plant ${id}, ${title}: no order explains what was seen: ${print(history)}`);
       checked++;
       operations += history.length;
-      unknown += history.filter(({ told }) => told === 'unknown').length;
+      unknown += history.filter(({ outcome }) => outcome === 'unknown').length;
     }
   }
   for (const server of servers) await server.kill();

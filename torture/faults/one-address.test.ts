@@ -112,8 +112,8 @@ async function hold(
   count: number,
 ): Promise<{ held: HeldConnections; end(): void }> {
   const host = from.includes(':') ? (from === '::1' ? '::1' : IPV6_1) : from === '127.0.0.1' ? from : CLIENT_1;
-  const args = [`--host=${host}`, `--port=${server.port}`, `--from=${from}`, `--count=${count}`];
-  const [command = '', ...rest] = [...inNetworkOf(server), process.execPath, CLIENT, ...args];
+  const options = JSON.stringify({ host, port: server.port, from, count });
+  const [command = '', ...rest] = [...inNetworkOf(server), process.execPath, CLIENT, options];
   const child = spawn(command, rest, { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const [line] = await once(createInterface(child.stdout), 'line');

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { makeDatabase } from '../../testing/postgres.ts';
-import { fillIn, send } from '../../testing/request.ts';
+import { fillIn, importFile, send } from '../../testing/request.ts';
 import { addToken, besideServer, type TestServer } from '../../testing/server.ts';
 import { eventually, until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
@@ -69,19 +69,16 @@ fault({
   },
 });
 
-async function fill({ port, secret }: TestServer): Promise<void> {
+async function fill(server: TestServer): Promise<void> {
   const rows = Array.from({ length: PLANTS }, (_, n) => `${n},${NAME}\n`);
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
-  const body = `id,name\n${rows.join('')}`;
-  const { status } = await send(port, { method: 'POST', path: '/plants/import', headers, body });
-  assert.equal(status, 200);
+  assert.equal((await importFile(server, 'text/csv', `id,name\n${rows.join('')}`)).status, 200);
 }
 
 async function takeAll(t: TestContext, server: TestServer): Promise<void> {
   const other = { ...server, secret: (await addToken(server.databaseUrl, {})).secret };
   const kinds: [name: string, bytes: string, use: () => Promise<number>][] = [
     ['exports', EXPORT, () => takeExport(other)],
-    ['imports', IMPORT, () => takeImport(other)],
+    ['imports', IMPORT, async () => (await importFile(other, 'text/csv', 'id,name\n-1,x\n')).status],
   ];
   for (const [name, bytes, use] of kinds) {
     const slow = Array.from({ length: SLOTS }, () => startSlow(t, server, bytes));
@@ -133,11 +130,6 @@ async function takeExport({ port, secret }: TestServer): Promise<number> {
   return status;
 }
 
-async function takeImport({ port, secret }: TestServer): Promise<number> {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
-  return (await send(port, { method: 'POST', path: '/plants/import', headers, body: 'id,name\n-1,x\n' })).status;
-}
-
 async function endSlowImport({ t, startServer }: Trial): Promise<string> {
   const server = await startServer();
   const { socket, received } = startSlow(t, server, IMPORT);
@@ -179,13 +171,8 @@ async function endSlowExport({ t, startServer }: Trial): Promise<string> {
 }
 
 function startReading(t: TestContext, server: TestServer, id: string, bytesPerSecond: number): void {
-  const args = Object.entries({ port: server.port, secret: server.secret, id, bytesPerSecond });
-  const command = [
-    ...inNetworkOf(server),
-    process.execPath,
-    READER,
-    ...args.map(([name, value]) => `--${name}=${value}`),
-  ];
-  const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
+  const options = JSON.stringify({ port: server.port, secret: server.secret, id, bytesPerSecond });
+  const [command = '', ...args] = [...inNetworkOf(server), process.execPath, READER, options];
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
 }

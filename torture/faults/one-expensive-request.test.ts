@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toCursor } from '../../src/domain/list-cursor.ts';
 import { makeDatabase } from '../../testing/postgres.ts';
-import { type Answer, callerOf, send, sendRaw } from '../../testing/request.ts';
+import { type Answer, callerOf, importFile, send, sendRaw } from '../../testing/request.ts';
 import { besideServer, query, type TestServer } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
@@ -51,11 +51,8 @@ const ALLOWED_QUERY = MANY_WORDS.split(' ').slice(-65).join(' ');
 const manyWords = repeat(9, 100, (n) => `${MANY_WORDS} row${n}`);
 const growing = repeat(25, 200, (n) => `Growing${n} ${fill(() => '\ufdfa ', NAME_BYTES - 20)}`);
 const shortGrowing = repeat(400, 300, (n) => `Shortish${n} ${fill(() => '\ufdfa ', 4000)}`);
-const marks = repeat(
-  4,
-  800,
-  (n) => `Marks${n} ${fill(() => ['\u05b1\u05b0', '\u0301\u0316'][n % 2] ?? '', NAME_BYTES - 20)}`,
-);
+const MARKS = ['\u05b1\u05b0', '\u0301\u0316'];
+const marks = repeat(4, 800, (n) => `Marks${n} ${fill(() => MARKS[n % 2] ?? '', NAME_BYTES - 20)}`);
 const allLongWords = repeat(1024, 1000, (n) => `ab${n % 16}x${n}${'z'.repeat(32_000)}`);
 /** Its words begin with many others each, and it has as many as are looked up. */
 const BEGINNINGS_QUERY = Array.from({ length: 16 }, (_, n) => `ab${n}x`).join(' ');
@@ -195,10 +192,8 @@ function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<v
   const toPlant = (n: number) => ({ id: BigInt(10_000 + n), name: n < 2000 ? `ca${n}` : `cb${n}` });
   return besideServer(databaseUrl, async (store) => {
     for (let at = 0; at < count; at += 10_000) {
-      await store.import(
-        Array.from({ length: 10_000 }, (_, n) => toPlant(at + n)),
-        { tokenId: 'tok_1' },
-      );
+      const plants = Array.from({ length: 10_000 }, (_, n) => toPlant(at + n));
+      await store.import(plants, { tokenId: 'tok_1' });
     }
   });
 }
@@ -249,8 +244,8 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   });
   await hold('CSV of very many cells', async () => {
     const cells = ','.repeat(1_000_000);
-    assert.match(await importCsv(server, `id,name\n1,x${cells}\n`), /"failed":1/);
-    assert.match(await importCsv(server, `id,name${cells}\n1,x\n`), /40002/);
+    assert.match((await importFile(server, 'text/csv', `id,name\n1,x${cells}\n`)).body, /"failed":1/);
+    assert.match((await importFile(server, 'text/csv', `id,name${cells}\n1,x\n`)).body, /40002/);
   });
   await holdImport('an import of names that grow', some(growing, 8));
   await holdImport('an import of short names that grow', some(shortGrowing, 100));
@@ -265,7 +260,7 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   await hold('a search among long words', () => search(BEGINNINGS_QUERY));
   await own.withLongWords?.(hold, search);
   await importPlants(server, some(longRecords, 15));
-  const longList = `/plants?limit=1000&cursor=${cursorAt(longRecords[0]?.id ?? 0)}`;
+  const longList = `/plants?limit=1000&cursor=${toCursor(BigInt(longRecords[0]?.id ?? 0), {})}`;
   await hold('many lists of long records in one write', () => pipeline(longList));
   await hold('a list of long records on each of many connections', async () => {
     const answers = await Promise.all(
@@ -326,27 +321,16 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   }
 }
 
-/** As a `Link` would have it. */
-function cursorAt(id: number): string {
-  return toCursor(BigInt(id), {});
-}
-
 function requireRefused({ status, body }: Answer): void {
   assert.match(body, /40003/, `a query that is too long got ${status}`);
   assert.match(body, /must have at most 1000 characters and 64 words/);
 }
 
-async function importPlants({ port, secret }: TestServer, plants: Plant[]): Promise<void> {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
-  const body = plants.map((plant) => `${JSON.stringify(plant)}\n`).join('');
-  const { status, body: report } = await send(port, { method: 'POST', path: '/plants/import', headers, body });
-  assert.equal(status, 200, report);
-  assert.equal(JSON.parse(report).failed, 0, report.slice(0, 500));
-}
-
-async function importCsv({ port, secret }: TestServer, body: string): Promise<string> {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
-  return (await send(port, { method: 'POST', path: '/plants/import', headers, body })).body;
+async function importPlants(server: TestServer, plants: Plant[]): Promise<void> {
+  const lines = plants.map((plant) => `${JSON.stringify(plant)}\n`);
+  const { status, body } = await importFile(server, 'application/x-ndjson', lines.join(''));
+  assert.equal(status, 200, body);
+  assert.equal(JSON.parse(body).failed, 0, body.slice(0, 500));
 }
 
 function searchByMcp({ port, secret }: TestServer, q: string): Promise<Answer> {

@@ -95,8 +95,7 @@ async function load(
   const options = { port, secret, connections, depth, stored, first };
   first += 10_000_000;
   const before = Number(cpuUsOf(pid));
-  const args = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
-  const child = spawn(process.execPath, [LOAD, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [LOAD, JSON.stringify(options)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const created = JSON.parse(await text(child.stdout));
   return { ...created, cpuUs: Number(cpuUsOf(pid)) - before };
 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn, post, send } from '../../testing/request.ts';
+import { fillIn, importFile, post, send } from '../../testing/request.ts';
 import { addToken, residentKib, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
@@ -108,16 +108,9 @@ fault({
   },
 });
 
-async function fill({ port, secret }: TestServer): Promise<void> {
+async function fill(server: TestServer): Promise<void> {
   const rows = Array.from({ length: PLANTS }, (_, n) => `${n},${NAME}\n`);
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': 'text/csv' };
-  const { status } = await send(port, {
-    method: 'POST',
-    path: '/plants/import',
-    headers,
-    body: `id,name\n${rows.join('')}`,
-  });
-  assert.equal(status, 200);
+  assert.equal((await importFile(server, 'text/csv', `id,name\n${rows.join('')}`)).status, 200);
 }
 
 /** How many writes share a transaction tells how many of them were in progress. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { makeFolder, query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger, type Ledger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { SYNCHRONOUS_OFF } from '../safeguards.ts';
 
 const DISK_BYTES = 400 * 1024 * 1024;
@@ -31,7 +31,7 @@ fault({
     const folder = join(disk, 'data');
     mkdirSync(folder);
 
-    const ledger = createLedger();
+    const ledger = new Ledger();
     let unsure = 0;
     for (let round = 0; round < rounds; round++) {
       const server = await startServer({ folder });
@@ -46,7 +46,7 @@ fault({
       sh('mount', '-o', 'loop', image, disk);
       const restarted = await startServer({ folder });
       unsure += forgetUnsure(ledger, before, restarted.databasePath);
-      assertKept(ledger, restarted.databasePath);
+      ledger.assertKept(restarted.databasePath);
       await restarted.stop();
     }
     const moment = unsure > 0 ? `; ${unsure} answered while the disk was being cut off were not kept` : '';

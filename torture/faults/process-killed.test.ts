@@ -4,7 +4,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { ANSWERS_FIRST } from '../safeguards.ts';
 
 fault({
@@ -13,7 +13,7 @@ fault({
   rounds: { short: 3, full: 100, of: 'kills under 64 writers' },
   async trial({ rounds, random, startServer }) {
     const folder = makeFolder();
-    const ledger = createLedger();
+    const ledger = new Ledger();
     for (let round = 0; round < rounds; round++) {
       const server = await startServer({ folder });
       const writing = ledger.write(server, { connections: 64 });
@@ -22,7 +22,7 @@ fault({
       await server.kill();
       await writing;
       const restarted = await startServer({ folder });
-      assertKept(ledger, restarted.databasePath);
+      ledger.assertKept(restarted.databasePath);
       await restarted.kill();
     }
     return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost`;

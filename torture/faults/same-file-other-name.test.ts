@@ -8,7 +8,7 @@ import { linkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { runBuild } from '../run-build.ts';
 
 const SERVED = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
@@ -71,7 +71,7 @@ fault({
   async trial({ t, rounds, isFull, launcher, startServer }) {
     const ways = Object.entries(WAYS).filter(([way]) => isFull || IN_SHORT.includes(way));
     const folder = makeFolder();
-    const ledger = createLedger();
+    const ledger = new Ledger();
     let refused = 0;
     for (let round = 0; round < rounds; round++) {
       const server = await startServer({ folder });
@@ -93,7 +93,7 @@ fault({
         other.remove();
       }
     }
-    assertKept(ledger, join(folder, 'plants.db'));
+    ledger.assertKept(join(folder, 'plants.db'));
     return `${refused} starts refused, ${ledger.acknowledged.size} acknowledged, 0 lost`;
 
     async function assertRefused(mistake: string, { path, wrapper, refusal }: Other): Promise<void> {

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { post } from '../../testing/request.ts';
 import { makeFolder, type ServerOptions, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { runBuild } from '../run-build.ts';
 
 const REFUSAL = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
@@ -21,7 +21,7 @@ fault({
     const folder = makeFolder();
     const link = join(makeFolder(), 'link.db');
     symlinkSync(join(folder, 'plants.db'), link);
-    const ledger = createLedger();
+    const ledger = new Ledger();
     for (let round = 0; round < rounds; round++) {
       const server = await startServer({ folder });
       const writing = ledger.write(server, { connections: 8 });
@@ -35,7 +35,7 @@ fault({
       await writing;
       await race(folder, startServer);
     }
-    assertKept(ledger, join(folder, 'plants.db'));
+    ledger.assertKept(join(folder, 'plants.db'));
     return `${rounds} refused beside one that writes, ${rounds} in a race, ${ledger.acknowledged.size} acknowledged, 0 lost`;
   },
   controls: {

@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { makeFolder } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 
 const CONNECTIONS = 64;
 const SETTLED = 4 * CONNECTIONS;
@@ -22,7 +22,7 @@ fault({
   rounds: { short: 2, full: 50, of: 'stops under 64 writers' },
   async trial({ rounds, random, startServer }) {
     const folder = makeFolder();
-    const ledger = createLedger();
+    const ledger = new Ledger();
     let [longestMs, stalled] = [0, 0];
     for (let round = 0; round < rounds; round++) {
       const server = await startServer({ folder });
@@ -46,7 +46,7 @@ fault({
       }
       assert.ok(longestMs < STOPS_WITHIN_MS, `it took ${longestMs.toFixed(0)} ms to stop`);
       assert.equal(existsSync(`${server.databasePath}-wal`), false, 'it did not close the database');
-      assertKept(ledger, server.databasePath);
+      ledger.assertKept(server.databasePath);
     }
     const count = ledger.acknowledged.size.toLocaleString('en');
     return `${count} acknowledged, 0 lost, 0 resets, the longest stop took ${(longestMs / 1000).toFixed(1)} s; ${stalled} more stops with resets of clients that stood still`;

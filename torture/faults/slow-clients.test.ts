@@ -161,23 +161,7 @@ async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> 
     headers: ['-H', '-i', '1', '-u', `${server.url}/plants`],
     body: ['-B', '-i', '1', '-s', '8192', '-f', json, '-u', `${server.url}/plants`],
     // More than fits into the buffers of the system: what fits is sent, as far as anybody can tell.
-    read: [
-      '-X',
-      '-n',
-      '1',
-      '-z',
-      '32',
-      '-w',
-      '512',
-      '-y',
-      '1024',
-      '-k',
-      '3',
-      '-j',
-      cookie,
-      '-u',
-      `${server.url}/plants`,
-    ],
+    read: [...'-X -n 1 -z 32 -w 512 -y 1024 -k 3'.split(' '), '-j', cookie, '-u', `${server.url}/plants`],
   };
   for (let id = 1000; id < 1009; id++) await post(server, `{"id":${id},"name":"${'x'.repeat(60_000)}"}`);
   await p99Of(server, 500);

@@ -6,7 +6,7 @@ import { createOver } from '../../testing/request.ts';
 import { residentKib, type TestServer } from '../../testing/server.ts';
 import { whyNoStrace, withSyncs } from '../../testing/strace.ts';
 import { fault } from '../fault.ts';
-import { createLedger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 import { readTimes } from '../read-times.ts';
 
 /** In the short form both are wide, for machines that have other things to do. */
@@ -28,7 +28,7 @@ fault({
   async trial({ rounds, isFull, startServer }) {
     const { delayMs, p99Ms } = isFull ? FULL : SHORT;
     const server = await startServer({ wrapper: withSyncs(`delay_enter=${delayMs}ms`) });
-    const ledger = createLedger();
+    const ledger = new Ledger();
     const agent = new Agent({ keepAlive: true });
     const first = await timeOf(() => createOver(agent, server, { id: -1, name: 'first' }));
     assert.ok(first > delayMs, 'the disk was not made slow');

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { post, send } from '../../testing/request.ts';
 import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
-import { assertKept, createLedger, type Ledger } from '../ledger.ts';
+import { Ledger } from '../ledger.ts';
 
 const ENDS_WITHIN_MS = 1000;
 /** A machine that is busy with others may be late: a server that is late by itself is late each time. */
@@ -70,7 +70,7 @@ fault({
       const folder = makeFolder();
       const server = await startServer({ folder });
       const file = server.databasePath + suffix;
-      const ledger = createLedger();
+      const ledger = new Ledger();
       const writing = isIdle ? writeSome(server, ledger) : ledger.write(server, { connections: 8 });
       await (isIdle ? writing : ledger.grows());
       if (isReplaced) {
@@ -96,7 +96,7 @@ fault({
       assert.equal(server.output().match(LINE)?.length, 1, server.output());
       const next = await startServer({ folder });
       await next.kill();
-      assertKept(ledger, next.databasePath);
+      ledger.assertKept(next.databasePath);
       acknowledged += ledger.acknowledged.size;
       return endedMs;
     }

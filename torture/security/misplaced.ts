@@ -4,23 +4,8 @@ import type { Sent } from '../../testing/request.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const HEADERS = [
-  'accept',
-  'accept-encoding',
-  'content-type',
-  'cookie',
-  'if-match',
-  'if-none-match',
-  'last-event-id',
-  'mcp-session-id',
-  'origin',
-  'proxy-authorization',
-  'referer',
-  'traceparent',
-  'tracestate',
-  'user-agent',
-  'x-api-key',
-  'x-forwarded-for',
-  'x-request-id',
+  ...'accept accept-encoding content-type cookie if-match if-none-match last-event-id mcp-session-id origin'.split(' '),
+  ...'proxy-authorization referer traceparent tracestate user-agent x-api-key x-forwarded-for x-request-id'.split(' '),
 ];
 
 /** None of them asks for it to be stored. `good` lets in those that ask for more than a place. */

@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../src/client/client.ts';
-import type { NewPlant } from '../../src/domain/plant.ts';
 import type { Random } from '../random.ts';
 
 const CLIENTS = 24;
@@ -11,47 +10,17 @@ const PLANTS = 5000;
 const IMPORTED = 200;
 const FOLLOW_MS = 2000;
 
-/** What a client does in its turn, and how often: the numbers are weights. */
-const TURNS = {
-  create: 26,
-  get: 30,
-  put: 10,
-  patch: 6,
-  delete: 14,
-  list: 5,
-  search: 4,
-  changes: 2,
-  mistake: 3,
-  connect: 1.6,
-  follow: 0.4,
-  import: 0.2,
-  export: 0.1,
-} as const;
-type Turn = keyof typeof TURNS;
-
-const MISTAKES: { path: string; init?: RequestInit }[] = [
-  { path: '/plants/x' },
-  { path: '/plants?limit=0' },
-  { path: '/nowhere' },
-  { path: '/plants', init: { method: 'POST', body: '{"id":1.5}', headers: { 'content-type': 'application/json' } } },
-  {
-    path: '/plants',
-    init: { method: 'POST', body: 'x'.repeat(70_000), headers: { 'content-type': 'application/json' } },
-  },
-  { path: '/plants', init: { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } } },
-  { path: '/plants', init: { headers: { authorization: 'Bearer nobody' } } },
+const MISTAKES: [path: string, init?: RequestInit][] = [
+  ['/plants/x'],
+  ['/plants?limit=0'],
+  ['/nowhere'],
+  ['/plants', { method: 'POST', body: '{"id":1.5}', headers: { 'content-type': 'application/json' } }],
+  ['/plants', { method: 'POST', body: 'x'.repeat(70_000), headers: { 'content-type': 'application/json' } }],
+  ['/plants', { method: 'POST', body: '{}', headers: { 'content-type': 'text/plain' } }],
+  ['/plants', { headers: { authorization: 'Bearer nobody' } }],
 ];
 
-export interface MixedLoad {
-  answered(): number;
-  /** What should not have happened. */
-  failures: string[];
-  /** Of the requests since it was last asked. */
-  takeP99Ms(): number;
-  stop(): Promise<void>;
-}
-
-export function startMixedLoad({ url, token, random }: { url: string; token: string; random: Random }): MixedLoad {
+export function startMixedLoad({ url, token, random }: { url: string; token: string; random: Random }) {
   const failures: string[] = [];
   const ids: bigint[] = [];
   let durationsMs: number[] = [];
@@ -59,18 +28,38 @@ export function startMixedLoad({ url, token, random }: { url: string; token: str
   let nextId = 1n;
   let lastSeq = 0;
   let isRunning = true;
-  const wheel = Object.entries(TURNS).flatMap(([turn, weight]) => Array<Turn>(weight * 10).fill(turn as Turn));
+  const anyId = () => (ids.length > 0 ? random.pick(ids) : 0n);
+  const anyName = () => `Monstera deliciosa ${random.below(1000)}`;
+  /** What a client does in its turn, by how often. */
+  const TURNS: [weight: number, what: string, take: (client: PlantStoreClient) => Promise<unknown>][] = [
+    [26, 'create', create],
+    [30, 'get', (client) => orMissing(client.get(anyId()))],
+    [10, 'put', (client) => client.put(anyId(), { name: anyName(), tag: 'shade' })],
+    [6, 'patch', (client) => orMissing(client.patch(anyId(), { name: anyName() }))],
+    [14, 'delete', async (client) => ids.length > 0 && orMissing(client.delete(removeId()))],
+    [5, 'list', (client) => client.list({ limit: 100 })],
+    [4, 'search', (client) => client.list({ q: `mon ${random.below(100)}`, limit: 50 })],
+    [2, 'changes', (client) => client.changes({ after: Math.max(0, lastSeq - 100), limit: 100 })],
+    [3, 'mistake', expectMistake],
+    [1.6, 'connect', async () => (await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).text()],
+    [0.4, 'follow', follow],
+    [0.2, 'import', importSome],
+    [0.1, 'export', async () => (await authorized('/plants/export')).text()],
+  ];
+  const wheel = TURNS.flatMap((turn) => Array<(typeof TURNS)[number]>(turn[0] * 10).fill(turn));
   const clients = Array.from({ length: CLIENTS }, () => takeTurns(createClient({ url, token, retries: 0 })));
 
   return {
     answered: () => answered,
+    /** What should not have happened. */
     failures,
-    takeP99Ms() {
+    /** Returns the p99 of the requests since the last call. */
+    resetP99Ms(): number {
       const sorted = durationsMs.sort((a, b) => a - b);
       durationsMs = [];
       return sorted[Math.floor(sorted.length * 0.99)] ?? 0;
     },
-    async stop() {
+    async stop(): Promise<void> {
       isRunning = false;
       await Promise.all(clients);
     },
@@ -80,64 +69,32 @@ export function startMixedLoad({ url, token, random }: { url: string; token: str
     await sleep(random() * TURN_MS);
     while (isRunning) {
       const next = sleep(TURN_MS);
-      const turn = random.pick(wheel);
+      const [, what, take] = random.pick(wheel);
       const startMs = performance.now();
       try {
-        await take(turn, client);
-        if (turn !== 'follow') durationsMs.push(performance.now() - startMs);
+        await take(client);
+        if (what !== 'follow') durationsMs.push(performance.now() - startMs);
       } catch (error) {
-        failures.push(`${turn}: ${(error as Error).message}`);
+        failures.push(`${what}: ${(error as Error).message}`);
       }
       answered++;
       await next;
     }
   }
 
-  async function take(turn: Turn, client: PlantStoreClient): Promise<unknown> {
-    const id = ids.length > 0 ? random.pick(ids) : 0n;
-    const name = `Monstera deliciosa ${random.below(1000)}`;
-    switch (turn) {
-      case 'create':
-        if (ids.length >= PLANTS) await orMissing(client.delete(takeOut()));
-        return create(client, { id: nextId++, name, tag: 'tropical' });
-      case 'get':
-        return orMissing(client.get(id));
-      case 'put':
-        return client.put(id, { name, tag: 'shade' });
-      case 'patch':
-        return orMissing(client.patch(id, { name }));
-      case 'delete':
-        return ids.length > 0 && orMissing(client.delete(takeOut()));
-      case 'list':
-        return client.list({ limit: 100 });
-      case 'search':
-        return client.list({ q: `mon ${random.below(100)}`, limit: 50 });
-      case 'changes':
-        return client.changes({ after: Math.max(0, lastSeq - 100), limit: 100 });
-      case 'mistake':
-        return expectMistake();
-      case 'connect':
-        return (await fetch(`${url}/healthz`, { headers: { connection: 'close' } })).text();
-      case 'follow':
-        return follow(client);
-      case 'import':
-        return importSome();
-      case 'export':
-        return (await authorized('/plants/export')).text();
-    }
+  async function create(client: PlantStoreClient): Promise<void> {
+    if (ids.length >= PLANTS) await orMissing(client.delete(removeId()));
+    const id = nextId++;
+    lastSeq = (await client.create({ id, name: anyName(), tag: 'tropical' })).seq;
+    ids.push(id); // now: another client that puts one may come first otherwise
   }
 
-  async function create(client: PlantStoreClient, plant: NewPlant): Promise<void> {
-    lastSeq = (await client.create(plant)).seq;
-    ids.push(plant.id); // now: another client that puts one may come first otherwise
-  }
-
-  function takeOut(): bigint {
+  function removeId(): bigint {
     return ids.splice(random.below(ids.length), 1)[0] as bigint;
   }
 
   async function expectMistake(): Promise<void> {
-    const { path, init } = random.pick(MISTAKES);
+    const [path, init] = random.pick(MISTAKES);
     const response = await authorized(path, init);
     await response.text();
     if (response.status < 400 || response.status >= 500)

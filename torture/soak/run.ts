@@ -37,8 +37,8 @@ if (values.help) {
   process.exit();
 }
 const minutes = Number(values.minutes);
-if (!(minutes > 0 && minutes <= 240)) refuse(`--minutes takes a number up to 240, not "${values.minutes}"`);
-if (!/^\d{1,10}$/.test(values.seed)) refuse(`--seed takes a whole number, not "${values.seed}"`);
+if (!(minutes > 0 && minutes <= 240)) exitWithUsage(`--minutes takes a number up to 240, not "${values.minutes}"`);
+if (!/^\d{1,10}$/.test(values.seed)) exitWithUsage(`--seed takes a whole number, not "${values.seed}"`);
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // which ends the server, too
 const databaseUrl = `sqlite:${join(makeBenchFolder(), 'plants.db')}`;
@@ -54,11 +54,11 @@ for (let n = 1; n <= SAMPLES; n++) {
   await sleep(Math.max(0, startMs + n * stepMs - performance.now()));
   samples.push({
     seconds: Math.round((performance.now() - startMs) / 100) / 10,
-    ...figuresOf(server.pid),
+    ...usageOf(server.pid),
     answered: load.answered(),
-    p99Ms: Math.round(load.takeP99Ms() * 10) / 10,
+    p99Ms: Math.round(load.resetP99Ms() * 10) / 10,
   });
-  if (n % (SAMPLES / 10) === 0) tell(samples.at(-1) as Sample);
+  if (n % (SAMPLES / 10) === 0) printSample(samples.at(-1) as Sample);
 }
 await load.stop();
 await server.stop();
@@ -66,13 +66,13 @@ await server.stop();
 const isJudged = minutes >= JUDGED_FROM_MINUTES;
 const { memory, files } = judge(samples);
 const last = samples.at(-1) as Sample;
-const tellLevel = (what: string, unit: string, { middle, end, isFlat }: Level) =>
+const describeLevel = (what: string, unit: string, { middle, end, isFlat }: Level) =>
   `${what}: ${middle}${unit} in the middle third, ${end}${unit} in the last: ${isFlat ? 'flat' : 'GROWS'}`;
 console.log(
   [
     `${last.answered.toLocaleString('en')} requests in ${minutes} minutes, ${delivered().toLocaleString('en')} webhooks delivered, ${load.failures.length} failures`,
     ...(isJudged
-      ? [tellLevel('memory', ' MiB', memory), tellLevel('open files', '', files)]
+      ? [describeLevel('memory', ' MiB', memory), describeLevel('open files', '', files)]
       : [`in less than ${JUDGED_FROM_MINUTES} minutes memory and open files are not judged`]),
   ].join('\n'),
 );
@@ -92,11 +92,11 @@ if (values.save) {
 }
 process.exit(load.failures.length === 0 && (!isJudged || (memory.isFlat && files.isFlat)) ? 0 : 1);
 
-function figuresOf(pid: number): { residentMib: number; files: number } {
+function usageOf(pid: number): { residentMib: number; files: number } {
   return { residentMib: Math.round(Number(rssMibOf(pid)) * 10) / 10, files: readdirSync(`/proc/${pid}/fd`).length };
 }
 
-function tell({ seconds, residentMib, files, answered, p99Ms }: Sample): void {
+function printSample({ seconds, residentMib, files, answered, p99Ms }: Sample): void {
   console.log(
     `${Math.round(seconds)} s: ${answered} requests, ${residentMib} MiB, ${files} open files, p99 ${p99Ms} ms`,
   );
@@ -134,11 +134,11 @@ function readArguments() {
       },
     }).values;
   } catch (error) {
-    return refuse((error as Error).message);
+    return exitWithUsage((error as Error).message);
   }
 }
 
-function refuse(message: string): never {
+function exitWithUsage(message: string): never {
   console.error(`${message}\n\n${HELP}`);
   process.exit(2);
 }
