@@ -46,7 +46,18 @@ export interface Service {
   stop(reason: string): Promise<void>;
 }
 
+/** If the start fails, everything that it has opened so far is closed before the error is thrown. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const cleanUp = new AsyncDisposableStack();
+  try {
+    return await start(config, options, cleanUp);
+  } catch (error) {
+    await cleanUp.disposeAsync();
+    throw error;
+  }
+}
+
+async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisposableStack): Promise<Service> {
   const { observe: log, onFailure } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   let metrics: Metrics | undefined;
@@ -57,14 +68,18 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);
+  cleanUp.defer(() => tracing?.stop());
   const opened = await openStore(config.database, { role: 'server', observe, onFailure });
   const store = tracing ? tracing.traceStore(opened) : opened;
+  cleanUp.defer(() => store.close());
   metrics = createMetrics(store, observe);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   let delivery: DeliveryLoop | undefined;
-  const draining = new AbortController();
-  const { server, connections } = createPipeline({
+  let delivered: Promise<void> | undefined;
+  cleanUp.defer(() => delivered);
+  const stopping = new AbortController();
+  const pipeline = createPipeline({
     store,
     basePath: config.basePath,
     accessLog: config.accessLog,
@@ -77,19 +92,18 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     corsOrigins: config.corsOrigins,
     loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
     certificate,
-    stopping: draining.signal,
+    stopping: stopping.signal,
     timeouts,
   });
+  const { server } = pipeline;
+  cleanUp.defer(() => new Promise((resolve) => server.close(() => resolve()))); // also ends idle connections
   if (config.tls && certificate && server instanceof TlsServer) {
     followCertificate(config.tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
   }
-  const { isFirstStart, address } = await firstStartAndListen().catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  const isFirstStart = (await store.listTokens()).length === 0; // without a database the service does not listen
+  const url = (await listen(server, config)) + config.basePath;
   const observeDelivery = tracing ? tellBoth(observe, tracing.observe) : observe;
   delivery = new DeliveryLoop({ store, receiverClient, node, observe: observeDelivery, ...options.delivery });
-  const url = address + config.basePath;
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
   if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
   let stopped: Promise<void> | undefined;
@@ -103,25 +117,16 @@ export async function startService(config: Config, options: ServiceOptions): Pro
     },
   };
 
-  /** Asks the database before it listens: a service that listens does not end for want of a database. */
-  async function firstStartAndListen(): Promise<{ isFirstStart: boolean; address: string }> {
-    const isFirstStart = (await store.listTokens()).length === 0;
-    return { isFirstStart, address: await listen(server, config) };
-  }
-
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
     const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
-    await connections.stopListening();
-    const delivered = delivery?.stop();
-    draining.abort();
+    await pipeline.connections.stopListening();
+    delivered = delivery?.stop();
+    stopping.abort();
     if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
-    connections.endHandshakes();
-    await new Promise((resolve) => server.close(resolve)); // also ends idle connections
+    pipeline.connections.endHandshakes();
+    await cleanUp.disposeAsync();
     clearTimeout(disconnect);
-    await delivered;
-    await store.close();
-    await tracing?.stop();
     observe({ kind: 'stopped' });
   }
 }
