@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { readConfig } from '../src/config/config.ts';
 import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken } from '../src/domain/token.ts';
+import type { Timeouts } from '../src/http/core/timeouts.ts';
 import type { ServiceEvent } from '../src/observability/service-events.ts';
 import { type ServiceOptions, startService } from '../src/service/start-service.ts';
 import { atEnd, makeFolder } from './server.ts';
@@ -33,6 +34,8 @@ export interface TestServiceOptions {
   env?: Record<string, string>;
   /** Clock and lease of webhook delivery. */
   delivery?: ServiceOptions['delivery'];
+  /** Time-outs that differ from those of production. */
+  timeouts?: Partial<Timeouts>;
 }
 
 export async function startTestService({
@@ -40,6 +43,7 @@ export async function startTestService({
   databaseUrl = `sqlite:${join(folder, 'plants.db')}`,
   env = {},
   delivery,
+  timeouts,
 }: TestServiceOptions = {}): Promise<TestService> {
   const events: ServiceEvent[] = [];
   const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, ...env });
@@ -47,6 +51,7 @@ export async function startTestService({
     observe: (event) => events.push(event),
     onFailure() {},
     delivery,
+    timeouts: { lastRequestsMs: 20, lingerMs: 100, ...timeouts },
   });
   const { id: tokenId, secret } = await addToken();
   atEnd(() => stop('the test ends'));

@@ -42,7 +42,10 @@ interface Described {
 }
 
 /** Those that ask for a token; where there is a GET, there is a HEAD. */
-export async function listOperations(server: TestServer, basePath = ''): Promise<Operation[]> {
+export async function listOperations(
+  server: Pick<TestServer, 'port' | 'databaseUrl' | 'secret'>,
+  basePath = '',
+): Promise<Operation[]> {
   const ids = await makeWhatTheyNeed(server, basePath);
   const { paths } = await readDescription(server.port, basePath);
   const described = Object.entries(paths).flatMap(([path, methods]) =>
@@ -77,7 +80,10 @@ function scopesOf(method: string, path: string): Scope[] {
 }
 
 /** Ids by the first part of the path. */
-async function makeWhatTheyNeed(server: TestServer, basePath: string): Promise<Record<string, string>> {
+async function makeWhatTheyNeed(
+  server: Pick<TestServer, 'port' | 'databaseUrl' | 'secret'>,
+  basePath: string,
+): Promise<Record<string, string>> {
   const { status } = await callerOf(server, server.secret)('PUT', `${basePath}/plants/1`, '{"name":"x"}');
   assert.equal(status, 200);
   const { token } = await addToken(server.databaseUrl, { name: 'victim' });

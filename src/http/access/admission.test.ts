@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { send } from '../../../testing/request.ts';
-import { makeFolder, startServer } from '../../../testing/server.ts';
+import { makeFolder } from '../../../testing/server.ts';
+import { startTestService } from '../../../testing/service.ts';
 import { createMetrics } from '../../observability/metrics.ts';
 import { openStore } from '../../service/open-store.ts';
 import { createReceiverClient } from '../../webhooks/receiver-client.ts';
@@ -90,7 +91,7 @@ test('a route that does not say who may call it stops the start', () => {
 });
 
 test('paths and methods that nobody has tell a stranger nothing', async () => {
-  const server = await startServer({ env: { BASE_PATH } });
+  const server = await startTestService({ env: { BASE_PATH } });
   for (const path of ['/plants/1/x', '/tokens/x/y', '/webhooks/1/2/3', '/metrics/x', '/events/1', '/plants/%zz']) {
     const answer = await send(server.port, { path: BASE_PATH + path });
     assert.deepEqual([answer.status, JSON.parse(answer.body).error], [401, 40101], path);

@@ -5,15 +5,16 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CheckAnswer, createCheck } from '../../../testing/description.ts';
 import { type Answer, callerOf, send } from '../../../testing/request.ts';
-import { addToken, besideServer, startServer, type TestServer } from '../../../testing/server.ts';
+import { besideServer } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 import { until } from '../../../testing/until.ts';
 import { renewSecret } from '../../domain/token.ts';
 import { mintSecret } from '../../domain/token-secret.ts';
 
-let server: TestServer;
+let server: TestService;
 let check: CheckAnswer;
 before(async () => {
-  server = await startServer({ env: { TRUST_PROXY: 'loopback,10.9.0.0/16' } });
+  server = await startTestService({ env: { TRUST_PROXY: 'loopback,10.9.0.0/16' } });
   check = await createCheck(server.port);
 });
 after(() => server.stop());
@@ -23,7 +24,7 @@ function get(secret: string, address = '203.0.113.1', path = '/plants'): Promise
 }
 
 async function addLimited(rate: { count: number; periodMs: number }): Promise<string> {
-  return (await addToken(server.databaseUrl, { rate })).secret;
+  return (await server.addToken({ rate })).secret;
 }
 
 suite('the rate of a token', () => {
@@ -72,9 +73,9 @@ suite('the rate of a token', () => {
 suite('wrong tokens from one address', () => {
   test('are 401 a hundred times, then 429; a token that is right is let in all the same', async () => {
     const address = '198.51.100.7';
-    const used = (await addToken(server.databaseUrl, {})).secret;
+    const used = (await server.addToken({})).secret;
     assert.equal((await get(used, address)).status, 200);
-    const never = (await addToken(server.databaseUrl, {})).secret;
+    const never = (await server.addToken({})).secret;
 
     const answers = await atOnce(200, (n) => get(n % 2 === 0 ? 'pst_guess' : mintSecret().replace(/.$/, '!'), address));
     const refused = answers.filter(({ status }) => status === 401).length;
@@ -95,7 +96,7 @@ suite('wrong tokens from one address', () => {
   test('wait for their answer when there are too many, and hold up no token that is right', async (t) => {
     const address = '198.51.100.9';
     await atOnce(100, () => get('pst_guess', address));
-    const rights = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
+    const rights = await Promise.all(Array.from({ length: 10 }, () => server.addToken({})));
     let guessing = true;
     t.after(() => {
       guessing = false;
@@ -118,11 +119,11 @@ suite('wrong tokens from one address', () => {
 
   test('expired, revoked and replaced ones are no guesses', async () => {
     const address = '198.51.100.10';
-    const expired = await addToken(server.databaseUrl, { expiresMs: Date.now() - 1 });
-    const [revoked, replaced] = [await addToken(server.databaseUrl, {}), await addToken(server.databaseUrl, {})];
+    const expired = await server.addToken({ expiresMs: Date.now() - 1 });
+    const [revoked, replaced] = [await server.addToken({}), await server.addToken({})];
     await besideServer(server.databaseUrl, async (store) => {
-      await store.revokeToken(revoked.token.id, Date.now());
-      await renewSecret(store, replaced.token.id, Date.now(), 0);
+      await store.revokeToken(revoked.id, Date.now());
+      await renewSecret(store, replaced.id, Date.now(), 0);
     });
     for (const { secret } of [expired, revoked, replaced]) {
       for (let n = 0; n < 50; n++) assert.equal((await get(secret, address)).status, 401);
@@ -164,19 +165,19 @@ suite('TRUST_PROXY', () => {
   });
 
   test('without it nobody can choose an address', async () => {
-    const alone = await startServer();
+    const alone = await startTestService();
     assert.equal(await isLimitedSometime(alone, (n) => `192.0.2.${n}`), true);
     await alone.stop();
   });
 
   test('as a number it is the address that so many proxies before have seen', async () => {
-    const behindOne = await startServer({ env: { TRUST_PROXY: '1' } });
+    const behindOne = await startTestService({ env: { TRUST_PROXY: '1' } });
     assert.equal(await isLimitedSometime(behindOne, (n) => `192.0.2.${n}`), false);
     assert.equal(await isLimitedSometime(behindOne, (n) => `192.0.2.${n}, 203.0.113.9`), true);
     await behindOne.stop();
   });
 
-  async function isLimitedSometime({ port }: TestServer, forwardedFor: (n: number) => string): Promise<boolean> {
+  async function isLimitedSometime({ port }: TestService, forwardedFor: (n: number) => string): Promise<boolean> {
     const statuses = await atOnce(200, async (n) => {
       const headers = { authorization: 'Bearer x', 'x-forwarded-for': forwardedFor(n) };
       return (await send(port, { path: '/plants', headers })).status;

@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { needsBrowser, sharedBrowser } from '../../../testing/browser.ts';
 import { type Answer, send } from '../../../testing/request.ts';
-import { addToken, query, startServer, type TestServer } from '../../../testing/server.ts';
+import { query } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 
 const SHOP = 'https://shop.example.com';
 const EXPOSED = /^Link, ETag, Location, RateLimit, RateLimit-Policy\b/;
 
-function preflight({ port }: TestServer, origin: string, path = '/plants'): Promise<Answer> {
+function preflight({ port }: TestService, origin: string, path = '/plants'): Promise<Answer> {
   const headers = {
     origin,
     'access-control-request-method': 'POST',
@@ -25,9 +26,9 @@ function corsOf({ headers }: Answer): string[] {
 }
 
 suite('CORS_ORIGINS with two origins', () => {
-  let server: TestServer;
+  let server: TestService;
   before(async () => {
-    server = await startServer({ env: { CORS_ORIGINS: `${SHOP}, http://localhost:5173` } });
+    server = await startTestService({ env: { CORS_ORIGINS: `${SHOP}, http://localhost:5173` } });
   });
   after(() => server.stop());
 
@@ -77,14 +78,14 @@ suite('CORS_ORIGINS with two origins', () => {
 });
 
 test('CORS_ORIGINS=* lets any page in, without a word on origins', async () => {
-  const server = await startServer({ env: { CORS_ORIGINS: '*' } });
+  const server = await startTestService({ env: { CORS_ORIGINS: '*' } });
   const { status, headers } = await preflight(server, 'https://anybody.example');
   assert.deepEqual([status, headers['access-control-allow-origin'], headers.vary], [204, '*', undefined]);
   await server.stop();
 });
 
 test('without CORS_ORIGINS there is not a word of it', async () => {
-  const server = await startServer();
+  const server = await startTestService();
   const answers = [
     await preflight(server, SHOP),
     await send(server.port, { path: '/healthz', headers: { origin: SHOP } }),
@@ -108,14 +109,14 @@ test(
     const page = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<p>A shop'));
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve));
     const origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
-    const named = await startServer({ env: { CORS_ORIGINS: `${SHOP},${origin}` } });
-    const unnamed = await startServer({ env: { CORS_ORIGINS: SHOP } });
-    const unset = await startServer();
-    const limited = await addToken(named.databaseUrl, { rate: { count: 100, periodMs: 60_000 } });
+    const named = await startTestService({ env: { CORS_ORIGINS: `${SHOP},${origin}` } });
+    const unnamed = await startTestService({ env: { CORS_ORIGINS: SHOP } });
+    const unset = await startTestService();
+    const limited = await named.addToken({ rate: { count: 100, periodMs: 60_000 } });
     const tab = await (await sharedBrowser()).newPage();
     try {
       await tab.goto(origin);
-      const create = (server: TestServer, token: string) => tab.evaluate(createPlant, { url: server.url, token });
+      const create = (server: TestService, token: string) => tab.evaluate(createPlant, { url: server.url, token });
       assert.deepEqual(await create(named, limited.secret), {
         status: 200,
         etag: '"1"',

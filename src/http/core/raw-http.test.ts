@@ -6,11 +6,12 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { fillIn, sendRaw } from '../../../testing/request.ts';
-import { query, startServer, type TestServer } from '../../../testing/server.ts';
+import { query } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 
-let server: TestServer;
+let server: TestService;
 before(async () => {
-  server = await startServer();
+  server = await startTestService();
 });
 after(() => server.stop());
 

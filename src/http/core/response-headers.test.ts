@@ -3,20 +3,20 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
 import { callerOf, send, sendRaw } from '../../../testing/request.ts';
-import { addToken, startServer, type TestServer } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 import { listOperations, type Operation } from '../../../torture/security/operations.ts';
 
 suite('every answer', () => {
-  let server: TestServer;
+  let server: TestService;
   let operations: Operation[];
   before(async () => {
-    server = await startServer();
+    server = await startTestService();
     operations = await listOperations(server);
   });
   after(() => server.stop());
 
   test('with a good token is what it says it is, is kept by nobody, and has no HSTS without TLS', async () => {
-    const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read', 'plants:write', 'admin'] });
+    const { secret } = await server.addToken({ scopes: ['plants:read', 'plants:write', 'admin'] });
     for (const { method, path, type, body } of operations) {
       const headers = { authorization: `Bearer ${secret}`, ...(type && { 'content-type': type }) };
       const answer = await send(server.port, { method, path, headers, ...(body && { body }) });

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { send } from '../../../testing/request.ts';
-import { startServer, type TestServer } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 
 describe('the pages', () => {
-  let server: TestServer;
-  let based: TestServer;
+  let server: TestService;
+  let based: TestService;
   before(async () => {
-    [server, based] = await Promise.all([startServer(), startServer({ env: { BASE_PATH: '/store' } })]);
+    [server, based] = await Promise.all([startTestService(), startTestService({ env: { BASE_PATH: '/store' } })]);
   });
   after(() => Promise.all([server.stop(), based.stop()]));
 

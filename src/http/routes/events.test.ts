@@ -1,31 +1,24 @@
-// The change log as a stream that goes on, against the real process.
+// The change log as a stream that goes on. Across kills of the process, and its memory: events.long.test.ts.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../../testing/free-port.ts';
 import { startProxy } from '../../../testing/proxy.ts';
-import {
-  addToken,
-  besideServer,
-  makeFolder,
-  residentKib,
-  startServer,
-  type TestServer,
-} from '../../../testing/server.ts';
+import { besideServer, makeFolder } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 import { quickEnough, until } from '../../../testing/until.ts';
 import { createClient } from '../../client/client.ts';
 
-const CHANGES = 10_000;
+const CHANGES = 1000;
 
 suite('following the change log', { concurrency: true }, () => {
-  test('10,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
+  test('1,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
     const folder = makeFolder();
     const port = await freePort();
-    const start = () => startServer({ folder, env: { PORT: String(port) } });
+    const start = () => startTestService({ folder, env: { PORT: String(port) } });
     let server = await start();
     const { secret } = server;
     const proxy = await startProxy(port);
@@ -35,15 +28,11 @@ suite('following the change log', { concurrency: true }, () => {
     const seen: { seq: number; id: bigint }[] = [];
 
     const written = (async () => {
-      for (let at = 0; at < CHANGES; at += 250) {
-        await writer.import(Array.from({ length: 250 }, (_, n) => ({ id: BigInt(at + n), name: `Plant ${at + n}` })));
-        if (at === 2500) proxy.drop();
-        if (at === 5000) {
+      for (let at = 0; at < CHANGES; at += 50) {
+        await writer.import(Array.from({ length: 50 }, (_, n) => ({ id: BigInt(at + n), name: `Plant ${at + n}` })));
+        if (at === 300) proxy.drop();
+        if (at === 600) {
           await server.stop();
-          server = await start();
-        }
-        if (at === 7500) {
-          await server.kill();
           server = await start();
         }
       }
@@ -57,28 +46,25 @@ suite('following the change log', { concurrency: true }, () => {
       seen,
       Array.from({ length: CHANGES }, (_, n) => ({ seq: n + 1, id: BigInt(n) })),
     );
-    assert.ok(proxy.connections >= 4, `${proxy.connections} connections`);
+    assert.ok(proxy.connections >= 3, `${proxy.connections} connections`);
     proxy.close();
     await server.stop();
   });
 
-  test('a stream says something at once and every 15 s, and ends cleanly when the server stops', async () => {
-    const server = await startServer();
+  test('a stream says something at once and at an interval, and ends cleanly when the server stops', async () => {
+    const server = await startTestService({ timeouts: { eventKeepAliveMs: 50 } });
     const { response, text } = await follow(server);
     assert.equal(response.headers['content-type'], 'text/event-stream');
     assert.equal(response.headers['cache-control'], 'no-store');
-    await until(() => text() === ': changes of Plant Store\n\n', 5000);
-    await until(() => text().endsWith(': still here\n\n'), 16_500);
+    await until(() => text() === ': changes of Plant Store\n\n: still here\n\n: still here\n\n');
     const ended = once(response, 'end');
-    const startMs = performance.now();
-    assert.equal(await server.stop(), 0);
+    await server.stop();
     await ended;
-    assert.ok(performance.now() - startMs < 3000);
     assert.equal(response.complete, true);
   });
 
   test('a change made by another process reaches a stream within a second', async () => {
-    const server = await startServer();
+    const server = await startTestService();
     const { text } = await follow(server);
     await until(() => text() !== '');
     let id = 9223372036854775807n;
@@ -96,30 +82,27 @@ suite('following the change log', { concurrency: true }, () => {
     await server.stop();
   });
 
-  test('a reader that does not read is cut off, and costs no memory meanwhile', async () => {
-    const server = await startServer({ env: { ACCESS_LOG: '1' } });
-    const client = createClient({ url: server.url, token: server.secret });
-    const name = 'x'.repeat(10_000);
-    for (let at = 0; at < 3000; at += 500) {
-      await client.import(Array.from({ length: 500 }, (_, n) => ({ id: BigInt(at + n), name })));
+  test('a reader that does not read is disconnected', async () => {
+    const impatient = await startTestService({ env: { ACCESS_LOG: '1' }, timeouts: { unreadMs: 200, checkMs: 50 } });
+    const { port, secret, store, events } = impatient;
+    const name = 'x'.repeat(60_000);
+    for (let at = 0; at < 300; at += 20) {
+      const plants = Array.from({ length: 20 }, (_, n) => ({ id: BigInt(at + n), name }));
+      await store.import(plants, { tokenId: 'tok_1' });
     }
-    const beforeKib = residentKib(server);
-    const socket = connect(server.port, '127.0.0.1');
-    const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nX-Request-Id: unread\r\n`;
+    const socket = connect(port, '127.0.0.1').pause();
+    const headers = `Host: x\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: unread\r\n`;
     socket.write(`GET /events HTTP/1.1\r\n${headers}Accept: text/event-stream\r\n\r\n`);
-    socket.pause();
     socket.on('error', () => {});
-    await sleep(2000);
-    assert.ok(residentKib(server) - beforeKib < 40 * 1024, `${residentKib(server) - beforeKib} KiB more`);
-    await until(() => server.output().includes('"requestId":"unread"'));
+    await until(() => events.some((event) => event.kind === 'request' && event.requestId === 'unread'));
     socket.resume(); // what was buffered on the way comes, then the end
     await once(socket, 'close');
-    assert.ok(socket.bytesRead < 3000 * 10_000, 'not all of it was sent');
-    await server.stop();
+    assert.ok(socket.bytesRead < 300 * 60_000, 'not all of it was sent');
+    await impatient.stop();
   });
 
   test('who follows from a number that is pruned is told so, and who begins anew is not', async () => {
-    const server = await startServer();
+    const server = await startTestService();
     const client = createClient({ url: server.url, token: server.secret });
     for (let id = 0n; id < 5n; id++) await client.create({ id, name: 'x' });
     assert.equal(await besideServer(server.databaseUrl, (store) => store.pruneChanges(Date.now() + 1000)), 5);
@@ -143,14 +126,14 @@ suite('following the change log', { concurrency: true }, () => {
   });
 
   test('a token that may not read may not follow', async () => {
-    const server = await startServer();
-    const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
+    const server = await startTestService();
+    const { secret } = await server.addToken({ scopes: ['plants:write'] });
     await assert.rejects(createClient({ url: server.url, token: secret }).changes(), { code: 'scope_missing' });
     await server.stop();
   });
 });
 
-async function follow({ port, secret }: TestServer): Promise<{ response: IncomingMessage; text(): string }> {
+async function follow({ port, secret }: TestService): Promise<{ response: IncomingMessage; text(): string }> {
   const headers = { authorization: `Bearer ${secret}`, accept: 'text/event-stream' };
   const [response] = (await once(
     get({ host: '127.0.0.1', port, path: '/events', headers, agent: false }),

@@ -7,13 +7,13 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
 import { type Call, callerOf, send } from '../../../testing/request.ts';
-import { addToken, startServer, type TestServer } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 import { eventually } from '../../../testing/until.ts';
 import { mintSecret } from '../../domain/token-secret.ts';
 
 test('bugs are counted from 0, so that the first one is seen to come', async () => {
-  const server = await startServer();
-  const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
+  const server = await startTestService();
+  const { secret } = await server.addToken({ scopes: ['admin', 'plants:read'] });
   const call = callerOf(server, secret);
   const count = async () => /^plant_store_bugs_total (\d+)$/m.exec((await call('GET', '/metrics')).body)?.[1];
   assert.equal(await count(), '0');
@@ -31,12 +31,12 @@ for (const [title, databaseOf, needs] of [
   ['PostgreSQL', makeDatabase, needsPostgres],
 ] as const) {
   suite(`/metrics on ${title}`, needs, () => {
-    let server: TestServer;
+    let server: TestService;
     let call: Call;
     before(async () => {
       const databaseUrl = await databaseOf();
-      server = await startServer({ ...(databaseUrl && { databaseUrl }) });
-      const { secret } = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read', 'plants:write'] });
+      server = await startTestService({ ...(databaseUrl && { databaseUrl }) });
+      const { secret } = await server.addToken({ scopes: ['admin', 'plants:read', 'plants:write'] });
       call = callerOf(server, secret);
     });
     after(() => server.stop());
@@ -61,9 +61,9 @@ for (const [title, databaseOf, needs] of [
       await call('POST', '/plants', { id: 1, name: 'other' });
       for (const id of [1, 2, 9223372036854775807n]) await call('GET', `/plants/${id}`);
       await call('GET', '/plants/a/b/c');
-      const { secret: reader } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
-      const { secret: expired } = await addToken(server.databaseUrl, { expiresMs: 1 });
-      const limited = await addToken(server.databaseUrl, { rate: { count: 1, periodMs: 3_600_000 } });
+      const { secret: reader } = await server.addToken({ scopes: ['plants:read'] });
+      const { secret: expired } = await server.addToken({ expiresMs: 1 });
+      const limited = await server.addToken({ rate: { count: 1, periodMs: 3_600_000 } });
       for (const secret of ['pst_x', mintSecret(), expired, reader, limited.secret, limited.secret]) {
         await callerOf(server, secret)('POST', '/plants', { id: 1, name: 'x' });
       }

@@ -6,10 +6,10 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readDescription } from '../../../testing/description.ts';
 import { post, send } from '../../../testing/request.ts';
-import { startServer } from '../../../testing/server.ts';
+import { startTestService } from '../../../testing/service.ts';
 
 test('/openapi.json passes the linter and says what the published description says', async () => {
-  const server = await startServer();
+  const server = await startTestService();
   const { body, headers } = await send(server.port, { path: '/openapi.json' });
   await server.stop();
   assert.match(headers['content-type'] ?? '', /^application\/json/);
@@ -45,7 +45,7 @@ test('/openapi.json passes the linter and says what the published description sa
 });
 
 test('clients made from the published description work: its list is an array of Plants, its delete has no body', async () => {
-  const server = await startServer();
+  const server = await startTestService();
   const { components, paths } = await readDescription(server.port);
   const isPlants = new Ajv2020({ strict: false }).compile({ type: 'array', items: components.schemas?.Plant });
   const limit = paths['/plants']?.get?.parameters?.find(({ name }) => name === 'limit');

@@ -9,7 +9,8 @@ import pg from 'pg';
 import { type CheckAnswer, createCheck } from '../../../testing/description.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { type Answer, type Call, callerOf, send } from '../../../testing/request.ts';
-import { addToken, besideServer, startServer, type TestServer } from '../../../testing/server.ts';
+import { besideServer } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
 import { quickEnough, until } from '../../../testing/until.ts';
 import { issueToken } from '../../domain/token.ts';
 import { hashSecret } from '../../domain/token-secret.ts';
@@ -23,16 +24,16 @@ for (const [title, databaseOf, needs] of [
   ['PostgreSQL', makeDatabase, needsPostgres],
 ] as const) {
   suite(`tokens over HTTP, on ${title}`, needs, () => {
-    let server: TestServer;
+    let server: TestService;
     let admin: { id: string; secret: string };
     let call: Call;
     let check: CheckAnswer;
 
     before(async () => {
       const databaseUrl = await databaseOf();
-      server = await startServer({ ...(databaseUrl && { databaseUrl }) });
-      const { token, secret } = await addToken(server.databaseUrl, { name: 'boss', scopes: ['admin', 'plants:read'] });
-      admin = { id: token.id, secret };
+      server = await startTestService({ ...(databaseUrl && { databaseUrl }) });
+      const { id, secret } = await server.addToken({ name: 'boss', scopes: ['admin', 'plants:read'] });
+      admin = { id, secret };
       check = await createCheck(server.port);
       const unchecked = callerOf(server, secret);
       call = async (method, path, body) => {
@@ -85,7 +86,7 @@ for (const [title, databaseOf, needs] of [
 
     test('GET /tokens/self describes the credential that asks, whatever its scopes, and counts against its rate', async () => {
       for (const scopes of [['plants:read'], ['plants:write'], ['admin']] as const) {
-        const { token, secret } = await addToken(server.databaseUrl, {
+        const { id, secret } = await server.addToken({
           name: 'me',
           scopes: [...scopes],
           expiresMs: Date.UTC(2099, 0),
@@ -97,7 +98,7 @@ for (const [title, databaseOf, needs] of [
         assert.deepEqual([answer.status, answer.headers['cache-control']], [200, 'no-store'], answer.body);
         const { created, lastUsed, ...rest } = JSON.parse(answer.body);
         const expires = '2099-01-01T00:00:00.000Z';
-        assert.deepEqual(rest, { id: token.id, name: 'me', scopes, expires, rate: '1/h', status: 'active' });
+        assert.deepEqual(rest, { id: id, name: 'me', scopes, expires, rate: '1/h', status: 'active' });
         assert.equal((await own('GET', '/tokens/self')).status, 429);
       }
       assert.equal((await call('DELETE', '/tokens/self')).status, 405);
@@ -148,15 +149,15 @@ for (const [title, databaseOf, needs] of [
         assert.deepEqual([status, JSON.parse(body).error], [403, 40301]);
         assert.match(headers['www-authenticate'] ?? '', /scope="plants:write"$/);
       }
-      const stronger = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
-      assert.equal((await call('POST', `/tokens/${stronger.token.id}/rotate`)).status, 403);
-      assert.equal((await tokenWith(stronger.token.id)).rotating, undefined);
+      const stronger = await server.addToken({ scopes: ['plants:write'] });
+      assert.equal((await call('POST', `/tokens/${stronger.id}/rotate`)).status, 403);
+      assert.equal((await tokenWith(stronger.id)).rotating, undefined);
       assert.equal((await call('POST', '/tokens', { name: 'no more', scopes: ['plants:read', 'admin'] })).status, 201);
     });
 
     test('a revoked token is refused within 1 s, in the middle of its use, and so is a stream of it', async (t) => {
       await quickEnough(1000, async () => {
-        const { token, secret } = await addToken(server.databaseUrl, {});
+        const { id, secret } = await server.addToken({});
         const statuses: [askedMs: number, status: number][] = [];
         const using = setInterval(async () => {
           const askedMs = performance.now();
@@ -166,21 +167,21 @@ for (const [title, databaseOf, needs] of [
         t.after(() => clearInterval(using));
         const stream = await openStream(secret);
         await until(() => statuses.length > 5);
-        assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204);
+        assert.equal((await call('DELETE', `/tokens/${id}`)).status, 204);
         const revokedMs = performance.now();
         const after = () => statuses.filter(([askedMs]) => askedMs > revokedMs + 1000).map(([, status]) => status);
         await until(() => after().length > 5);
         clearInterval(using);
         assert.ok(statuses.some(([askedMs, status]) => askedMs < revokedMs && status === 200));
         assert.deepEqual([...new Set(after())], [401]);
-        assert.equal((await tokenWith(token.id)).status, 'revoked');
-        assert.equal((await call('DELETE', `/tokens/${token.id}`)).status, 204, 'once more');
+        assert.equal((await tokenWith(id)).status, 'revoked');
+        assert.equal((await call('DELETE', `/tokens/${id}`)).status, 204, 'once more');
         return stream.endedMs() - revokedMs;
       });
     });
 
     test('a request whose body comes late is looked at again: a revoked token makes and stores nothing', async () => {
-      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:write'] });
+      const { id, secret } = await server.addToken({ scopes: ['plants:write'] });
       const body = '{"id":900001,"name":"late"}';
       const headers = {
         authorization: `Bearer ${secret}`,
@@ -194,7 +195,7 @@ for (const [title, databaseOf, needs] of [
       });
       sent.write(body.slice(0, 5));
       await sleep(200);
-      await call('DELETE', `/tokens/${token.id}`);
+      await call('DELETE', `/tokens/${id}`);
       await sleep(900);
       sent.end(body.slice(5));
       assert.equal(await answer, 401);
@@ -203,7 +204,7 @@ for (const [title, databaseOf, needs] of [
 
     if (title === 'PostgreSQL') {
       test('streams whose clients are gone at once leave nothing behind that asks the database', async () => {
-        const tokens = await Promise.all(Array.from({ length: 10 }, () => addToken(server.databaseUrl, {})));
+        const tokens = await Promise.all(Array.from({ length: 10 }, () => server.addToken({})));
         for (const [n, { secret }] of [...tokens, ...tokens, ...tokens].entries()) {
           const socket = connect(server.port, '127.0.0.1');
           const head = `GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
@@ -238,7 +239,7 @@ for (const [title, databaseOf, needs] of [
 
       test('nobody waits for the note that a token was used', async () => {
         const tokens = await Promise.all(
-          Array.from({ length: 12 }, () => addToken(server.databaseUrl, { scopes: ['plants:read'] })),
+          Array.from({ length: 12 }, () => server.addToken({ scopes: ['plants:read'] })),
         );
         const locking = new pg.Client({ connectionString: server.databaseUrl });
         await locking.connect();
@@ -285,7 +286,7 @@ for (const [title, databaseOf, needs] of [
     });
 
     test('an import under way ends with its token', async () => {
-      const { token, secret } = await addToken(server.databaseUrl, {});
+      const { id, secret } = await server.addToken({});
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
       const sent = request({ port: server.port, method: 'POST', path: '/plants/import', headers });
       const answer = new Promise<number | undefined>((resolve, reject) => {
@@ -294,14 +295,14 @@ for (const [title, databaseOf, needs] of [
       });
       sent.write('{"id":900000,"name":"before"}\n');
       await sleep(300);
-      await call('DELETE', `/tokens/${token.id}`);
+      await call('DELETE', `/tokens/${id}`);
       assert.equal(await Promise.race([answer, sleep(8000, 'it goes on')]), 401);
       sent.destroy();
     });
 
     test('rotate gives a new secret; the old one is taken until its grace is over', async () => {
-      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'], name: 'renewed' });
-      const { status, body, headers } = await call('POST', `/tokens/${token.id}/rotate?grace=1s`);
+      const { id, secret } = await server.addToken({ scopes: ['plants:read'], name: 'renewed' });
+      const { status, body, headers } = await call('POST', `/tokens/${id}/rotate?grace=1s`);
       assert.equal(status, 200, body);
       assert.equal(headers['cache-control'], 'no-store');
       const rotated = JSON.parse(body);
@@ -311,13 +312,13 @@ for (const [title, databaseOf, needs] of [
       assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [200, 200]);
       await sleep(1100);
       assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [401, 200]);
-      assert.equal((await tokenWith(token.id)).rotating, undefined);
+      assert.equal((await tokenWith(id)).rotating, undefined);
     });
 
     test('rotate sent twice leaves the first secret valid; grace=0 ends all old ones; a revocation ends them, too', async () => {
-      const { token, secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
+      const { id, secret } = await server.addToken({ scopes: ['plants:read'] });
       const rotate = async (query = '') =>
-        JSON.parse((await call('POST', `/tokens/${token.id}/rotate${query}`)).body).secret as string;
+        JSON.parse((await call('POST', `/tokens/${id}/rotate${query}`)).body).secret as string;
       const second = await rotate();
       const third = await rotate();
       const statusesOf = async (...secrets: string[]) =>
@@ -327,17 +328,17 @@ for (const [title, databaseOf, needs] of [
       await sleep(600);
       assert.deepEqual(await statusesOf(secret, second, third, fourth), [401, 401, 401, 200]);
       const fifth = await rotate('?grace=1h');
-      await call('DELETE', `/tokens/${token.id}`);
+      await call('DELETE', `/tokens/${id}`);
       await sleep(600);
       assert.deepEqual(await statusesOf(fourth, fifth), [401, 401]);
-      const again = await call('POST', `/tokens/${token.id}/rotate`);
+      const again = await call('POST', `/tokens/${id}/rotate`);
       assert.deepEqual([again.status, JSON.parse(again.body).error], [404, 40401]);
     });
 
     test('rotate of an expired token, a bad grace and a bad id are refused', async () => {
-      const { token } = await addToken(server.databaseUrl, { scopes: ['plants:read'], expiresMs: Date.now() + 50 });
+      const { id } = await server.addToken({ scopes: ['plants:read'], expiresMs: Date.now() + 50 });
       await sleep(60);
-      assert.equal((await call('POST', `/tokens/${token.id}/rotate`)).status, 404);
+      assert.equal((await call('POST', `/tokens/${id}/rotate`)).status, 404);
       for (const grace of ['-1', '1y', '', 'soon', '1.5h']) {
         const { status, body } = await call('POST', `/tokens/${admin.id}/rotate?grace=${grace}`);
         assert.deepEqual([status, JSON.parse(body).error], [400, 40003], grace);
@@ -365,12 +366,12 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await tokenWith(admin.id)).status, 'active');
 
       for (let round = 0; round < 5; round++) {
-        const { token } = await addToken(server.databaseUrl, { scopes: ['admin'] });
+        const { id } = await server.addToken({ scopes: ['admin'] });
         const revoke = (id: string) =>
           besideServer(server.databaseUrl, (store) =>
             store.revokeToken(id, Date.now()).then(String, ({ code }) => code),
           );
-        const came = await Promise.all([revoke(token.id), revoke(admin.id)]);
+        const came = await Promise.all([revoke(id), revoke(admin.id)]);
         assert.deepEqual([...came].sort(), ['last_admin', 'undefined']);
         if (came[1] === 'undefined') break; // it is gone itself
       }

@@ -1,0 +1,76 @@
+// TLS on the real process: how it starts and ends, and what it prints. All else: tls.test.ts.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { connect as connectPlain } from 'node:net';
+import { join } from 'node:path';
+import { before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
+import { LAUNCHER, makeFolder, startServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
+
+suite('TLS', needsOpenssl, () => {
+  const folders = [makeFolder(), makeFolder()] as const;
+  const [files, others] = [filesIn(folders[0]), filesIn(folders[1])];
+  before(() => {
+    for (const folder of folders) makeCertificate(folder, 'IP:127.0.0.1');
+  });
+
+  test('a certificate that is replaced is logged: at first as one that does not fit its key', async () => {
+    const live = makeFolder();
+    const env = { TLS_CERT: join(live, 'cert.pem'), TLS_KEY: join(live, 'key.pem') };
+    copyFileSync(files.TLS_CERT, env.TLS_CERT);
+    copyFileSync(files.TLS_KEY, env.TLS_KEY);
+    const server = await startServer({ env });
+    copyFileSync(others.TLS_KEY, env.TLS_KEY);
+    const refusal = /The old certificate stays in use: TLS_CERT and TLS_KEY are not a certificate/;
+    await until(() => refusal.test(server.output()));
+    copyFileSync(others.TLS_CERT, env.TLS_CERT);
+    await until(() => /The certificate was renewed: it is valid until \d{4}-/.test(server.output()));
+    await server.stop();
+  });
+
+  test('SIGTERM ends it cleanly, also while a client has said nothing yet', async () => {
+    const other = await startServer({
+      env: files,
+    });
+    const silent = connectPlain(other.port).on('error', () => {});
+    await sleep(200);
+    const begunMs = performance.now();
+    assert.equal(await other.stop(), 0);
+    assert.ok(performance.now() - begunMs < 5000);
+    assert.match(other.output(), /"kind":"stopped"/);
+    silent.destroy();
+  });
+
+  const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
+    ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
+    ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],
+    ['a file that is none', { TLS_CERT: LAUNCHER }, /^plant-store: TLS_CERT and TLS_KEY are not a certificate .*\n$/],
+    ['a key of another one', { TLS_KEY: others.TLS_KEY }, /are not a certificate and its key: .*\n$/],
+  ];
+  for (const [name, env, says] of BAD) {
+    test(`${name} is one line and exit status 2, before anything is opened`, () => {
+      const path = join(makeFolder(), 'plants.db');
+      const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, 'serve'], {
+        env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}`, ...files, ...env },
+        encoding: 'utf8',
+      });
+      assert.equal(status, 2);
+      assert.match(stderr, says);
+      assert.throws(() => readFileSync(path));
+    });
+  }
+});
+
+function filesIn(folder: string): { TLS_CERT: string; TLS_KEY: string } {
+  return { TLS_CERT: join(folder, 'server.crt'), TLS_KEY: join(folder, 'server.key') };
+}
+
+test('beyond loopback without TLS it warns that tokens can be read', async () => {
+  const server = await startServer({ env: { HOST: '0.0.0.0' } });
+  await server.stop();
+  assert.match(server.output(), /"level":"warn".*"kind":"no_tls".*set TLS_CERT and TLS_KEY, or TRUST_PROXY/);
+});

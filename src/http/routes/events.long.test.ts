@@ -1,0 +1,79 @@
+// The change log as a stream, against the real process: across its restarts, and without growth of its memory. All else:
+// events.test.ts.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../testing/free-port.ts';
+import { startProxy } from '../../../testing/proxy.ts';
+import { makeFolder, residentKib, startServer } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
+import { createClient } from '../../client/client.ts';
+
+const CHANGES = 10_000;
+
+suite('following the change log', { concurrency: true }, () => {
+  test('10,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
+    const folder = makeFolder();
+    const port = await freePort();
+    const start = () => startServer({ folder, env: { PORT: String(port) } });
+    let server = await start();
+    const { secret } = server;
+    const proxy = await startProxy(port);
+    const follower = createClient({ url: `http://127.0.0.1:${proxy.port}`, token: secret, retries: 1000 });
+    const writer = createClient({ url: `http://127.0.0.1:${port}`, token: secret, retries: 1000 });
+    const end = new AbortController();
+    const seen: { seq: number; id: bigint }[] = [];
+
+    const written = (async () => {
+      for (let at = 0; at < CHANGES; at += 250) {
+        await writer.import(Array.from({ length: 250 }, (_, n) => ({ id: BigInt(at + n), name: `Plant ${at + n}` })));
+        if (at === 2500) proxy.drop();
+        if (at === 5000) {
+          await server.stop();
+          server = await start();
+        }
+        if (at === 7500) {
+          await server.kill();
+          server = await start();
+        }
+      }
+    })();
+    for await (const { seq, plant } of follower.follow({ after: 0, signal: end.signal })) {
+      seen.push({ seq, id: plant.id });
+      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // what comes twice comes late
+    }
+    await written;
+    assert.deepEqual(
+      seen,
+      Array.from({ length: CHANGES }, (_, n) => ({ seq: n + 1, id: BigInt(n) })),
+    );
+    assert.ok(proxy.connections >= 4, `${proxy.connections} connections`);
+    proxy.close();
+    await server.stop();
+  });
+
+  test('a reader that does not read is cut off, and costs no memory meanwhile', async () => {
+    const server = await startServer({ env: { ACCESS_LOG: '1' } });
+    const client = createClient({ url: server.url, token: server.secret });
+    const name = 'x'.repeat(10_000);
+    for (let at = 0; at < 3000; at += 500) {
+      await client.import(Array.from({ length: 500 }, (_, n) => ({ id: BigInt(at + n), name })));
+    }
+    const beforeKib = residentKib(server);
+    const socket = connect(server.port, '127.0.0.1');
+    const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nX-Request-Id: unread\r\n`;
+    socket.write(`GET /events HTTP/1.1\r\n${headers}Accept: text/event-stream\r\n\r\n`);
+    socket.pause();
+    socket.on('error', () => {});
+    await sleep(2000);
+    assert.ok(residentKib(server) - beforeKib < 40 * 1024, `${residentKib(server) - beforeKib} KiB more`);
+    await until(() => server.output().includes('"requestId":"unread"'));
+    socket.resume(); // what was buffered on the way comes, then the end
+    await once(socket, 'close');
+    assert.ok(socket.bytesRead < 3000 * 10_000, 'not all of it was sent');
+    await server.stop();
+  });
+});

@@ -1,0 +1,179 @@
+// Files of any length in and out of the real process: its memory stays flat, and it holds nobody up. All else:
+// import-export.test.ts, which runs here with more lines.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { DatabaseSync } from 'node:sqlite';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { send } from '../../../testing/request.ts';
+import { addToken, residentKib, startServer, type TestServer } from '../../../testing/server.ts';
+
+process.env.TRANSFER_BLOCKS = '100';
+await import('./import-export.test.ts');
+
+const LINES_AT_ONCE = 1000;
+/** 1000000 takes about two minutes. */
+const LINES = Number(process.env.TRANSFER_LINES ?? 30_000);
+
+suite('files in and out of the process', { concurrency: 2 }, () => {
+  test(`${LINES} lines go in, come out the same in both formats, and go in again: memory stays flat`, async () => {
+    const server = await startServer();
+    const lines = Array.from({ length: LINES / LINES_AT_ONCE }, (_, block) => block * LINES_AT_ONCE);
+    const text = (from: number) =>
+      Array.from({ length: LINES_AT_ONCE }, (_, n) => {
+        const id = 9223372036854775807n - BigInt(LINES - from - n);
+        return `{"id":${id},"name":"Été =${from + n} \\"🌵\\"","tag":"${(from + n) % 7 === 0 ? '' : '@x'}"}\n`;
+      }).join('');
+    let mostKib = 0;
+    const timer = setInterval(() => {
+      mostKib = Math.max(mostKib, residentKib(server));
+    }, 50);
+    const report = await load(server, 'application/x-ndjson', lines.map(text));
+    assert.deepEqual(report, { created: LINES, replayed: 0, failed: 0, errors: [] });
+
+    const ndjson = await download(server, 'application/x-ndjson');
+    assert.ok(ndjson === lines.map(text).join(''), 'the export is what went in');
+    const csv = await download(server, 'text/csv');
+    clearInterval(timer);
+    assert.ok(mostKib < 256 * 1024, `${mostKib} KiB`);
+    await server.stop();
+
+    const other = await startServer();
+    assert.equal((await load(other, 'text/csv', [csv])).created, LINES);
+    assert.ok((await download(other, 'application/x-ndjson')) === ndjson, 'a copy has the same plants');
+    assert.equal((await load(other, 'application/x-ndjson', [ndjson])).replayed, LINES);
+    await other.stop();
+  });
+
+  test('what is sent faster than it can be stored waits at the sender', async () => {
+    const server = await startServer();
+    const beforeKib = residentKib(server);
+    const lock = new DatabaseSync(server.databasePath, { timeout: 5000 });
+    lock.exec('BEGIN IMMEDIATE'); // from now on nothing can be stored
+    const sent = importRequest(server, 'application/x-ndjson');
+    const name = 'x'.repeat(10_000);
+    let written = 0;
+    const all = (async () => {
+      for (; written < 10_000; written++) {
+        if (!sent.write(`{"id":${written},"name":"${name}"}\n`)) await once(sent, 'drain');
+      }
+      sent.end();
+    })();
+    await sleep(2000);
+    const writtenMib = (written * name.length) / 1024 / 1024;
+    const grownMib = (residentKib(server) - beforeKib) / 1024;
+    lock.exec('ROLLBACK');
+    lock.close();
+    assert.ok(writtenMib < 60, `${writtenMib} MiB were taken`);
+    assert.ok(grownMib < 150, `${grownMib} MiB more`);
+    await all;
+    assert.equal((await answerOf(sent)).created, 10_000);
+    await server.stop();
+  });
+
+  test('a process that was stopped for a while does not hold that against who sends', async () => {
+    const server = await startServer();
+    const sent = importRequest(server, 'application/x-ndjson');
+    sent.write(linesFrom(0));
+    await sleep(500);
+    server.process.kill('SIGSTOP'); // as a laptop that sleeps
+    sent.write(linesFrom(LINES_AT_ONCE));
+    await sleep(13_000);
+    server.process.kill('SIGCONT');
+    sent.end();
+    assert.equal((await answerOf(sent)).created, 2 * LINES_AT_ONCE);
+    await server.stop();
+  });
+
+  test('imports of long texts, many at once, all get through, and leave no trace in later ones', async () => {
+    const server = await startServer();
+    const names = ['\ufdfa'.repeat(20_000), 'x'.repeat(60_000)]; // the first one folds to 18 times its length
+    const block = (name: string, first: number) =>
+      Array.from({ length: 24 }, (_, n) => `{"id":${first + n},"name":"${name}"}\n`).join('');
+    const { secret } = await addToken(server.databaseUrl, {});
+    const all = await Promise.all(
+      Array.from({ length: 8 }, (_, n) => {
+        const own = n < 4 ? server : { ...server, secret }; // 4 of each token
+        return load(own, 'application/x-ndjson', [block(names[n % 2] ?? '', n * 100)]);
+      }),
+    );
+    assert.deepEqual(
+      all.map(({ created, failed }) => [created, failed]),
+      Array(8).fill([24, 0]),
+    );
+    assert.equal((await load(server, 'application/x-ndjson', ['{"id":-1,"name":"small"}\n'])).created, 1);
+    await server.stop();
+  });
+
+  test('an import of short lines, in tiny pieces or all of them bad, holds nobody up', async () => {
+    const server = await startServer();
+    const longestMs: number[] = [];
+    // What holds others up does so each time; a machine that is busy with other tests does not.
+    while (longestMs.length < 5 && !longestMs.some((ms) => ms < 1000)) {
+      longestMs.push(
+        await longestWaitMs(server, async () => {
+          assert.equal((await load(server, 'application/x-ndjson', ['x\n'.repeat(100_000)])).failed, 100_000);
+          assert.equal((await load(server, 'text/csv', ['id,name\n', ...Array(20_000).fill('1,')])).failed, 1);
+        }),
+      );
+    }
+    assert.ok(Math.min(...longestMs) < 1000, `${longestMs} ms`);
+    await server.stop();
+  });
+});
+
+interface Report {
+  created: number;
+  replayed: number;
+  failed: number;
+  errors: { line: number; error: number; message: string }[];
+}
+
+function linesFrom(first: number): string {
+  return Array.from({ length: LINES_AT_ONCE }, (_, n) => `{"id":${first + n},"name":"Plant ${first + n}"}\n`).join('');
+}
+
+/** Of those who ask for their health meanwhile. */
+async function longestWaitMs({ port }: TestServer, work: () => Promise<void>): Promise<number> {
+  let longestMs = 0;
+  let isDone = false;
+  const asking = (async () => {
+    while (!isDone) {
+      const startMs = performance.now();
+      await send(port, { path: '/healthz' });
+      longestMs = Math.max(longestMs, performance.now() - startMs);
+      await sleep(5);
+    }
+  })();
+  await work();
+  isDone = true;
+  await asking;
+  return longestMs;
+}
+
+function importRequest({ port, secret }: TestServer, type: string) {
+  const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
+  return request({ host: '127.0.0.1', port, method: 'POST', path: '/plants/import', headers, agent: false });
+}
+
+async function load(server: TestServer, type: string, blocks: string[]): Promise<Report> {
+  const sent = importRequest(server, type);
+  for (const block of blocks) if (!sent.write(Buffer.from(block))) await once(sent, 'drain'); // of a string it may never come
+  sent.end();
+  return answerOf(sent);
+}
+
+async function answerOf(sent: ReturnType<typeof request>): Promise<Report> {
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  const body = Buffer.concat(await response.toArray()).toString();
+  assert.equal(response.statusCode, 200, body.slice(0, 300));
+  return JSON.parse(body);
+}
+
+async function download({ port, secret }: TestServer, accept: string): Promise<string> {
+  const answer = await send(port, { path: '/plants/export', headers: { authorization: `Bearer ${secret}`, accept } });
+  assert.equal(answer.status, 200);
+  return answer.body;
+}
