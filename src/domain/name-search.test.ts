@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { codePoints } from '../../testing/code-points.ts';
 import { cutText, hasWords, MAX_QUERY_CHARS, MAX_QUERY_WORDS, queryWords, wordsOf } from './name-search.ts';
 
 const NAME_BYTES = 64 * 1024;
@@ -22,7 +23,7 @@ const piece = fc.oneof(
     '\u1ff7',
     '\u0e33',
   ),
-  fc.string({ unit: 'binary', maxLength: 3 }),
+  fc.string({ unit: codePoints, maxLength: 3 }),
 );
 const text = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''));
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { codePoints } from '../../testing/code-points.ts';
 import { readPlantFile } from '../../testing/read-plant-file.ts';
 import { FORMATS } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
@@ -35,7 +36,7 @@ const awkward = fc.constantFrom(
 const text = fc
   .oneof(
     awkward,
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoints }),
     fc.array(awkward).map((parts) => parts.join('')),
   )
   .filter((one) => one.isWellFormed() && !one.includes('\0'));

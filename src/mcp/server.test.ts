@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { codePoints } from '../../testing/code-points.ts';
 import { call, connect, ERAS, message, post, refusal } from '../../testing/mcp.ts';
 import { callerOf, send } from '../../testing/request.ts';
 import { startTestService } from '../../testing/service.ts';
@@ -148,7 +149,7 @@ test('garbage gets an Error or an error of JSON-RPC, and is never taken for a fa
       .map(([id, name, rest]) => `{"jsonrpc":"2.0","id":${id},"method":"${name}","params":${rest}}`),
     fc.tuple(method, params).map(([name, rest]) => `{"jsonrpc":"2.0","method":"${name}","params":${rest}}`),
     fc.json({ maxDepth: 3 }),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: codePoints }),
   );
   const versions = fc.constantFrom({}, { 'mcp-protocol-version': ERAS.auto }, { 'mcp-protocol-version': 'x' });
   await fc.assert(

@@ -2,7 +2,7 @@
 // what comes of them with a character lost, doubled, changed or put in.
 
 import fc from 'fast-check';
-import { codePoints } from './code-points.ts';
+import { codePoints } from '../../testing/code-points.ts';
 
 const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), minLength: 1, maxLength: 21 });
 const wholes = fc.oneof(

@@ -2,7 +2,7 @@
 // reader of the schema would see in it.
 
 import fc from 'fast-check';
-import { codePoints } from './code-points.ts';
+import { codePoints } from '../../testing/code-points.ts';
 
 const MIN_ID = -(2n ** 63n);
 const MAX_ID = 2n ** 63n - 1n;

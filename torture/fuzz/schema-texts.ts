@@ -1,7 +1,7 @@
 // JSON texts of all that a schema of the OpenAPI description allows, and of what it nearly allows.
 
 import fc from 'fast-check';
-import { codePoints } from './code-points.ts';
+import { codePoints } from '../../testing/code-points.ts';
 
 export type Schema = Record<string, unknown>;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { codePoints } from '../../../testing/code-points.ts';
 import { makeFolder, query } from '../../../testing/server.ts';
 import { clear, walk } from '../../../testing/store-cases.ts';
 import { hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
@@ -54,7 +55,7 @@ const piece = fc.constantFrom(
 const text = fc
   .oneof(
     fc.array(piece, { maxLength: 8 }).map((parts) => parts.join('')),
-    fc.string({ unit: 'binary', maxLength: 12 }),
+    fc.string({ unit: codePoints, maxLength: 12 }),
   )
   .filter((one) => one.isWellFormed() && !one.includes('\0'));
 
