@@ -2,13 +2,14 @@
 // but for its change log.
 
 import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { Change, ChangeLog } from '../src/domain/change.ts';
 import type { ErrorCode, PlantStoreError } from '../src/domain/errors.ts';
 import { hasWords, queryWords } from '../src/domain/name-search.ts';
 import type { Author, ListQuery, NewPlant, PlantRecord, PlantStore } from '../src/domain/plant.ts';
 
-export interface Tested {
+interface Tested {
   store: PlantStore & ChangeLog;
   by: Author;
 }
@@ -16,7 +17,7 @@ export interface Tested {
 const MAX = 9223372036854775807n;
 const MIN = -9223372036854775808n;
 
-export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
+const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
   async 'create() stores what get() gives back, at both ends of the ids'({ store, by }) {
     for (const plant of [
       { id: MAX, name: 'max' },
@@ -200,9 +201,11 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
         seen.push(...page.records.map(({ id }) => id));
         cursor = page.next;
         const last = page.records.at(-1)?.id ?? 0n;
-        for (const near of [last - 1n, last + 1n, last + 5n, coming]) {
-          await store.put(near - (near % 10n === 0n ? 1n : 0n), { name: 'Staying not', tag: 's' }, by);
-        }
+        await Promise.all(
+          [last - 1n, last + 1n, last + 5n, coming].map((near) =>
+            store.put(near - (near % 10n === 0n ? 1n : 0n), { name: 'Staying not', tag: 's' }, by),
+          ),
+        );
         coming += 7n;
         if ((last + 1n) % 10n !== 0n) await store.delete(last + 1n, by).catch(() => {});
       } while (cursor !== undefined);
@@ -515,6 +518,27 @@ export const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
   },
 };
+
+/** Runs all cases over one store, which every case finds empty. */
+export function testStore(
+  name: string,
+  open: () => Promise<Tested & { close(): Promise<unknown> }>,
+  options: { skip?: string } = {},
+): void {
+  suite(name, options, () => {
+    let opened: Awaited<ReturnType<typeof open>>;
+    before(async () => {
+      opened = await open();
+    });
+    after(() => opened.close());
+    for (const [title, run] of Object.entries(STORE_CASES)) {
+      test(title, async () => {
+        await clear(opened.store, opened.by);
+        await run(opened);
+      });
+    }
+  });
+}
 
 /** All pages. */
 export async function walk(store: PlantStore, query: ListQuery): Promise<PlantRecord[]> {

@@ -49,35 +49,6 @@ test('create() stores the plant and its change in one transaction, with the toke
   ]);
 });
 
-test('create() of the same plant is a replay: no second record, no second change, the same seq', async () => {
-  const { store, path } = await open();
-  const first = await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
-  await store.create({ id: 2n, name: 'y' }, { tokenId: 'tok_1' });
-  assert.deepEqual(await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_2' }), { seq: first.seq, replayed: true });
-  await store.close();
-  assert.deepEqual(query(path, 'SELECT seq, token_id FROM changes'), [
-    { seq: 1n, token_id: 'tok_1' },
-    { seq: 2n, token_id: 'tok_1' },
-  ]);
-});
-
-test('create() refuses a different plant under a taken id', async () => {
-  const { store, path } = await open();
-  await store.create({ id: 1n, name: 'x' }, { tokenId: 'tok_1' });
-  for (const other of [
-    { id: 1n, name: 'y' },
-    { id: 1n, name: 'x', tag: '' },
-  ]) {
-    await assert.rejects(
-      store.create(other, { tokenId: 'tok_1' }),
-      (error: PlantStoreError) => error.code === 'id_taken',
-    );
-  }
-  await store.close();
-  assert.deepEqual(query(path, 'SELECT name, tag FROM plants'), [{ name: 'x', tag: null }]);
-  assert.equal(query(path, 'SELECT * FROM changes').length, 1);
-});
-
 test('create() called by many at once for one id has exactly one winner', async () => {
   const { store, path } = await open();
   const races = Array.from({ length: 200 }, (_, id) =>

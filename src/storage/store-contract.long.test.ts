@@ -1,0 +1,24 @@
+// The cases of every store where another program stands in between: a pooler before PostgreSQL, HTTP before the store.
+
+import { startPgBouncer } from '../../testing/pgbouncer.ts';
+import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
+import { needs } from '../../testing/server.ts';
+import { startTestService } from '../../testing/service.ts';
+import { testStore } from '../../testing/store-cases.ts';
+import { createClient } from '../client/client.ts';
+import { openPostgresStore } from './postgres/store.ts';
+
+testStore(
+  'the PostgreSQL store behind PgBouncer in transaction mode',
+  async () => {
+    const { url, stop } = await startPgBouncer(await makeDatabase());
+    const store = await openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 10_000, observe: () => {} });
+    return { store, by: { tokenId: 'tok_1' }, close: () => store.close().finally(stop) };
+  },
+  needsPostgres.skip ? needsPostgres : needs('pgbouncer'),
+);
+
+testStore('the client of a service', async () => {
+  const { url, secret, tokenId, stop } = await startTestService();
+  return { store: createClient({ url, token: secret }), by: { tokenId }, close: stop };
+});
