@@ -10,7 +10,7 @@ import { addToken } from '../testing/launch.ts';
 import { createRandom } from '../torture/random.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { createFaults } from './faults.ts';
-import { startLoad } from './load.ts';
+import { ClusterLoad } from './load.ts';
 import { createMachine, eventually, missingPackages } from './machine.ts';
 import { startPostgresCluster } from './postgres-cluster.ts';
 import { printReport } from './report.ts';
@@ -73,8 +73,8 @@ async function runTrial(): Promise<boolean> {
   for (const node of nodes) await node.start(databaseUrl);
   for (const { name } of nodes) await balancer.serves(name);
   const { secret: token } = await addToken(databaseUrl);
-  const load = { url: balancer.url, token, nodeNames: NODE_NAMES, random };
-  const { ledger, stopWriting, stopFollowing } = startLoad(load);
+  const load = new ClusterLoad({ url: balancer.url, token, nodeNames: NODE_NAMES, random });
+  const { ledger } = load;
   const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say, random });
 
   // What clients may get besides what they asked for; 400 is for who wanted an id that another client has won.
@@ -89,12 +89,12 @@ async function runTrial(): Promise<boolean> {
   for (let n = 0; n < RESTARTS; n++) await faults.restartNode();
 
   say('Comparing what is stored with what was acknowledged');
-  await stopWriting();
+  await load.stopWriting();
   for (const node of nodes) {
     if (node.ended()) ledger.violations.push(`${node.name} has ended: ${node.ended()}`);
   }
   const findings = await verify(createClient({ url: balancer.url, token }), ledger, FOLLOWED_WITHIN_MS);
-  await stopFollowing();
+  await load.stopFollowing();
   return printReport({ ledger, findings, pausesMs: faults.pausesMs });
 }
 

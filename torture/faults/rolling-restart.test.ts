@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBalancer } from '../../cluster/balancer.ts';
-import { startLoad } from '../../cluster/load.ts';
+import { ClusterLoad } from '../../cluster/load.ts';
 import { createMachine, missingPackages } from '../../cluster/machine.ts';
 import { createServiceNodes, type ServiceNode } from '../../cluster/service-nodes.ts';
 import { verify } from '../../cluster/verify.ts';
@@ -33,7 +33,7 @@ fault({
     for (const { name } of nodes) await balancer.serves(name);
     const { secret: token } = await addToken(databaseUrl, {});
     const options = { url: balancer.url, token, nodeNames: NODE_NAMES, random };
-    const load = startLoad({ ...options, operationsPerS: isFull ? 1000 : 300 });
+    const load = new ClusterLoad({ ...options, operationsPerS: isFull ? 1000 : 300 });
     const { ledger } = load;
     try {
       ledger.beginPhase('nodes restart', GOOD_ANSWERS);

@@ -11,7 +11,7 @@ import { RELIABILITY, savePicture } from '../../bench/picture.ts';
 import { makeBenchFolder, startTokenedServer } from '../../bench/server.ts';
 import { createRandom } from '../random.ts';
 import { judge, type Level, type Sample } from './flat.ts';
-import { startMixedLoad } from './mixed-load.ts';
+import { MixedLoad } from './mixed-load.ts';
 import { soakPicture } from './plot.ts';
 
 const SAMPLES = 360;
@@ -46,7 +46,7 @@ const { secret: token, ...server } = await startTokenedServer(databaseUrl, { WEB
 const delivered = await receiveWebhooks(server.url, token);
 console.log(`${minutes} minutes of mixed load, seed ${values.seed}`);
 
-const load = startMixedLoad({ url: server.url, token, random: createRandom(Number(values.seed)) });
+const load = new MixedLoad({ url: server.url, token, random: createRandom(Number(values.seed)) });
 const samples: Sample[] = [];
 const stepMs = (minutes * 60_000) / SAMPLES;
 const startMs = performance.now();
@@ -55,7 +55,7 @@ for (let n = 1; n <= SAMPLES; n++) {
   samples.push({
     seconds: Math.round((performance.now() - startMs) / 100) / 10,
     ...usageOf(server.pid),
-    answered: load.answered(),
+    answered: load.answered,
     p99Ms: Math.round(load.resetP99Ms() * 10) / 10,
   });
   if (n % (SAMPLES / 10) === 0) printSample(samples.at(-1) as Sample);
