@@ -21,32 +21,37 @@ const isLong = process.argv.includes('--long');
 await globalSetup();
 const checks = isLong ? [] : CHECKS.map(check);
 const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groupedQuickTests(), CONCURRENCY);
-await Promise.all([...checks, tests]);
+const failed = (await Promise.all([...checks, tests])).filter((name) => name !== undefined);
 await globalTeardown();
+if (failed.length > 0) {
+  console.log(`Failed: ${failed.join(', ')}`);
+  process.exitCode = 1;
+}
 
-async function runTests(files: string[], concurrency: number): Promise<void> {
-  const report = run({
-    files: files.map((file) => join(ROOT, file)),
-    concurrency,
-    execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`],
-  })
+/** Returns 'tests' if any failed. */
+async function runTests(files: string[], concurrency: number): Promise<string | undefined> {
+  let failed: string | undefined;
+  const paths = files.map((file) => join(ROOT, file));
+  const report = run({ files: paths, concurrency, execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`] })
     .on('test:fail', () => {
-      process.exitCode = 1;
+      failed = 'tests';
     })
     .compose(spec);
   report.pipe(process.stdout);
   await finished(report);
+  return failed;
 }
 
 function groupedQuickTests(): string[] {
   return ['testing/browser-tests.ts', 'testing/unit-tests.ts', ...quickTests().alone];
 }
 
-/** Prints what the command printed once it has ended. */
-async function check(command: string): Promise<void> {
+/** Prints what the command printed once it has ended. Returns its name if it failed. */
+async function check(command: string): Promise<string | undefined> {
   const [name = '', ...args] = command.split(' ');
-  const child = spawn(join(ROOT, 'node_modules/.bin', name), args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const path = join(ROOT, 'node_modules/.bin', name);
+  const child = spawn(path, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
-  process.stdout.write(`${stdout.join('')}${stderr.join('')}${child.exitCode === 0 ? '✔' : '✖'} ${command}\n`);
-  if (child.exitCode !== 0) process.exitCode = 1;
+  process.stdout.write(`${stdout.join('')}${stderr.join('')}`);
+  return child.exitCode === 0 ? undefined : command;
 }
