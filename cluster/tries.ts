@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../src/client/client.ts';
-import { PassingError } from '../src/client/response.ts';
+import { TransientError } from '../src/client/response.ts';
 import type { Ledger } from './ledger.ts';
 
 const AGAIN_AFTER_MS = 100;
@@ -32,7 +32,7 @@ export async function untilAnswered<T>(what: string, send: () => Promise<T>): Pr
       return await send();
     } catch (error) {
       if (error instanceof PlantStoreError && error.code === 'id_taken') return 'id_taken';
-      if (!(error instanceof PassingError)) throw new Error(`${what}: ${(error as Error).message}`);
+      if (!(error instanceof TransientError)) throw new Error(`${what}: ${(error as Error).message}`);
       if (performance.now() > endMs) throw new Error(`${what}: no answer in all this time, ${error.message}`);
       await sleep(AGAIN_AFTER_MS);
     }

@@ -18,31 +18,20 @@ import type {
 } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import { parseJson } from '../lib/exact-json.ts';
-import { createEventReader } from './event-stream.ts';
 import { createExports, type Exports } from './export.ts';
+import { createFollow } from './follow.ts';
 import { createImports, type Imports } from './import.ts';
 import {
   type CallOptions,
   type ClientOptions,
-  createCaller,
+  createRequester,
   DEFAULT_TIMEOUT_MS,
   json,
-  REPLAYED,
+  REPEATABLE,
   toHeaders,
   toQuery,
 } from './request.ts';
-import {
-  nextCursor,
-  notUnderstood,
-  PassingError,
-  seqOf,
-  toChange,
-  toVersioned,
-  understood,
-  withExactId,
-} from './response.ts';
-import { openBody } from './response-body.ts';
+import { nextCursor, seqOf, toChange, toVersioned, withExactId } from './response.ts';
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
@@ -94,25 +83,25 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" is empty, or has a character that no token has');
   const { origin, pathname } = new URL(options.url);
   const base = origin + pathname.replace(/\/+$/, '');
-  const caller = createCaller(base, options);
-  const { ask, request, tryOnce, pause } = caller;
+  const requester = createRequester(base, options);
+  const { requestJson, request } = requester;
 
   const client: PlantStoreClient = {
-    ...createImports(caller),
-    ...createExports(caller, timeoutMs),
+    ...createImports(requester),
+    ...createExports(requester, timeoutMs),
     create(plant, options) {
-      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPLAYED } as const;
-      return ask(call, (_plant, headers) => ({
+      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPEATABLE } as const;
+      return requestJson(call, (_plant, headers) => ({
         seq: seqOf(headers),
         replayed: headers.get('idempotent-replayed') === 'true',
       }));
     },
     get(id, options) {
-      return ask({ ...options, method: 'GET', path: `/plants/${id}` }, toVersioned);
+      return requestJson({ ...options, method: 'GET', path: `/plants/${id}` }, toVersioned);
     },
     list({ limit, cursor, tag, q } = {}, options) {
       const path = `/plants${toQuery({ limit, cursor, tag, q })}`;
-      return ask({ ...options, method: 'GET', path }, (records, headers) => {
+      return requestJson({ ...options, method: 'GET', path }, (records, headers) => {
         const next = nextCursor(headers, base);
         return { records: (records as PlantRecord[]).map(withExactId), ...(next !== undefined && { next }) };
       });
@@ -129,63 +118,27 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       } while (cursor !== undefined);
     },
     put(id, plant, options) {
-      return ask({ ...options, method: 'PUT', path: `/plants/${id}`, ...json(plant, options) }, toVersioned);
+      return requestJson({ ...options, method: 'PUT', path: `/plants/${id}`, ...json(plant, options) }, toVersioned);
     },
     patch(id, patch, options) {
       const sent = json(patch, options, 'application/merge-patch+json');
-      return ask({ ...options, method: 'PATCH', path: `/plants/${id}`, ...sent }, toVersioned);
+      return requestJson({ ...options, method: 'PATCH', path: `/plants/${id}`, ...sent }, toVersioned);
     },
     async delete(id, options) {
       const call = { ...options, method: 'DELETE', path: `/plants/${id}`, headers: toHeaders(options) } as const;
       await request(call, (response) => response.text());
     },
     summary(options) {
-      return ask({ ...options, method: 'GET', path: '/plants/summary' }, (summary) => summary as Summary);
+      return requestJson({ ...options, method: 'GET', path: '/plants/summary' });
     },
     changes({ after, limit } = {}, options) {
-      return ask({ ...options, method: 'GET', path: `/events${toQuery({ after, limit })}` }, (changes) =>
+      return requestJson({ ...options, method: 'GET', path: `/events${toQuery({ after, limit })}` }, (changes) =>
         (changes as Change[]).map(toChange),
       );
     },
-    async *follow({ after, signal } = {}) {
-      let last = after;
-      for (let tries = 1; !signal?.aborted; tries++) {
-        let retryAfterMs = 0;
-        try {
-          for await (const change of connect(last, signal)) {
-            if (last !== undefined && change.seq <= last) continue;
-            last = change.seq;
-            tries = 1;
-            yield change;
-            if (signal?.aborted) return;
-          }
-        } catch (error) {
-          if (signal?.aborted) return;
-          if (!(error instanceof PassingError)) throw error;
-          retryAfterMs = error.retryAfterMs;
-        }
-        await pause(tries, retryAfterMs, signal).catch(() => {}); // aborted, as the loop sees
-      }
-    },
-    tokens: createTokensClient(caller),
-    webhooks: createWebhooksClient(caller),
+    follow: createFollow(requester, silenceMs),
+    tokens: createTokensClient(requester),
+    webhooks: createWebhooksClient(requester),
   };
   return client;
-
-  async function* connect(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<Change> {
-    const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) };
-    const body = await tryOnce({ method: 'GET', path: '/events', headers, signal }, async (response) => {
-      const type = response.headers.get('content-type') ?? '';
-      if (!type.startsWith('text/event-stream')) throw notUnderstood(`it is "${type}", not an event stream`);
-      return openBody(response, silenceMs, signal);
-    });
-    const readEvents = createEventReader();
-    try {
-      for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
-        for (const { data } of readEvents(bytes)) yield understood(() => toChange(parseJson(data) as Change));
-      }
-    } finally {
-      body.close();
-    }
-  }
 }

@@ -4,9 +4,9 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant, Snapshot } from '../domain/plant.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import type { FileType } from './import.ts';
-import type { Caller, CallOptions } from './request.ts';
-import { seqOf, understood, withExactId } from './response.ts';
-import { type Body, openBody } from './response-body.ts';
+import type { CallOptions, Requester } from './request.ts';
+import { parseWith, seqOf, withExactId } from './response.ts';
+import { openResponseBody, type ResponseBody } from './response-body.ts';
 
 const NEWLINE = 0x0a;
 
@@ -21,7 +21,7 @@ export interface Exports {
   exportFile(options: ExportFileOptions): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
-export function createExports({ request }: Caller, timeoutMs: number): Exports {
+export function createExports({ request }: Requester, timeoutMs: number): Exports {
   return {
     export(options = {}) {
       return open('application/x-ndjson', options, ({ headers }, body, firstPiece) => ({
@@ -39,12 +39,12 @@ export function createExports({ request }: Caller, timeoutMs: number): Exports {
   function open<T>(
     accept: FileType,
     options: CallOptions,
-    toValue: (response: Response, body: Body, firstPiece: Bytes | undefined) => T,
+    toValue: (response: Response, body: ResponseBody, firstPiece: Bytes | undefined) => T,
   ): Promise<T> {
     const { signal, timeoutMs: pieceMs = timeoutMs } = options;
     const call = { ...options, method: 'GET', path: '/plants/export', headers: { accept } } as const;
     return request(call, async (response) => {
-      const body = openBody(response, pieceMs, signal);
+      const body = openResponseBody(response, pieceMs, signal);
       return toValue(response, body, await body.read());
     });
   }
@@ -52,7 +52,7 @@ export function createExports({ request }: Caller, timeoutMs: number): Exports {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function toStream(firstPiece: Bytes | undefined, body: Body): ReadableStream<Bytes> {
+function toStream(firstPiece: Bytes | undefined, body: ResponseBody): ReadableStream<Bytes> {
   let next = firstPiece;
   let isWhole = true;
   return new ReadableStream(
@@ -74,7 +74,7 @@ function toStream(firstPiece: Bytes | undefined, body: Body): ReadableStream<Byt
 
 async function* readPlants(
   firstPiece: Bytes | undefined,
-  body: Body,
+  body: ResponseBody,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<NewPlant> {
   const decoder = new TextDecoder();
@@ -86,7 +86,7 @@ async function* readPlants(
       for (const line of lines) {
         if (body.isClosed()) return;
         signal?.throwIfAborted();
-        yield understood(() => withExactId(parseJson(line) as NewPlant));
+        yield parseWith(() => withExactId(parseJson(line) as NewPlant));
       }
     }
     if (unended !== '' && !body.isClosed()) throw cutOff();

@@ -3,7 +3,7 @@
 import type { ImportResult, NewPlant } from '../domain/plant.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { cutFile } from './file-pieces.ts';
-import { type Caller, type CallOptions, REPLAYED } from './request.ts';
+import { type CallOptions, REPEATABLE, type Requester } from './request.ts';
 import { toImportResult } from './response.ts';
 
 /** The answer names no more errors than that. */
@@ -35,7 +35,7 @@ export interface Imports {
   importFile(file: Blob, options: ImportFileOptions): Promise<ImportResult>;
 }
 
-export function createImports({ ask }: Caller): Imports {
+export function createImports({ requestJson }: Requester): Imports {
   return {
     async import(plants, options) {
       const result = noPlants();
@@ -63,8 +63,8 @@ export function createImports({ ask }: Caller): Imports {
     linesBefore: number,
     options: CallOptions | undefined,
   ): Promise<ImportResult> {
-    const sent = { headers: { 'content-type': type }, body, ...REPLAYED };
-    return ask({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
+    const sent = { headers: { 'content-type': type }, body, ...REPEATABLE };
+    return requestJson({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
       toImportResult(report, linesBefore),
     );
   }

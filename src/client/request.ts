@@ -6,7 +6,7 @@ import type { Author } from '../domain/plant.ts';
 import type { Precondition, Versions } from '../domain/precondition.ts';
 import { parseJson, printJson } from '../lib/exact-json.ts';
 import { BAD_PORT } from './network-failure.ts';
-import { PassingError, toError, understood } from './response.ts';
+import { parseWith, TransientError, toPlantStoreError } from './response.ts';
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
@@ -38,7 +38,7 @@ export interface CallOptions extends Partial<Author> {
   timeoutMs?: number | undefined;
 }
 
-export interface Call extends CallOptions {
+export interface ClientRequest extends CallOptions {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   headers?: Record<string, string>;
@@ -48,48 +48,48 @@ export interface Call extends CallOptions {
 }
 
 /** A create that is sent again is a replay. */
-export const REPLAYED = { isRepeatable: true } as const;
+export const REPEATABLE = { isRepeatable: true } as const;
 
-export interface Caller {
+export interface Requester {
   /** The JSON of the answer. */
-  ask<T>(call: Call, toValue: (json: unknown, headers: Headers) => T): Promise<T>;
+  requestJson<T>(call: ClientRequest, toValue?: (json: unknown, headers: Headers) => T): Promise<T>;
   /** For an answer that is read otherwise. */
-  request<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T>;
-  tryOnce<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T>;
+  request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T>;
+  requestOnce<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T>;
   /** Before the next try. */
-  pause(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void>;
+  waitBeforeRetry(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
 /** The server refuses these before it does anything. */
 const HAS_DONE_NOTHING: ErrorCode[] = ['over_rate', 'over_share'];
 
-export function createCaller(base: string, options: ClientOptions): Caller {
+export function createRequester(base: string, options: ClientOptions): Requester {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, retries = 5 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
-  return { ask, request, tryOnce, pause };
+  return { requestJson, request, requestOnce, waitBeforeRetry };
 
-  function ask<T>(call: Call, toValue: (json: unknown, headers: Headers) => T): Promise<T> {
+  function requestJson<T>(call: ClientRequest, toValue = (json: unknown, _headers: Headers) => json as T): Promise<T> {
     return request(call, async (response) => {
       const text = await response.text();
-      return understood(() => toValue(parseJson(text), response.headers));
+      return parseWith(() => toValue(parseJson(text), response.headers));
     });
   }
 
-  async function request<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
+  async function request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const isRepeatable = call.method === 'GET' || call.isRepeatable;
     for (let tries = 1; ; tries++) {
       try {
-        return await tryOnce(call, read);
+        return await requestOnce(call, read);
       } catch (error) {
         const mayRepeat = isRepeatable || HAS_DONE_NOTHING.includes((error as PlantStoreError).code);
-        if (!(error instanceof PassingError) || !mayRepeat || tries > retries) throw error;
-        await pause(tries, error.retryAfterMs, call.signal);
+        if (!(error instanceof TransientError) || !mayRepeat || tries > retries) throw error;
+        await waitBeforeRetry(tries, error.retryAfterMs, call.signal);
       }
     }
   }
 
-  function tryOnce<T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> {
-    return within(call.timeoutMs ?? timeoutMs, call.signal, async (signal) => {
+  function requestOnce<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
+    return withTimeout(call.timeoutMs ?? timeoutMs, call.signal, async (signal) => {
       const response = await fetch(base + call.path, {
         method: call.method,
         headers: { accept: 'application/json', authorization: `Bearer ${token}`, ...call.headers },
@@ -99,20 +99,20 @@ export function createCaller(base: string, options: ClientOptions): Caller {
         credentials: 'omit',
         cache: 'no-store',
       });
-      if (!response.ok) throw await toError(response, clock());
+      if (!response.ok) throw await toPlantStoreError(response, clock());
       return read(response);
     });
   }
 
   /** Full jitter; those that were sent away together must not come back together. */
-  function pause(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void> {
+  function waitBeforeRetry(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void> {
     const ceilingMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (tries - 1));
     return sleep(retryAfterMs + random() * ceilingMs, signal);
   }
 }
 
-/** Throws the signal's reason when it aborts, and a PassingError when the time is up or the network fails. */
-export async function within<T>(
+/** Throws the signal's reason when it aborts, and a TransientError when the time is up or the network fails. */
+export async function withTimeout<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
@@ -128,7 +128,7 @@ export async function within<T>(
     ending.abort(error); // what is left of the answer will not be read
     signal?.throwIfAborted();
     if (error instanceof PlantStoreError) throw error;
-    throw new PassingError('unavailable', `No answer from the plant store: ${reasonOf(error)}`, { cause: error });
+    throw new TransientError('unavailable', `No answer from the plant store: ${reasonOf(error)}`, { cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
@@ -162,7 +162,7 @@ export function json(
   value: unknown,
   condition?: Precondition,
   type = 'application/json',
-): Pick<Required<Call>, 'headers' | 'body'> {
+): Pick<Required<ClientRequest>, 'headers' | 'body'> {
   return { headers: { 'content-type': type, ...toHeaders(condition) }, body: printJson(value) };
 }
 

@@ -9,18 +9,18 @@ import { parseJson } from '../lib/exact-json.ts';
 const PASSING_STATUSES = [408, 429, 502, 503, 504];
 
 /** One that may be over the next time. */
-export class PassingError extends PlantStoreError {
+export class TransientError extends PlantStoreError {
   retryAfterMs = 0;
 }
 
-export async function toError(response: Response, nowMs: number): Promise<PlantStoreError> {
+export async function toPlantStoreError(response: Response, nowMs: number): Promise<PlantStoreError> {
   const { status, headers } = response;
   const body = readErrorBody(await response.text());
   const code = codeOf(body?.error ?? (status >= 500 ? ERROR_NUMBERS.unavailable : status * 100));
   const message = body?.message ?? `The answer has status ${status} and no Error`;
   const options = { detail: toDetail(code, headers) };
   if (!PASSING_STATUSES.includes(status)) return new PlantStoreError(code, message, options);
-  const error = new PassingError(code, message, options);
+  const error = new TransientError(code, message, options);
   error.retryAfterMs = toDelayMs(headers.get('retry-after') ?? '', nowMs);
   return error;
 }
@@ -64,15 +64,15 @@ function toDelayMs(retryAfter: string, nowMs: number): number {
   return Math.max(0, Date.parse(retryAfter) - nowMs) || 0;
 }
 
-export function understood<T>(read: () => T): T {
+export function parseWith<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw error instanceof PlantStoreError ? error : notUnderstood((error as Error).message, error);
+    throw error instanceof PlantStoreError ? error : unexpectedResponse((error as Error).message, error);
   }
 }
 
-export function notUnderstood(reason: string, cause?: unknown): PlantStoreError {
+export function unexpectedResponse(reason: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('unavailable', `The answer is not one of a plant store: ${reason}`, { cause });
 }
 
@@ -94,7 +94,7 @@ export function toImportResult(report: unknown, linesBefore: number): ImportResu
     errors: { line: number; error: number; message: string }[];
   };
   for (const name of ['created', 'replayed', 'failed'] as const) {
-    if (!Number.isSafeInteger(counts[name])) throw notUnderstood(`its "${name}" is no number`);
+    if (!Number.isSafeInteger(counts[name])) throw unexpectedResponse(`its "${name}" is no number`);
   }
   return {
     ...counts,
@@ -107,7 +107,7 @@ export function toImportResult(report: unknown, linesBefore: number): ImportResu
 
 export function seqOf(headers: Headers): number {
   const seq = readEtag(headers);
-  if (seq === undefined) throw notUnderstood('its ETag is missing');
+  if (seq === undefined) throw unexpectedResponse('its ETag is missing');
   return seq;
 }
 

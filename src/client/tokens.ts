@@ -1,7 +1,7 @@
 // Tokens over HTTP, for the client. What makes a secret is sent once only: a second one would be nobody's.
 
 import type { DescribedToken, TokenWithSecret, WantedToken } from '../domain/token.ts';
-import { type Caller, type CallOptions, json, toQuery } from './request.ts';
+import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
 /** All but `self` need the scope `admin`. */
 export interface TokensClient {
@@ -18,24 +18,14 @@ export interface TokensClient {
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
-export function createTokensClient({ ask, request }: Caller): TokensClient {
+export function createTokensClient({ requestJson, request }: Requester): TokensClient {
   return {
-    create(token, options) {
-      return ask({ ...options, method: 'POST', path: '/tokens', ...json(token) }, (made) => made as TokenWithSecret);
-    },
-    list(options) {
-      return ask({ ...options, method: 'GET', path: '/tokens' }, (tokens) => tokens as DescribedToken[]);
-    },
-    get(id, options) {
-      return ask({ ...options, method: 'GET', path: pathOf(id) }, (token) => token as DescribedToken);
-    },
-    self(options) {
-      return ask({ ...options, method: 'GET', path: '/tokens/self' }, (token) => token as DescribedToken);
-    },
-    rotate(id, { grace } = {}, options) {
-      const path = `${pathOf(id)}/rotate${toQuery({ grace })}`;
-      return ask({ ...options, method: 'POST', path }, (token) => token as TokenWithSecret);
-    },
+    create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }),
+    list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }),
+    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
+    self: (options) => requestJson({ ...options, method: 'GET', path: '/tokens/self' }),
+    rotate: (id, { grace } = {}, options) =>
+      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }),
     async revoke(id, options) {
       await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
     },

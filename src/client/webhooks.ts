@@ -9,7 +9,7 @@ import type {
   Webhook,
   WebhookWithSecret,
 } from '../domain/webhook.ts';
-import { type Caller, type CallOptions, json, toQuery } from './request.ts';
+import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
 /** All of them need the scope `admin`; `create`, `rotate`, `enable`, `retry` and `replay` need `plants:read`, too. */
 export interface WebhooksClient {
@@ -33,51 +33,32 @@ export interface WebhooksClient {
   replay(id: string, range: Replay, options?: CallOptions): Promise<Webhook>;
 }
 
-export function createWebhooksClient({ ask, request }: Caller): WebhooksClient {
+export function createWebhooksClient({ requestJson, request }: Requester): WebhooksClient {
   return {
-    create(webhook, options) {
-      const call = { ...options, method: 'POST', path: '/webhooks', ...json(webhook) } as const;
-      return ask(call, (made) => made as WebhookWithSecret);
-    },
-    list(options) {
-      return ask({ ...options, method: 'GET', path: '/webhooks' }, (webhooks) => webhooks as Webhook[]);
-    },
-    get(id, options) {
-      return ask({ ...options, method: 'GET', path: pathOf(id) }, toWebhook);
-    },
+    create: (webhook, options) => requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }),
+    list: (options) => requestJson({ ...options, method: 'GET', path: '/webhooks' }),
+    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
     async delete(id, options) {
       await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
     },
-    rotate(id, options) {
-      const call = { ...options, method: 'POST', path: `${pathOf(id)}/rotate` } as const;
-      return ask(call, (webhook) => webhook as WebhookWithSecret);
-    },
-    enable(id, options) {
-      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }, toWebhook);
-    },
-    test(id, options) {
-      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/test` }, (result) => result as TestResult);
-    },
+    rotate: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate` }),
+    enable: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }),
+    test: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/test` }),
     deliveries(id, { limit, before, status } = {}, options) {
       const path = `${pathOf(id)}/deliveries${toQuery({ limit, before, status })}`;
-      return ask({ ...options, method: 'GET', path }, (page) => (page as Delivery[]).map(toDelivery));
+      return requestJson({ ...options, method: 'GET', path }, (page) => (page as Delivery[]).map(toDelivery));
     },
     retry(id, seq, options) {
-      const call = { ...options, method: 'POST', path: `${pathOf(id)}/deliveries/${seq}/retry` } as const;
-      return ask(call, (delivery) => toDelivery(delivery as Delivery));
+      const path = `${pathOf(id)}/deliveries/${seq}/retry`;
+      return requestJson({ ...options, method: 'POST', path }, (delivery) => toDelivery(delivery as Delivery));
     },
-    replay(id, range, options) {
-      return ask({ ...options, method: 'POST', path: `${pathOf(id)}/replay`, ...json(range) }, toWebhook);
-    },
+    replay: (id, range, options) =>
+      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/replay`, ...json(range) }),
   };
 }
 
 function pathOf(id: string): string {
   return `/webhooks/${encodeURIComponent(id)}`;
-}
-
-function toWebhook(webhook: unknown): Webhook {
-  return webhook as Webhook;
 }
 
 function toDelivery(delivery: Delivery): Delivery {

@@ -1,0 +1,48 @@
+// The changes as they come, over connections that are opened again when they end.
+
+import type { Change, ChangeLog } from '../domain/change.ts';
+import { parseJson } from '../lib/exact-json.ts';
+import { createEventReader } from './event-stream.ts';
+import type { Requester } from './request.ts';
+import { parseWith, TransientError, toChange, unexpectedResponse } from './response.ts';
+import { openResponseBody } from './response-body.ts';
+
+export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenceMs: number): ChangeLog['follow'] {
+  return async function* follow({ after, signal } = {}) {
+    let last = after;
+    for (let tries = 1; !signal?.aborted; tries++) {
+      let retryAfterMs = 0;
+      try {
+        for await (const change of connect(last, signal)) {
+          if (last !== undefined && change.seq <= last) continue;
+          last = change.seq;
+          tries = 1;
+          yield change;
+          if (signal?.aborted) return;
+        }
+      } catch (error) {
+        if (signal?.aborted) return;
+        if (!(error instanceof TransientError)) throw error;
+        retryAfterMs = error.retryAfterMs;
+      }
+      await waitBeforeRetry(tries, retryAfterMs, signal).catch(() => {}); // aborted, as the loop sees
+    }
+  };
+
+  async function* connect(after: number | undefined, signal: AbortSignal | undefined): AsyncGenerator<Change> {
+    const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) };
+    const body = await requestOnce({ method: 'GET', path: '/events', headers, signal }, async (response) => {
+      const type = response.headers.get('content-type') ?? '';
+      if (!type.startsWith('text/event-stream')) throw unexpectedResponse(`it is "${type}", not an event stream`);
+      return openResponseBody(response, silenceMs, signal);
+    });
+    const readEvents = createEventReader();
+    try {
+      for (let bytes = await body.read(); bytes !== undefined; bytes = await body.read()) {
+        for (const { data } of readEvents(bytes)) yield parseWith(() => toChange(parseJson(data) as Change));
+      }
+    } finally {
+      body.close();
+    }
+  }
+}
