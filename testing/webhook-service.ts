@@ -1,6 +1,7 @@
 // A service with what tests of webhooks need: an admin, and a clock of deliveries that runs and on which hours pass at once.
 
 import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Delivery, Webhook } from '../src/domain/webhook.ts';
 import { createTestClock, type TestClock } from './delivery-clock.ts';
 import { type Call, callerOf } from './request.ts';
@@ -10,6 +11,9 @@ import { until } from './until.ts';
 export const ALL_EVENTS = ['plant.created', 'plant.updated', 'plant.deleted'];
 /** The lease of production, renewed more often: it must be valid again soon after time has passed. */
 const LEASE_TIMING = { renewEveryMs: 100, leaseMs: 20_000, attemptMs: 16_000 };
+/** Positions are saved as seldom, and so is this looked at until it is in vain. */
+const SAVE_POSITION_EVERY_MS = 2000;
+const MAX_LOOKS = 300;
 
 export interface WebhookService {
   service: TestService;
@@ -19,6 +23,8 @@ export interface WebhookService {
   add(url: string, events?: string[]): Promise<{ id: string; secret: string }>;
   get(id: string): Promise<Webhook>;
   deliveries(id: string): Promise<Delivery[]>;
+  /** Waits until this number of deliveries is listed, all of them delivered. */
+  settled(id: string, count: number): Promise<void>;
   /** Waits until the position has reached this change. */
   reaches(id: string, seq: number): Promise<void>;
   remove(id: string): Promise<void>;
@@ -47,12 +53,18 @@ export async function startWebhookService(
     },
     get: async (id) => JSON.parse((await call('GET', `/webhooks/${id}`)).body),
     deliveries: async (id) => JSON.parse((await call('GET', `/webhooks/${id}/deliveries`)).body),
-    async reaches(id, seq) {
+    async settled(id, count) {
       await until(async () => {
-        const { position } = await service.store.getWebhook(id);
-        if (position < seq) clock.pass(2000); // positions are saved as seldom
-        return position >= seq;
+        const listed = await service.store.listDeliveries(id, { limit: count + 1 });
+        return listed.length === count && listed.every(({ status }) => status === 'delivered');
       });
+    },
+    async reaches(id, seq) {
+      for (let looks = 0; (await service.store.getWebhook(id)).position < seq; looks++) {
+        assert.ok(looks < MAX_LOOKS, `the position does not reach ${seq}`);
+        clock.pass(SAVE_POSITION_EVERY_MS);
+        await sleep(leaseTiming.renewEveryMs);
+      }
     },
     async remove(id) {
       assert.equal((await call('DELETE', `/webhooks/${id}`)).status, 204);

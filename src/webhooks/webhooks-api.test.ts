@@ -28,7 +28,7 @@ suite('the API of webhooks', { concurrency: true }, () => {
         const receiver = await startReceiver();
         const { id } = await webhooks.add(receiver.url);
         for (let n = 80; n < 85; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
-        await until(async () => (await webhooks.deliveries(id)).length === 5);
+        await webhooks.settled(id, 5);
         const seqs: number[] = [];
         for (let path = `/webhooks/${id}/deliveries?limit=2&status=delivered`; ; ) {
           const { body, headers } = await call('GET', path);
@@ -153,7 +153,7 @@ async function play(webhooks: WebhookService, check: CheckAnswer, url: string): 
   await ask('GET', '/webhooks/ID', 200);
   await call('PUT', '/plants/1', { name: 'a' });
   await call('DELETE', '/plants/1');
-  await until(async () => JSON.parse((await call('GET', `/webhooks/${id}/deliveries`)).body).length === 2);
+  await webhooks.settled(id, 2);
   await reaches(id, 2);
   await ask('GET', '/webhooks', 200);
   await ask('GET', '/webhooks/ID/deliveries?limit=1', 200);

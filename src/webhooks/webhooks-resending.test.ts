@@ -28,11 +28,11 @@ suite('changes that are sent again', { concurrency: true }, () => {
         for (let n = 60; n < 66; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
         await receiver.count(6);
         const first = Math.min(...receiver.received.map(({ seq }) => seq)); // of different plants any may come first
-        await until(async () => (await webhooks.deliveries(id)).length === 6);
+        await webhooks.settled(id, 6);
         const retried = await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
         assert.equal(retried.status, 202, retried.body);
         await receiver.count(7);
-        await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'delivered'));
+        await webhooks.settled(id, 6);
         const replayed = await call('POST', `/webhooks/${id}/replay`, { from: first + 2, to: first + 4 });
         assert.equal(replayed.status, 202, replayed.body);
         await call('PUT', '/plants/66', { name: '66' });
@@ -52,7 +52,7 @@ suite('changes that are sent again', { concurrency: true }, () => {
         const receiver = await startReceiver();
         const { id } = await webhooks.add(receiver.url);
         for (let n = 0; n < 3; n++) await call('PUT', `/plants/${500 + n}`, { name: String(n) });
-        await until(async () => (await webhooks.deliveries(id)).length === 3);
+        await webhooks.settled(id, 3);
         const first = receiver.received[0]?.seq ?? 0;
         await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
         await call('POST', `/webhooks/${id}/replay`, { from: first });
@@ -60,7 +60,7 @@ suite('changes that are sent again', { concurrency: true }, () => {
         await webhooks.reaches(id, first + 2);
         const again = () => receiver.received.slice(3).map(({ seq }) => seq - first);
         await eventually(async () => assert.deepEqual([...new Set(again())].sort(), [0, 1, 2]));
-        await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'delivered'));
+        await webhooks.settled(id, 3);
         assert.ok(again().length <= 5, `${again()}`);
         await webhooks.remove(id);
       });
@@ -69,17 +69,14 @@ suite('changes that are sent again', { concurrency: true }, () => {
         const receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), 30));
         const { id } = await webhooks.add(receiver.url);
         for (let n = 0; n < 20; n++) await call('PUT', `/plants/${600 + n}`, { name: String(n) });
-        await until(async () => {
-          const deliveries = await webhooks.deliveries(id);
-          return deliveries.length === 20 && deliveries.every(({ status }) => status === 'delivered');
-        });
+        await webhooks.settled(id, 20);
         const first = receiver.received[0]?.seq ?? 0;
         await webhooks.reaches(id, first + 19);
         for (let n = 0; n < 20; n++) {
           assert.equal((await call('POST', `/webhooks/${id}/deliveries/${first + n}/retry`)).status, 202);
         }
         await receiver.count(40);
-        await until(async () => (await webhooks.deliveries(id)).every(({ status }) => status === 'delivered'));
+        await webhooks.settled(id, 20);
         assert.equal(receiver.received.length, 40);
         await call('DELETE', '/plants/600');
         await webhooks.reaches(id, first + 20);
@@ -91,13 +88,13 @@ suite('changes that are sent again', { concurrency: true }, () => {
         const receiver = await startReceiver();
         const { id } = await webhooks.add(receiver.url);
         for (let n = 0; n < 6; n++) await call('PUT', `/plants/${700 + n}`, { name: String(n) });
-        await until(async () => (await webhooks.deliveries(id)).length === 6);
+        await webhooks.settled(id, 6);
         const first = receiver.received[0]?.seq ?? 0;
         receiver.answer((_request, response) => response.writeHead(410).end());
         await call('POST', `/webhooks/${id}/replay`, { from: first, to: first + 2 });
-        await until(async () => (await webhooks.get(id)).status === 'disabled');
+        await until(async () => (await webhooks.service.store.getWebhook(id)).disabledMs !== null);
         for (let n = 6; n < 9; n++) await call('PUT', `/plants/${700 + n}`, { name: String(n) });
-        // Nobody is shown a change, nor is it pruned, while some older transaction of the whole PostgreSQL is under way.
+        // PostgreSQL shows and prunes no change while an older transaction of any database is in progress.
         await until(async () => JSON.parse((await call('GET', `/events?after=${first + 5}`)).body).length === 3);
         await webhooks.service.store.pruneChanges(Date.now() + 1000);
         receiver.answer((_request, response) => response.end());
@@ -121,7 +118,7 @@ suite('changes that are sent again', { concurrency: true }, () => {
         assert.equal(left[0]?.seq, waiting);
         receiver.answer((_request, response) => response.end());
         await call('POST', `/webhooks/${id}/deliveries/${waiting}/retry`);
-        await until(async () => (await webhooks.deliveries(id))[0]?.status === 'delivered');
+        await webhooks.settled(id, 1);
         await webhooks.reaches(id, waiting);
         await eventually(async () => {
           await prune(); // which spares it while an older transaction of PostgreSQL is in progress
@@ -131,7 +128,7 @@ suite('changes that are sent again', { concurrency: true }, () => {
         assert.equal((await call('POST', `/webhooks/${id}/deliveries/${waiting}/retry`)).status, 404);
         assert.equal((await call('POST', `/webhooks/${id}/replay`, { from: 1 })).status, 410);
         await call('PUT', '/plants/71', { name: 'b' });
-        await until(async () => (await webhooks.deliveries(id)).length === 1);
+        await webhooks.settled(id, 1);
         await webhooks.remove(id);
       });
     });
