@@ -1,0 +1,59 @@
+// Webhooks in a running service, on both databases.
+
+import assert from 'node:assert/strict';
+import { after, before, suite, test } from 'node:test';
+import { type CheckAnswer, createCheck } from '../../testing/description.ts';
+import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
+import { startReceiver } from '../../testing/receiver.ts';
+import { apiCases, playRequests } from '../../testing/webhook-api-cases.ts';
+import { resendingCases } from '../../testing/webhook-resending-cases.ts';
+import { sendingCases } from '../../testing/webhook-sending-cases.ts';
+import { startWebhookService, type WebhookService } from '../../testing/webhook-service.ts';
+
+suite('webhooks', { concurrency: true }, () => {
+  for (const [name, makeUrl, options] of [
+    ['SQLite', async () => undefined, {}],
+    ['PostgreSQL', makeDatabase, needsPostgres],
+  ] as const) {
+    suite(`on ${name}`, { ...options, concurrency: 1 }, () => {
+      let webhooks: WebhookService;
+      before(async () => {
+        webhooks = await startWebhookService({ databaseUrl: await makeUrl() });
+      });
+      after(() => webhooks.service.stop());
+
+      sendingCases(() => webhooks);
+      resendingCases(() => webhooks);
+      apiCases(() => webhooks);
+
+      test('it goes on after a clean stop where it was, and sends nothing twice', async () => {
+        const receiver = await startReceiver();
+        const { id } = await webhooks.add(receiver.url);
+        for (let n = 100; n < 120; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
+        await receiver.count(20);
+        await webhooks.service.stop();
+        webhooks = await startWebhookService({ databaseUrl: webhooks.service.databaseUrl });
+        for (let n = 120; n < 130; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
+        await receiver.count(30);
+        await webhooks.settled(id, 30);
+        assert.equal(new Set(receiver.received.map(({ seq }) => seq)).size, 30);
+        assert.equal(receiver.received.length, 30);
+        await webhooks.remove(id);
+      });
+    });
+  }
+});
+
+suite('both databases', needsPostgres, () => {
+  test('give the same answers, byte for byte, and as the description says', async () => {
+    const both = await Promise.all([startWebhookService(), startWebhookService({ databaseUrl: await makeDatabase() })]);
+    const checks = await Promise.all(both.map(({ service }) => createCheck(service.port)));
+    const receiver = await startReceiver();
+    const transcripts = await Promise.all(
+      both.map((one, at) => playRequests(one, checks[at] as CheckAnswer, receiver.url)),
+    );
+    assert.ok((transcripts[0]?.length ?? 0) > 30);
+    assert.deepEqual(transcripts[1], transcripts[0]);
+    await Promise.all(both.map(({ service }) => service.stop()));
+  });
+});
