@@ -19,7 +19,7 @@ export type Environment = Record<string, string>;
 
 export interface InProcessOptions {
   env?: Environment;
-  input?: Iterable<string>;
+  input?: Iterable<string> | AsyncIterable<string>;
   /** Width of the terminal that both outputs are; they are pipes by default. */
   columns?: number;
   /** Emits the signals that the command gets. */
@@ -45,7 +45,7 @@ export async function runInProcess(
   };
   const io: CommandIo = Object.assign(signals, {
     env,
-    stdin: Readable.from(Array.from(input, (text) => Buffer.from(text))),
+    stdin: Readable.from(input, { objectMode: false }),
     stdout: output('stdout'),
     stderr: output('stderr'),
   });

@@ -1,0 +1,244 @@
+// plant-store import and export, straight on the database and through a server.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { LAUNCHER, makeFolder, needs, query } from '../../testing/server.ts';
+import { startTestService } from '../../testing/service.ts';
+import { until } from '../../testing/until.ts';
+import { createClient } from '../client/client.ts';
+
+/** Runs a command on the database in a folder. */
+function run(folder: string, args: string[], { env, ...options }: InProcessOptions = {}): Promise<Run> {
+  return runInProcess(args, { env: { DATABASE_URL: `sqlite:${folder}/plants.db`, ...env }, ...options });
+}
+
+function makeNdjson(count: number, from = 0): string {
+  return Array.from({ length: count }, (_, n) => `{"id":${from + n},"name":"Plant ${from + n}"}\n`).join('');
+}
+
+suite('import and export', () => {
+  test('go straight into the database, in both formats, by name or by flag', async () => {
+    const folder = makeFolder();
+    const [input, output] = [join(folder, 'in.csv'), join(folder, 'out.csv')];
+    const csv = 'id,name,tag\n-9223372036854775808,"a ""b"",\nc",=1+1\n9223372036854775807,Été,""\n';
+    writeFileSync(input, csv);
+    assert.deepEqual(JSON.parse((await run(folder, ['import', input])).stdout), { created: 2, replayed: 0, failed: 0 });
+    assert.equal((await run(folder, ['export', output])).status, 0);
+    assert.equal(readFileSync(output, 'utf8'), csv);
+    assert.equal(
+      (await run(folder, ['export', '-'])).stdout,
+      '{"id":-9223372036854775808,"name":"a \\"b\\",\\nc","tag":"=1+1"}\n{"id":9223372036854775807,"name":"Été","tag":""}\n',
+    );
+    assert.equal((await run(folder, ['export', '-', '--format', 'csv'])).stdout, csv);
+    const piped = await run(folder, ['import', '-', '--format', 'csv'], { input: [csv] });
+    assert.deepEqual(JSON.parse(piped.stdout), { created: 0, replayed: 2, failed: 0 });
+    assert.deepEqual(readdirSync(folder).sort(), ['in.csv', 'out.csv', 'plants.db', 'plants.db.lock']);
+    assert.deepEqual(query(join(folder, 'plants.db'), 'SELECT DISTINCT token_id FROM changes'), [{ token_id: 'cli' }]);
+  });
+
+  test('import names every bad line, stores all others, and ends with 1', async () => {
+    const folder = makeFolder();
+    const lines = Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
+    const { status, stdout, stderr } = await run(folder, ['import', '-'], { input: [lines.join('\n')] });
+    assert.ok(stderr.startsWith(`Making a new store at ${folder}/plants.db\n`));
+    assert.equal(status, 1);
+    assert.deepEqual(JSON.parse(stdout), { created: 1500, replayed: 0, failed: 1500 });
+    assert.deepEqual(
+      stderr
+        .trim()
+        .split('\n')
+        .filter((line) => line.startsWith('Line ')), // others show the progress, if it takes seconds
+      lines.flatMap((_, n) => (n % 2 === 0 ? [`Line ${n + 1}: "name" is missing`] : [])),
+    );
+  });
+
+  test('talk to a server, with the token from the environment', async () => {
+    const service = await startTestService();
+    const folder = makeFolder();
+    const env = { PLANT_STORE_TOKEN: service.secret };
+    const input = [`${makeNdjson(2500)}{"id":7,"name":"other"}\n`];
+    const first = await run(folder, ['import', '-', '--url', service.url], { env, input });
+    assert.deepEqual(JSON.parse(first.stdout), { created: 2500, replayed: 0, failed: 1 });
+    assert.equal(first.stderr, 'Line 2501: Id 7 belongs to another plant: take another id\n');
+    const output = join(folder, 'out.ndjson');
+    assert.equal((await run(folder, ['export', output, '--url', service.url], { env })).status, 0);
+    assert.equal(readFileSync(output, 'utf8'), makeNdjson(2500));
+    assert.equal(existsSync(join(folder, 'plants.db')), false);
+
+    const { secret } = await service.addToken({ scopes: ['plants:write'] });
+    const target = join(folder, 'no.csv');
+    const refused = await run(folder, ['export', target, '--url', service.url], { env: { PLANT_STORE_TOKEN: secret } });
+    assert.deepEqual(
+      [refused.status, refused.stderr],
+      [
+        1,
+        'plant-store: The token lacks the scope "plants:read" (PLANT_STORE_TOKEN; "npm run --silent plant-store -- token create" takes --scopes)\n',
+      ],
+    );
+    assert.equal(existsSync(target), false);
+    const gone = await run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });
+    assert.equal(gone.status, 1);
+    assert.match(gone.stderr, /^plant-store: [^\n]+\n$/);
+  });
+
+  for (const [name, args, says] of [
+    ['no such file', ['import', 'nope.csv'], 'There is no file nope.csv'],
+    ['a folder', ['import', '.', '--format', 'csv'], '. is a folder'],
+    ['a name that tells no format', ['import', 'plants.txt'], 'add --format ndjson or --format csv'],
+    ['a format that nobody knows', ['import', '-', '--format', 'xml'], '--format takes ndjson or csv, not "xml"'],
+    ['a URL that is none', ['import', '-', '--url', 'localhost'], '--url takes the address of a server'],
+    ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
+    ['an export of nothing', ['export', 'x.csv'], 'There is no database at '],
+    ['a backup of nothing', ['backup', 'x.db'], 'There is no database at '],
+    ['a restore from nothing', ['restore', 'x.db'], 'There is no file x.db'],
+    [
+      'a span of time that is none',
+      ['changes', 'prune', '--older-than', 'soon'],
+      '--older-than takes a number and a unit',
+    ],
+  ] as [string, string[], string][]) {
+    test(`${name} is refused in one line, and nothing is made`, async () => {
+      const folder = makeFolder();
+      const { status, stderr } = await run(folder, args);
+      assert.ok(status === 1 || status === 2);
+      assert.match(stderr, /^plant-store: [^\n]+\n$/);
+      assert.ok(stderr.includes(says), stderr);
+      assert.deepEqual(readdirSync(folder), []);
+    });
+  }
+
+  test('columns that nobody knows are named, and a header in capitals is fine', async () => {
+    const folder = makeFolder();
+    const { stderr, stdout } = await run(folder, ['import', '-', '--format', 'csv'], {
+      input: ['ID,Name,tga\n1,Rosa,shrub\n'],
+    });
+    assert.deepEqual(JSON.parse(stdout), { created: 1, replayed: 0, failed: 0 });
+    assert.equal(stderr, `Making a new store at ${folder}/plants.db\nColumns that are not imported: tga\n`);
+  });
+
+  test('on a terminal there is a bar, and words at the end', async () => {
+    const folder = makeFolder();
+    const file = join(folder, 'in.ndjson');
+    writeFileSync(file, `${makeNdjson(1500)}nope\n`);
+    const { stdout, stderr } = await run(folder, ['import', file], { columns: 120 });
+    assert.match(stderr, /Importing -{30} 0 % \| 0 plants \| 0\/s \| \? left/);
+    assert.ok(stderr.includes('\r\x1b[KLine 1501: The line cannot be read as JSON'), stderr);
+    assert.equal(stdout, '1,500 plants imported, 0 were there already, 1 lines failed\n');
+  });
+});
+
+suite('an import that is stopped', () => {
+  test('leaves whole batches, and a second run finishes the work', async () => {
+    const folder = makeFolder();
+    const path = join(folder, 'plants.db');
+    const signals = new EventEmitter();
+    const [first, second] = [makeNdjson(4000), makeNdjson(4000, 4000)];
+    async function* input() {
+      yield first;
+      await until(() => hasPlants(path));
+      signals.emit('SIGINT');
+      yield second;
+    }
+    const { status, stdout, stderr } = await run(folder, ['import', '-'], { input: input(), signals });
+    assert.equal(status, 130);
+    assert.match(stderr, /Stopped: what is counted here is stored; run it again to go on\n/);
+    const { created } = JSON.parse(stdout);
+    assert.ok(created > 0 && created < 8000, `${created} were stored`);
+    const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM changes) AS changes';
+    assert.deepEqual(query(path, counts), [{ plants: BigInt(created), changes: BigInt(created) }]);
+    const again = await run(folder, ['import', '-'], { input: [first, second] });
+    assert.deepEqual(JSON.parse(again.stdout), { created: 8000 - created, replayed: created, failed: 0 });
+  });
+
+  test('ends with 130 when it waits for its input, as a process', async (t) => {
+    const folder = makeFolder();
+    const child = spawn(process.execPath, [LAUNCHER, 'import', '-'], {
+      env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/plants.db` },
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const exited = once(child, 'exit');
+    child.stdin.write(makeNdjson(8000));
+    await until(() => hasPlants(join(folder, 'plants.db')));
+    child.kill('SIGINT');
+    assert.deepEqual(await exited, [130, null]);
+  });
+});
+
+test('an import beside a running server: both write, and nothing is lost', async () => {
+  const service = await startTestService();
+  const file = join(makeFolder(), 'in.ndjson');
+  writeFileSync(file, makeNdjson(20_000));
+  const child = spawn(process.execPath, [LAUNCHER, 'import', file], {
+    env: { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl },
+    stdio: 'ignore',
+  });
+  let done = false;
+  const exited = once(child, 'exit').finally(() => (done = true));
+  const client = createClient({ url: service.url, token: service.secret });
+  let id = -1n;
+  for (; !done; id--) await client.create({ id, name: 'meanwhile' });
+  assert.deepEqual(await exited, [0, null]);
+  assert.equal((await client.list({ q: 'meanwhile', limit: 1 })).records.length, 1);
+  await service.stop();
+  const [{ plants, changes, last } = {}] = query(
+    service.databasePath,
+    'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM changes) AS changes, (SELECT max(seq) FROM changes) AS last',
+  );
+  assert.deepEqual([plants, changes, last], Array(3).fill(20_000n - id - 1n));
+});
+
+test('an import to a server that is away says so without its password', async () => {
+  const env = { PLANT_STORE_TOKEN: 'pst_x' };
+  const away = await run(makeFolder(), ['import', '-', '--url', `http://me:geheim@127.0.0.1:${await freePort()}`], {
+    env,
+    input: [makeNdjson(1)],
+  });
+  assert.doesNotMatch(away.stderr, /geheim/);
+  assert.match(away.stderr, /^plant-store: No plant store answers at .*ECONNREFUSED.* starts one/m);
+  assert.equal(away.status, 1);
+});
+
+suite('export', () => {
+  test('writes through a link, and into a pipe', needs('mkfifo', 'cat'), async () => {
+    const folder = makeFolder();
+    await run(folder, ['import', '-'], { input: [makeNdjson(3)] });
+    const link = join(folder, 'link.csv');
+    symlinkSync('real.csv', link);
+    writeFileSync(join(folder, 'real.csv'), 'old');
+    assert.deepEqual(JSON.parse((await run(folder, ['export', link])).stdout), { file: link, plants: 3 });
+    assert.equal(lstatSync(link).isSymbolicLink(), true);
+    assert.match(readFileSync(join(folder, 'real.csv'), 'utf8'), /^id,name,tag\n0,Plant 0,\n/);
+    const pipe = join(folder, 'pipe.ndjson');
+    execFileSync('mkfifo', [pipe]);
+    const reader = spawn('cat', [pipe]);
+    const [read] = await Promise.all([reader.stdout.toArray(), run(folder, ['export', pipe])]);
+    assert.equal(read.join(''), makeNdjson(3));
+  });
+
+  test('keeps the mode of the file that it replaces, and does not write through a link to its draft', async () => {
+    const folder = makeFolder();
+    await run(folder, ['import', '-'], { input: [makeNdjson(3)] });
+    const output = join(folder, 'out.csv');
+    writeFileSync(output, 'old', { mode: 0o600 });
+    writeFileSync(join(folder, 'other'), 'of somebody else');
+    symlinkSync('other', `${output}.part`);
+    assert.equal((await run(folder, ['export', output])).status, 0);
+    if (process.platform !== 'win32') assert.equal(statSync(output).mode & 0o777, 0o600);
+    assert.match(readFileSync(output, 'utf8'), /^id,name,tag\n0,Plant 0,\n/);
+    assert.equal(readFileSync(join(folder, 'other'), 'utf8'), 'of somebody else');
+  });
+});
+
+function hasPlants(path: string): boolean {
+  try {
+    return query(path, 'SELECT 1 FROM plants LIMIT 1').length > 0;
+  } catch {
+    return false;
+  }
+}

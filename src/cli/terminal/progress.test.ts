@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startProgress } from './progress.ts';
+
+function createOutput(isTTY: boolean) {
+  let written = '';
+  const stream = new Writable({
+    write(text, _encoding, done) {
+      written += text;
+      done();
+    },
+  });
+  return { output: Object.assign(stream, { isTTY }), text: () => written.replaceAll('\x1b', 'ESC') };
+}
+
+test('a bar shows the share, the count, the rate and the time left, and is gone at the end', async () => {
+  const { output, text } = createOutput(true);
+  const progress = startProgress(output, 'Copying', 1000, 'rows');
+  await sleep(120); // it is drawn ten times a second at most
+  progress.update(500, 5000);
+  progress.update(600, 6000);
+  progress.say('Line 7: \x1b[2J');
+  progress.stop();
+  progress.stop();
+  assert.match(
+    text(),
+    /^ESC\[\?25lESC\[\?7l\rESC\[KCopying -{30} 0 % \| 0 rows \| 0\/s \| \? left\rESC\[KCopying ={15}-{15} 50 % \| 5,000 rows \| [\d,]+\/s \| \d+ s left\rESC\[KLine 7: \\x1b\[2J\n\rESC\[KESC\[\?7hESC\[\?25h$/,
+  );
+});
+
+test('without a total there is neither a share nor the time left', () => {
+  const { output, text } = createOutput(true);
+  startProgress(output, 'Exporting', undefined);
+  assert.match(text(), /\rESC\[KExporting 0 plants \| 0\/s$/);
+});
+
+test('where there is no terminal, nothing moves the cursor', () => {
+  const { output, text } = createOutput(false);
+  const progress = startProgress(output, 'Importing', 100);
+  progress.update(50, 5);
+  progress.say('Line 1: wrong');
+  progress.stop();
+  assert.equal(text(), 'Line 1: wrong\n');
+});
