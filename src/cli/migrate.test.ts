@@ -5,41 +5,22 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Run, runInProcess } from '../../testing/command-line.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgres.ts';
 import { post, send } from '../../testing/request.ts';
-import { besideServer, LAUNCHER, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
+import { besideServer, LAUNCHER, makeFolder } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { createClient } from '../client/client.ts';
 import type { Store } from '../domain/store.ts';
 import { issueToken, renewSecret } from '../domain/token.ts';
 import { hashSecret } from '../domain/token-secret.ts';
 
-interface Run {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function startMigrate(from: string, to: string) {
-  const child = spawn(process.execPath, [LAUNCHER, 'migrate', '--from', from, '--to', to], {
-    env: { PATH: process.env.PATH },
-  });
-  const run: Run = { status: null, stdout: '', stderr: '' };
-  child.stdout.on('data', (chunk) => {
-    run.stdout += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    run.stderr += chunk;
-  });
-  const ended = once(child, 'close').then(([status]) => ({ ...run, status }));
-  return { child, ended };
-}
-
 function migrate(from: string, to: string): Promise<Run> {
-  return startMigrate(from, to).ended;
+  return runInProcess(['migrate', '--from', from, '--to', to]);
 }
 
 /** All that both stores must answer alike. The ETag of an export is a number of the store that gives it. */
-async function readAll({ port, secret }: TestServer): Promise<string[]> {
+async function readAll({ port, secret }: Pick<TestService, 'port' | 'secret'>): Promise<string[]> {
   const headers = { authorization: `Bearer ${secret}` };
   const paths = ['/plants/export', '/events?limit=1000', '/plants?limit=1000', '/plants?q=pl&tag=t', '/plants/5'];
   const answers = await Promise.all(paths.map((path) => send(port, { path, headers })));
@@ -48,7 +29,7 @@ async function readAll({ port, secret }: TestServer): Promise<string[]> {
 
 suite('migrate', needsPostgres, () => {
   test('brings a store in use over, then what has come since; then servers go on where it was', async () => {
-    const server = await startServer();
+    const server = await startTestService();
     const client = createClient({ url: server.url, token: server.secret });
     const to = await makeDatabase();
     for (const id of [-(2n ** 63n), 5n, 2n ** 63n - 1n])
@@ -73,13 +54,13 @@ suite('migrate', needsPostgres, () => {
     await client.delete(1000n);
     await client.create({ id: 7n, name: 'Plant seven' });
     const before = await readAll(server);
-    assert.equal(await server.stop(), 0);
+    await server.stop();
     const second = await migrate(server.databaseUrl, to);
     assert.equal(second.status, 0, second.stderr);
     assert.equal(JSON.parse(second.stdout).lastChange, 308);
     assert.deepEqual(await migrate(server.databaseUrl, to), second, 'a third run finds the same');
 
-    const moved = await startServer({ databaseUrl: to });
+    const moved = await startTestService({ databaseUrl: to });
     assert.deepEqual(await readAll({ ...moved, secret: server.secret }), before);
     const { seq } = await createClient({ url: moved.url, token: server.secret }).create({
       id: 8n,
@@ -155,7 +136,11 @@ suite('migrate', needsPostgres, () => {
         { tokenId: 'cli' },
       ),
     );
-    const { child, ended } = startMigrate(from, to);
+    const child = spawn(process.execPath, [LAUNCHER, 'migrate', '--from', from, '--to', to], {
+      env: { PATH: process.env.PATH },
+      stdio: 'ignore',
+    });
+    const ended = once(child, 'close');
     for (let stored = 0; stored === 0; ) {
       await sleep(5);
       stored = Number((await queryPostgres(to, 'SELECT count(*) FROM plants').catch(() => []))[0]?.count ?? 0);
@@ -163,7 +148,7 @@ suite('migrate', needsPostgres, () => {
     child.kill('SIGKILL');
     await ended;
     await assert.rejects(
-      startServer({ databaseUrl: to }),
+      startTestService({ databaseUrl: to }),
       /A copy into this database is not finished: run "plant-store migrate" again/,
     );
     const { status, stdout } = await migrate(from, to);
@@ -183,7 +168,7 @@ suite('migrate', needsPostgres, () => {
       await issueToken(store, { name: 'old', scopes: ['admin'], expiresMs: null }, 1);
     });
     assert.equal((await migrate(from, to)).status, 0);
-    const node = await startServer({ databaseUrl: to });
+    const node = await startTestService({ databaseUrl: to });
     await besideServer(from, (store) => store.create({ id: 20_000n, name: 'late' }, { tokenId: 'cli' }));
     const answers = new Map<number, number>();
     let done = false;

@@ -1,35 +1,21 @@
 // plant-store webhook …: words on a terminal, JSON when piped, one clear line and a status when it cannot be done.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Run, runInProcess } from '../../testing/command-line.ts';
 import { type Receiver, startReceiver } from '../../testing/receiver.ts';
 import { post } from '../../testing/request.ts';
-import { LAUNCHER, makeFolder, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
+import { makeFolder } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { eventually } from '../../testing/until.ts';
 
-interface Run {
-  status: number;
-  stdout: string;
-  stderr: string;
-}
-
-let server: TestServer;
+let server: TestService;
 let receiver: Receiver;
 
-async function run(args: string[], env: Record<string, string> = {}, wrapper: string[] = []): Promise<Run> {
-  const own = [process.execPath, LAUNCHER, 'webhook', ...args];
-  const [command = '', ...rest] =
-    wrapper.length > 0 ? [...wrapper, own.map((arg) => `'${arg}'`).join(' '), '/dev/null'] : own;
-  const child = spawn(command, rest, {
-    env: { PATH: process.env.PATH, DATABASE_URL: server.databaseUrl, WEBHOOK_ALLOW_PRIVATE: '1', ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
-  return { status: child.exitCode ?? -1, stdout: stdout.join(''), stderr: stderr.join('') };
+function run(args: string[], env: Record<string, string> = {}, columns?: number): Promise<Run> {
+  const settings = { DATABASE_URL: server.databaseUrl, WEBHOOK_ALLOW_PRIVATE: '1', ...env };
+  return runInProcess(['webhook', ...args], { env: settings, ...(columns && { columns }) });
 }
 
 async function json(...args: string[]) {
@@ -38,13 +24,13 @@ async function json(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const onTerminal = (...args: string[]) => run(args, {}, ['script', '-qec']);
+const onTerminal = (...args: string[]) => run(args, {}, 200);
 
 suite('plant-store webhook', () => {
   let id: string;
 
   before(async () => {
-    server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+    server = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
     receiver = await startReceiver();
   });
   after(() => server.stop());
@@ -54,7 +40,6 @@ suite('plant-store webhook', () => {
     id = added.id;
     assert.match(added.secret, /^whsec_/);
     assert.deepEqual(added.events, ['plant.created']);
-    await sleep(1200); // until the server has seen it
     for (const n of [1, 2, 3]) await post(server, `{"id":${n},"name":"Ficus"}`);
     await receiver.count(3);
     await eventually(async () => {
@@ -91,20 +76,20 @@ suite('plant-store webhook', () => {
     assert.equal((await json('enable', id)).status, 'active');
   });
 
-  test('on a terminal it speaks in words and tables', needsTerminal, async () => {
+  test('on a terminal it speaks in words and tables', async () => {
     const list = await onTerminal('list');
-    assert.match(list.stdout, /^ID +URL +EVENTS +STATUS +SINCE +POSITION +REASON\r\nwhk_/);
+    assert.match(list.stdout, /^ID +URL +EVENTS +STATUS +SINCE +POSITION +REASON\nwhk_/);
     const deliveries = await onTerminal('deliveries', id, '--limit', '1');
-    assert.match(deliveries.stdout, /^CHANGE .*\r\n3 .* delivered .*\r\nThere are more: add --before 3\r\n$/s);
-    assert.match((await onTerminal('test', id)).stdout, /^Delivered: 200 after \d+ ms\r\nok\r\n$/);
-    assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is sent again\r\n$/);
+    assert.match(deliveries.stdout, /^CHANGE .*\n3 .* delivered .*\nThere are more: add --before 3\n$/s);
+    assert.match((await onTerminal('test', id)).stdout, /^Delivered: 200 after \d+ ms\nok\n$/);
+    assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is sent again\n$/);
     assert.match(
       (await onTerminal('enable', id)).stdout,
       /^Webhook whk_\w+ was not disabled, and goes on after change 3/,
     );
     assert.match(
       (await onTerminal('add', receiver.url)).stdout,
-      /^whsec_\S+\r\nwhk_\w+ is told of plant\.created from now on/,
+      /^whsec_\S+\nwhk_\w+ is told of plant\.created from now on/,
     );
   });
 
