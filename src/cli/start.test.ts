@@ -8,23 +8,18 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { type Run, runInProcess } from '../../testing/command-line.ts';
 import { post, send } from '../../testing/request.ts';
 import { addToken, LAUNCHER, makeFolder, needs, startServer } from '../../testing/server.ts';
+import { startTestService } from '../../testing/service.ts';
 
-function run(
-  args: string[],
-  env: Record<string, string> = {},
-): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [LAUNCHER, ...args], {
-    env: { PATH: process.env.PATH, ...env },
-    encoding: 'utf8',
-    timeout: 20_000,
-  });
+function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
+  return runInProcess(args, { env: { LOG_LEVEL: 'silent', ...env } });
 }
 
-test('a bad setting is one line on standard error and exit status 2, before anything is opened', () => {
+test('a bad setting is one line on standard error and exit status 2, before anything is opened', async () => {
   const folder = makeFolder();
-  const { status, stdout, stderr } = run(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` });
+  const { status, stdout, stderr } = await run(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` });
   assert.deepEqual(
     { status, stdout, stderr },
     {
@@ -36,33 +31,34 @@ test('a bad setting is one line on standard error and exit status 2, before anyt
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('an unknown command or option is exit status 2, help and version are 0', () => {
-  assert.equal(run(['grow']).status, 2);
-  assert.equal(run(['serve', '--fast']).status, 2);
-  assert.equal(run(['token', 'create']).status, 2);
-  const help = run(['token', 'create', '--help']);
+test('an unknown command or option is exit status 2, help and version are 0', async () => {
+  for (const args of [['grow'], ['serve', '--fast'], ['token', 'create']]) assert.equal((await run(args)).status, 2);
+  const help = await run(['token', 'create', '--help']);
   assert.equal(help.status, 0);
   assert.match(help.stdout, /Examples:/);
-  assert.match(run(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
+  assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
 test('a port that is in use is refused clearly', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
-  const { status, stderr } = run(['serve'], { PORT: String(port), DATABASE_URL: `sqlite:${makeFolder()}/plants.db` });
+  const { status, stderr } = await run(['serve'], {
+    PORT: String(port),
+    DATABASE_URL: `sqlite:${makeFolder()}/plants.db`,
+  });
   other.close();
   assert.equal(status, 1);
   assert.equal(stderr, `plant-store: Port ${port} of 127.0.0.1 is in use: set PORT to another one\n`);
 });
 
-test('a database of a newer version is refused in one line', () => {
+test('a database of a newer version is refused in one line', async () => {
   const path = join(makeFolder(), 'plants.db');
-  run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+  await addToken(`sqlite:${path}`, {});
   const db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 99');
   db.close();
-  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
+  const { status, stderr } = await run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
   assert.equal(status, 1);
   assert.match(stderr, /^plant-store: .* was written by a newer version .*\n$/);
 });
@@ -75,10 +71,10 @@ const needsModes =
 test(
   'a database that this user cannot write, and a folder instead of a file, are refused before it listens',
   needsModes,
-  (t) => {
+  async (t) => {
     const folder = makeFolder();
     const path = join(folder, 'plants.db');
-    run(['token', 'create', '--name', 'x'], { DATABASE_URL: `sqlite:${path}` });
+    await addToken(`sqlite:${path}`, {});
     assert.equal(statSync(path).mode & 0o777, 0o600);
     const refusal = () => {
       const [command = '', ...args] = [...withoutOverride, process.execPath, LAUNCHER, 'serve'];
@@ -98,7 +94,7 @@ test(
       /^plant-store: .*[^b] cannot be written by this user \(EACCES\): run as its owner, or change its owner\n$/,
     );
     assert.match(
-      run(['serve'], { DATABASE_URL: `sqlite:${folder}` }).stderr,
+      (await run(['serve'], { DATABASE_URL: `sqlite:${folder}` })).stderr,
       /is a folder: set DATABASE_URL to a file in it\n$/,
     );
   },
@@ -114,14 +110,14 @@ test('a file that is moved away under a running server ends it: no 200 for what 
   assert.match(server.output(), /was moved, replaced or deleted/);
 });
 
-test('a place where no file can be is refused in one line', () => {
-  const { status, stderr } = run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${LAUNCHER}/plants.db` });
+test('a place where no file can be is refused in one line', async () => {
+  const { status, stderr } = await run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${LAUNCHER}/plants.db` });
   assert.equal(status, 1);
   assert.match(stderr, /^plant-store: Cannot use .*plants.db: .*\n$/);
 });
 
 test('BASE_PATH stands before every path, in Location, Link and the description', async () => {
-  const server = await startServer({ env: { BASE_PATH: '/store/v1/' } });
+  const server = await startTestService({ env: { BASE_PATH: '/store/v1/' } });
   assert.match(server.url, /\/store\/v1$/);
   const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
   const created = await send(server.port, {
@@ -136,7 +132,7 @@ test('BASE_PATH stands before every path, in Location, Link and the description'
   const page = await send(server.port, { path: '/store/v1/plants?limit=1', headers });
   const next = /^<(\/store\/v1\/plants\?[^>]+)>; rel="next"$/.exec(String(page.headers.link))?.[1];
   assert.match((await send(server.port, { path: next ?? '', headers })).body, /^\[\{"id":8,/);
-  const admin = await addToken(server.databaseUrl, { scopes: ['admin', 'plants:read'] });
+  const admin = await server.addToken({ scopes: ['admin', 'plants:read'] });
   const made = await send(server.port, {
     method: 'POST',
     path: '/store/v1/tokens',

@@ -10,32 +10,43 @@ import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, before, suite, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { onTerminal, piped, runInProcess, typeInto } from '../../testing/command-line.ts';
+import { onTerminal, type Run, runInProcess, typeInto } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
-import { addToken, LAUNCHER, needsTerminal, startServer, type TestServer } from '../../testing/server.ts';
+import { addToken, LAUNCHER, needsTerminal, startServer } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { createClient } from '../client/client.ts';
 import { displayWidth } from '../lib/safe-text.ts';
 
 const MAX = '9223372036854775807';
 const MIN = '-9223372036854775808';
 
-let server: TestServer;
+let server: TestService;
 let env: { PLANT_STORE_URL: string; PLANT_STORE_TOKEN: string };
 
 before(async () => {
-  server = await startServer();
+  server = await startTestService();
   env = { PLANT_STORE_URL: server.url, PLANT_STORE_TOKEN: server.secret };
 });
 after(() => server.stop());
 
+function piped(args: string[], other: Record<string, string> = {}): Promise<Run> {
+  return runInProcess(args, { env: { ...env, ...other } });
+}
+
+/** Both streams, on a terminal that is part of this process. */
+async function onScreen(args: string[], other: Record<string, string> = {}, columns = 80): Promise<string> {
+  const { stdout, stderr } = await runInProcess(args, { env: { ...env, TERM: 'xterm', ...other }, columns });
+  return stdout + stderr;
+}
+
 async function json(...args: string[]) {
-  const { status, stdout, stderr } = await piped(args, env);
+  const { status, stdout, stderr } = await piped(args);
   assert.equal(status, 0, stderr);
   return stdout;
 }
 
 async function refused(args: string[], status: number, words: RegExp, other: Record<string, string> = {}) {
-  const run = await runInProcess(args, { env: { ...env, ...other } });
+  const run = await piped(args, other);
   assert.deepEqual([run.status, run.stdout], [status, '']);
   assert.match(run.stderr, /^plant-store: [^\n]+\n$/);
   assert.match(run.stderr.slice('plant-store: '.length, -1), words);
@@ -69,7 +80,7 @@ suite('piped', () => {
     assert.match(await json('get', MIN), new RegExp(`^\\{"id":${MIN},`));
     assert.match(await json('add', '-5', 'other'), /^\{"id":-5,/);
     assert.match(await json('edit', '--tag', '-1', '-5'), /^\{"id":-5,"name":"other","tag":"-1",/);
-    const { status, stdout, stderr } = await piped(['rm', '-5', '-6', MIN, '--', '-7'], env);
+    const { status, stdout, stderr } = await piped(['rm', '-5', '-6', MIN, '--', '-7']);
     assert.equal(stdout, `{"removed":[-5,${MIN}],"missing":[-6,-7]}\n`);
     assert.equal(stderr, 'plant-store: No plant has one of the ids -6, -7\n');
     assert.equal(status, 3);
@@ -85,7 +96,7 @@ suite('piped', () => {
     await client.import(plants);
     const [usual, some, all, found] = await Promise.all(
       [[], ['--limit', '1001'], ['--all'], ['--search', 'pla 25', '--tag', 't1']].map((args) =>
-        piped(['list', ...args], env),
+        piped(['list', ...args]),
       ),
     );
     const ids = (run: typeof usual) =>
@@ -173,8 +184,8 @@ test('what cannot be written to standard output is one line and status 1', {
 suite('refused', () => {
   test('--tag and --no-tag are one or the other, whatever the order', async () => {
     const both = await Promise.all([
-      piped(['edit', '1', '--tag', 'x', '--no-tag'], env),
-      piped(['edit', '1', '--no-tag', '--tag', 'x'], env),
+      piped(['edit', '1', '--tag', 'x', '--no-tag']),
+      piped(['edit', '1', '--no-tag', '--tag', 'x']),
     ]);
     for (const { status, stderr } of both) {
       assert.match(stderr, /^plant-store: option '--no-tag' cannot be used with option '--tag <tag>'\n/);
@@ -278,7 +289,7 @@ suite('on a terminal', needsTerminal, () => {
   test('a narrow one has no room for times, and nothing is wrapped', async () => {
     const client = createClient({ url: server.url, token: server.secret });
     await client.put(BigInt(MIN), { name: 'n'.repeat(50), tag: 'tag' });
-    const lines = stripVTControlCharacters(await onTerminal(['list', '--limit', '1'], env, 40)).split('\n');
+    const lines = stripVTControlCharacters(await onScreen(['list', '--limit', '1'], {}, 40)).split('\n');
     assert.match(lines[0] ?? '', /^ID +NAME +TAG *$/);
     assert.ok(
       lines.slice(0, 2).every((line) => displayWidth(line) <= 40),
@@ -313,29 +324,29 @@ suite('on a terminal', needsTerminal, () => {
 
   test('there are no colours where they are not wanted', async () => {
     for (const other of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
-      const shown = await onTerminal(['list', '--limit', '1'], { ...env, ...other });
+      const shown = await onScreen(['list', '--limit', '1'], other);
       assert.match(shown, /^ID /);
       assert.ok(!shown.includes('\u001b'));
     }
-    const { stdout } = await piped(['list', '--limit', '1'], { ...env, FORCE_COLOR: '1' });
+    const { stdout } = await piped(['list', '--limit', '1'], { FORCE_COLOR: '1' });
     assert.equal(JSON.parse(stdout).id, -9, 'JSON has none');
   });
 
   test('get shows every member; --json is JSON there, too, and as safe', async () => {
-    const shown = await onTerminal(['get', '-8'], { ...env, NO_COLOR: '1' });
+    const shown = await onScreen(['get', '-8'], { NO_COLOR: '1' });
     const [id, name, ...others] = shown.split('\n');
     assert.deepEqual([id, name], ['Id       -8', `Name     ${EVIL_SHOWN}`]);
     assert.match(others.join('\n'), /^Created {2}\d{4}-.*Z\nUpdated {2}.*Z\nVersion {2}\d+\n$/);
-    const line = await onTerminal(['get', '-8', '--json'], env);
+    const line = await onScreen(['get', '-8', '--json']);
     assert.equal(JSON.parse(line).name, EVIL);
     assert.doesNotMatch(line.trimEnd(), /[\p{Cc}\p{Cf}]/u);
   });
 
   test('add and rm answer with a sentence', async () => {
-    assert.equal(await onTerminal(['add', '-3', 'x'], env), 'Plant -3 is stored\n');
-    const removed = await onTerminal(['rm', '-3', '-4'], env);
+    assert.equal(await onScreen(['add', '-3', 'x']), 'Plant -3 is stored\n');
+    const removed = await onScreen(['rm', '-3', '-4']);
     assert.equal(removed, 'Plant -3 is removed\nplant-store: No plant has the id -4\n');
-    assert.equal(await onTerminal(['list', '--tag', 'nobody'], env), 'No plants\n');
+    assert.equal(await onScreen(['list', '--tag', 'nobody']), 'No plants\n');
   });
 
   test('watch says that it watches, shows a change a line, and Ctrl-C ends it with status 0', async () => {
