@@ -1,11 +1,9 @@
 // Every command says what it is for, what it takes, and shows how it is used.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { runInProcess } from '../../testing/command-line.ts';
 import { EXIT_STATUS } from './exit-status.ts';
@@ -100,17 +98,5 @@ test('what is mistyped is refused with status 2 and a guess', async () => {
     const { status, stdout, stderr } = await runInProcess([...args]);
     assert.deepEqual([status, stdout], [2, '']);
     assert.match(stderr, guess);
-  }
-});
-
-test('so do the scripts that take long, before they begin with it', async () => {
-  for (const [name, script] of [
-    ['bench', 'bench/run.ts'],
-    ['cluster', 'cluster/run.ts'],
-    ['torture', 'torture/run.ts'],
-    ['soak', 'torture/soak/run.ts'],
-  ] as const) {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(ROOT, script), '--help'], { timeout: 60_000 });
-    assert.match(stdout, new RegExp(`^Usage: npm run ${name}\\b.*\\nExamples?:\\n.* npm run ${name}\\b`, 's'));
   }
 });

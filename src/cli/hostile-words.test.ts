@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { onTerminal, piped, typeInto } from '../../testing/command-line.ts';
+import { runInProcess, typeInto } from '../../testing/command-line.ts';
 import { LAUNCHER, makeFolder, needsTerminal } from '../../testing/server.ts';
 
 const EVIL = '\u001b]0;PWN\u0007\u009b31m';
@@ -24,7 +24,7 @@ const folder = makeFolder();
 const database = { DATABASE_URL: `sqlite:${folder}/plants.db` };
 
 async function saysSafely(args: string[], env: Record<string, string>): Promise<string> {
-  const { stderr } = await piped(args, env);
+  const { stderr } = await runInProcess(args, { env });
   assert.doesNotMatch(stderr.replaceAll('\n', ''), /[\p{Cc}\u2028]/u);
   return stderr;
 }
@@ -84,10 +84,12 @@ suite('of a hostile server', () => {
   });
 
   test('times, names, types and numbers are shown with escapes, whatever they are', needsTerminal, async () => {
-    const [got, listed] = await Promise.all([onTerminal(['get', '1'], env), onTerminal(['list'], env)]);
+    const [got, listed] = await Promise.all(
+      [['get', '1'], ['list']].map(async (args) => (await runInProcess(args, { env, columns: 80 })).stdout),
+    );
     const watch = `"${process.execPath}" "${LAUNCHER}" watch --after 0`;
     const watched = (await typeInto(watch, env, [['third', '\u0003']])).replaceAll('\r\n', '\n');
-    for (const shown of [got, listed, watched]) {
+    for (const shown of [got ?? '', listed ?? '', watched]) {
       assert.match(shown, /[ut]\\x1b\]0;PWN/);
       assert.doesNotMatch(shown.replaceAll('\n', ''), /\p{Cc}/u);
     }
