@@ -1,22 +1,22 @@
 // The way of a request, in order: route → headers → credentials → body → handler → response. A request that
 // access/admission.ts does not admit reaches no handler, and a route that does not say who may call it stops the start.
 
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
-import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
-import type { TracedRequest, Tracing } from '../observability/tracing.ts';
+import type { Observe } from '../observability/service-events.ts';
+import type { Tracing } from '../observability/tracing.ts';
 import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
 import { type AddressOf, createAddressOf, createTrusted } from './access/client-address.ts';
 import { createRevocationWatch, type RevocationWatch } from './access/revocation-watch.ts';
+import { acceptBody, isEndUnclear } from './core/accept-body.ts';
 import type { BufferedRequest, EarlyBytes } from './core/buffered-request.ts';
 import { connectionOf } from './core/connection.ts';
 import { type AnswerOrigin, createCors } from './core/cors.ts';
 import { toPlantStoreError, toResponse } from './core/error-response.ts';
 import { requireSoundHeaders } from './core/header-checks.ts';
-import { hasLongBody, MAX_BODY_BYTES, type RequestBody, readBody, requireWanted } from './core/json-body.ts';
+import { readBody } from './core/json-body.ts';
 import { readParameters } from './core/parameters.ts';
-import { redactPath } from './core/redact-path.ts';
 import { createRequestIds } from './core/request-id.ts';
 import { RequestOrder } from './core/request-order.ts';
 import { HttpReply, HttpRequest } from './core/request-reply.ts';
@@ -25,6 +25,7 @@ import { createRouter, type Router } from './core/router.ts';
 import { sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
+import { type Exchange, observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
 import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
 import type { LoadMcp } from './routes/mcp.ts';
 
@@ -54,13 +55,6 @@ export function createPipeline(options: PipelineOptions): HttpServer {
 /** Time after its headers for which a request counts as admitted; later its credential is checked again. */
 const ADMITTED_MS = 250;
 const NEVER = new AbortController().signal;
-
-interface Exchange {
-  request: HttpRequest;
-  reply: HttpReply;
-  /** Undefined where no route has the path and method. */
-  route: Route | undefined;
-}
 
 class Pipeline {
   readonly http: HttpServer;
@@ -133,7 +127,7 @@ class Pipeline {
     return (raw, response) => {
       const exchange = this.#open(raw, response);
       const { request, route } = exchange;
-      const traced = toTraced(request, route && names.get(route), certificate ? 'https' : 'http');
+      const traced = toTracedRequest(request, route && names.get(route), certificate ? 'https' : 'http');
       const end = traceRequest(traced, () => void this.#serve(exchange));
       response.on('close', () => end(statusOf(request, response)));
     };
@@ -169,10 +163,10 @@ class Pipeline {
   /** Returns true for a preflight: a browser that asks if its page may call the service. */
   #receive(exchange: Exchange): boolean {
     const { request, reply } = exchange;
-    const { accessLog, certificate } = this.#options;
+    const { accessLog, certificate, observe } = this.#options;
     if (accessLog) request.address = this.#addressOf(request.raw);
     reply.raw.on('close', () => {
-      this.#observeResponse(exchange);
+      observeResponse(exchange, observe, accessLog);
       this.#order.finish(request.raw);
     });
     connectionOf(request.raw.socket).noteRequest(request.raw, request.startedMs);
@@ -236,79 +230,11 @@ class Pipeline {
     }
   }
 
-  #closeWhereDue({ raw, isContinued }: HttpRequest, reply: HttpReply): void {
-    const { newest, queued } = connectionOf(raw.socket);
-    if (this.#options.stopping.aborted && newest === raw && queued === 0) reply.header('connection', 'close');
-    // A body that nobody will read, or that may or may not come: the next request could not be told from it. (A client
-    // that was not told to continue may do so or not; Node closes then, also where no body can come.)
-    const isUnclear = expectsContinue(raw) && !isContinued;
-    if (
-      raw.headers.upgrade !== undefined ||
-      isUnclear ||
-      (!raw.complete && (expectsContinue(raw) || hasLongBody(raw.headers)))
-    ) {
-      reply.header('connection', 'close');
-      this.http.connections.closeAfterResponse(raw);
-    }
+  #closeWhereDue(request: HttpRequest, reply: HttpReply): void {
+    const { newest, queued } = connectionOf(request.raw.socket);
+    const mustClose = isEndUnclear(request);
+    const isLast = this.#options.stopping.aborted && newest === request.raw && queued === 0;
+    if (isLast || mustClose) reply.header('connection', 'close');
+    if (mustClose) this.http.connections.closeAfterResponse(request.raw);
   }
-
-  #observeResponse({ request, reply, route }: Exchange): void {
-    const { observe, accessLog } = this.#options;
-    const status = statusOf(request, reply.raw);
-    const durationMs = request.ageMs();
-    observe({ kind: 'answer', route, status, durationMs });
-    if (!accessLog) return;
-    observe({
-      kind: 'request',
-      requestId: request.id,
-      method: request.method,
-      path: redactPath(request.url),
-      status,
-      durationMs: Math.round(durationMs * 1000) / 1000,
-      tokenId: request.token?.id,
-      address: request.address,
-    });
-  }
-}
-
-/** Decides what becomes of the body. Throws where the route does not accept it. */
-function acceptBody(body: RequestBody<unknown> | undefined, request: HttpRequest, reply: HttpReply): void {
-  const { raw } = request;
-  if (!body) {
-    if (raw.hasBody) raw.dropBody();
-    return;
-  }
-  requireWanted(request.headers, body);
-  if (body.schema) raw.keepBody(MAX_BODY_BYTES);
-  else raw.streamBody();
-  if (!expectsContinue(raw)) return;
-  request.isContinued = true;
-  reply.raw.writeContinue();
-}
-
-/** As Node sees it. */
-function expectsContinue({ headers, httpVersion }: IncomingMessage): boolean {
-  return headers.expect !== undefined && httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
-}
-
-function statusOf({ raw }: HttpRequest, response: ServerResponse): number {
-  const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
-  return isAnswered ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? CLIENT_CLOSED_REQUEST);
-}
-
-function toTraced(
-  { id, method, url, headers, raw: { socket } }: HttpRequest,
-  route: string | undefined,
-  scheme: TracedRequest['scheme'],
-): TracedRequest {
-  return {
-    id,
-    method,
-    route,
-    path: url === route ? url : redactPath(url),
-    scheme,
-    address: socket.localAddress,
-    port: socket.localPort,
-    headers,
-  };
 }

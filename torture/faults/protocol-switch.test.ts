@@ -71,7 +71,7 @@ fault({
   controls: {
     'one that handles what follows on the connection': {
       changes: [
-        ['src/http/pipeline.ts', 'raw.headers.upgrade !== undefined', 'false'],
+        ['src/http/core/accept-body.ts', 'raw.headers.upgrade !== undefined', 'false'],
         ['src/http/core/request-order.ts', 'raw.headers.upgrade === undefined && ', ''],
       ],
       caught: /executed|was left open/, // on a busy machine both pieces may come in one read
@@ -81,7 +81,7 @@ fault({
       caught: /a body was executed as a request/,
     },
     'one that leaves the connection open': {
-      change: ['src/http/pipeline.ts', 'raw.headers.upgrade !== undefined', 'false'],
+      change: ['src/http/core/accept-body.ts', 'raw.headers.upgrade !== undefined', 'false'],
       caught: /executed|was left open/,
     },
   },

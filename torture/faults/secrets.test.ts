@@ -33,8 +33,8 @@ fault({
   controls: {
     'one that logs the header Authorization': {
       change: [
-        'src/http/pipeline.ts',
-        'address: request.address,\n    });',
+        'src/http/observe-response.ts',
+        'address: request.address,\n  });',
         'address: request.address, authorization: request.headers.authorization });',
       ],
       caught: /is in the log/,

@@ -22,27 +22,8 @@ export function createRateLimit(): TakeFromRate {
 }
 
 export function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: TakeResult): void {
-  reply.header('ratelimit', limitOf(name, taken.remaining, secondsOf(taken)));
-  reply.header('ratelimit-policy', policyOf(name, rate));
-}
-
-// Texts that are made anew for each request would cost 2 % of a create.
-let lastLimit = { name: '', remaining: 0, seconds: 0, text: '' };
-const policies = new WeakMap<Rate, string>();
-
-function limitOf(name: string, remaining: number, seconds: number): string {
-  const { name: lastName, remaining: lastRemaining, seconds: lastSeconds, text } = lastLimit;
-  if (name === lastName && remaining === lastRemaining && seconds === lastSeconds) return text;
-  lastLimit = { name, remaining, seconds, text: `"${name}";r=${remaining};t=${seconds}` };
-  return lastLimit.text;
-}
-
-function policyOf(name: string, rate: Rate): string {
-  const known = policies.get(rate);
-  if (known !== undefined) return known;
-  const text = `"${name}";q=${rate.count};w=${rate.periodMs / 1000}`;
-  policies.set(rate, text);
-  return text;
+  reply.header('ratelimit', `"${name}";r=${taken.remaining};t=${secondsOf(taken)}`);
+  reply.header('ratelimit-policy', `"${name}";q=${rate.count};w=${rate.periodMs / 1000}`);
 }
 
 export function overRate(what: string, taken: TakeResult): PlantStoreError {
