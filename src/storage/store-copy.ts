@@ -6,15 +6,11 @@ import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './r
 
 export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
-export interface CopiedSecret {
-  secret_hash: string;
-  token_id: string;
-  until: number | bigint;
-}
+export type CopiedSecret = { secret_hash: string; token_id: string; until: number | bigint };
 export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
 export type CopiedDelivery = DeliveryRow;
 
-/** All of one moment. */
+/** A consistent snapshot of a store. */
 export interface StoreCopy {
   /** Of the last change. */
   lastSeq: number;

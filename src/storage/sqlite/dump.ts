@@ -1,5 +1,6 @@
-// A store on SQLite as rows, of one moment, while a server may go on writing to it.
+// A consistent snapshot of a store on SQLite as rows, while a server may continue to write to it.
 
+import type { SQLOutputValue } from 'node:sqlite';
 import type { ChangeRow } from '../row-mapping.ts';
 import type {
   CopiedDelivery,
@@ -48,9 +49,9 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
     },
   };
 
-  async function* rows<T>(sql: string): AsyncGenerator<T> {
+  async function* rows<T extends Record<string, SQLOutputValue>>(sql: string): AsyncGenerator<T> {
     const statement = db.prepare(sql);
     statement.setReadBigInts(true);
-    yield* statement.iterate() as Iterable<unknown> as Iterable<T>;
+    yield* statement.iterate() as Iterable<T>;
   }
 }

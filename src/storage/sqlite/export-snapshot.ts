@@ -1,4 +1,4 @@
-// All plants as they were at one moment, while others go on writing: a read transaction on a connection of its own.
+// A consistent snapshot of all plants, while others continue to write: a read transaction on a connection of its own.
 // As long as it is open the WAL keeps what came after it, so it is closed with the last plant, or when nobody reads on.
 
 import type { NewPlant, Snapshot } from '../../domain/plant.ts';

@@ -51,7 +51,7 @@ export function prepareReads(db: DatabaseSync) {
             : listPlants.iterate(from, limit + 1);
           let count = 0;
           let slices: TimeSlices | undefined;
-          for (const row of rows as Iterable<unknown> as Iterable<ListedRow>) {
+          for (const row of rows as Iterable<ListedRow>) {
             slices ??= createTimeSlices(PASS_MS); // with the first row: to find it again would take as long as it did now
             count++;
             const record = toRecord(row.id, row);
@@ -71,13 +71,13 @@ export function prepareReads(db: DatabaseSync) {
     changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
       return atOnce(() => {
         if (after !== undefined && isGone(after)) throw changesPruned(after);
-        const rows = listChanges.iterate(after ?? 0, limit) as Iterable<unknown> as Iterable<ChangeRow>;
+        const rows = listChanges.iterate(after ?? 0, limit) as Iterable<ChangeRow>;
         return cutToChars(rows, maxChars).map(toChange);
       });
     },
   };
 
-  /** What is read by several statements is of one moment. */
+  /** Several statements read one consistent snapshot. */
   function atOnce<T>(read: () => T): T {
     begin.run();
     try {

@@ -1,4 +1,4 @@
-// The database at one moment, on a connection of its own, which others' writes do not change.
+// A consistent snapshot of the database, on a connection of its own, which writes of others do not change.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';

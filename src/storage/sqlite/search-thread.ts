@@ -1,4 +1,4 @@
-// Runs in the thread of searcher.ts: lists with a filter on a connection that cannot write. Several searches take turns.
+// Runs in the thread of threaded-search.ts: lists with a filter on a connection that cannot write. Several searches take turns.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';

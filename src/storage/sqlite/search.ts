@@ -1,5 +1,5 @@
 // What is put into the index `words`, and how it is asked. The index narrows down; whether a record is wanted is
-// decided by the one rule of words.ts.
+// decided by the one rule of name-search.ts.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Filter } from '../../domain/list-cursor.ts';
@@ -11,7 +11,7 @@ const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
 /** Words are cut at this length in the index, in `dictionary` and in what is asked: longer ones only make it slow. */
-export const MAX_WORD_CHARS = 64;
+const MAX_WORD_CHARS = 64;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
@@ -23,7 +23,7 @@ export function withTag(text: string, tag: string | null | undefined): string {
   return tag == null ? text : `${text} ${tagWord(tag)}`;
 }
 
-/** True if the index itself finds the words of the name: it splits and lower-cases ASCII just as words.ts does. */
+/** True if the index itself finds the words of the name: it splits and lower-cases ASCII just as name-search.ts does. */
 export function isPlainName(name: string): boolean {
   let wordChars = 0;
   for (let at = 0; at < name.length; at++) {
@@ -35,7 +35,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /** True for an ASCII letter or digit. */
-export function isAsciiOfWord(code: number): boolean {
+function isAsciiOfWord(code: number): boolean {
   const letter = code | 0x20; // a capital as a small one
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }

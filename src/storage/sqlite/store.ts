@@ -52,20 +52,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const stats = prepareStats(db, database.path);
   const follow = createFollow(async (query) => read(() => reads.changes(query)));
   const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
-  const plants = {
-    path: database.path,
-    clock,
-    write,
-    guard,
-    reads,
-    readBatcher: createReadBatcher(db),
-    search,
-    summaries,
-  };
+  const readBatcher = createReadBatcher(db);
+  const parts = { path: database.path, clock, write, guard, reads, readBatcher, search, summaries, follow };
 
   return {
-    ...createPlantStore(plants),
-    ...createChangeStore({ write, guard, reads, follow }),
+    ...createPlantStore(parts),
+    ...createChangeStore(parts),
     ...createTokenStore(db, { read, write }),
     ...createWebhookStore(db, {
       read,
@@ -103,7 +95,7 @@ async function openWriter(
   }
 }
 
-interface PlantStoreParts {
+interface Parts {
   path: string;
   clock: () => number;
   write: GroupCommit['write'];
@@ -112,9 +104,10 @@ interface PlantStoreParts {
   readBatcher: ReadBatcher;
   search: ThreadedSearch;
   summaries: Summaries;
+  follow: Follow;
 }
 
-function createPlantStore(parts: PlantStoreParts): PlantStore {
+function createPlantStore(parts: Parts): PlantStore {
   const { path, clock, write, reads, readBatcher, search, summaries } = parts;
   const { read, readAsync } = parts.guard;
   const importPlants = createImportBatcher((image, by) => write({ kind: 'create_plants', image, ...authorship(by) }));
@@ -159,14 +152,7 @@ function createPlantStore(parts: PlantStoreParts): PlantStore {
   }
 }
 
-interface ChangeStoreParts {
-  write: GroupCommit['write'];
-  guard: ReadGuard;
-  reads: PlantReads;
-  follow: Follow;
-}
-
-function createChangeStore({ write, guard, reads, follow }: ChangeStoreParts): ChangeStore {
+function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore {
   return {
     async changes(query = {}) {
       await nextEventLoopTurn(); // also for what prints the page

@@ -1,4 +1,4 @@
-// The summary, of one moment, on a connection of its own: counted in slices, between which everybody else gets their turn.
+// The summary of a consistent snapshot, on a connection of its own: counted in slices, between which other work runs.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -92,10 +92,7 @@ async function countPlants(db: DatabaseSync, breathe: Breathe): Promise<Pick<Sum
   return { plants, untagged, tags: counts ? topTags(counts) : [] };
 }
 
-interface Stretch {
-  first: number;
-  last: number;
-}
+type Stretch = { first: number; last: number };
 
 /**
  * Times grow with numbers, and these have no gaps but those that a restore made: what begins and ends in the same hour
@@ -129,7 +126,7 @@ function stretchesOf(db: DatabaseSync): Stretch[] {
   const ends = db.prepare('SELECT (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last');
   const { first, last } = ends.get() as { first: number | null; last: number | null };
   if (first === null || last === null) return [];
-  const skipped = db.prepare('SELECT first, last FROM skipped ORDER BY first').all() as unknown as Stretch[];
+  const skipped = db.prepare('SELECT first, last FROM skipped ORDER BY first').all() as Stretch[];
   const stretches: Stretch[] = [];
   let from = first;
   for (const gap of skipped) {
