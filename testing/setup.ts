@@ -2,14 +2,18 @@
 // place for what each of them would compile again.
 
 import { join } from 'node:path';
-import { isPostgresHere, startPostgres, type TestPostgres } from './postgres.ts';
+import { isPostgresHere, makeTemplate, startPostgres, type TestPostgres } from './postgres.ts';
+
+/** Saves work that no test is about. Without fsync the service would not start. */
+const CHEAP = { autovacuum: 'off', full_page_writes: 'off', checkpoint_timeout: '1h', max_wal_size: '4GB', jit: 'off' };
 
 let server: TestPostgres | undefined;
 
 export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../node_modules/.cache/plant-store'); // the launcher's
   if (!isPostgresHere()) return;
-  server = await startPostgres({ max_connections: '200' });
+  server = await startPostgres({ max_connections: '200', ...CHEAP });
+  await makeTemplate(server.url);
   process.env.TEST_POSTGRES_URL = server.url;
 }
 

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { makeDatabase, queryPostgres } from '../../testing/postgres.ts';
+import { makeEmptyDatabase, queryPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf, post, send } from '../../testing/request.ts';
 import { makeFolder, type TestServer } from '../../testing/server.ts';
@@ -62,7 +62,7 @@ interface Continued {
 }
 
 async function copyDatabase(trial: Trial): Promise<number> {
-  const url = await makeDatabase();
+  const url = await makeEmptyDatabase();
   const token = await createToken(trial, url);
   const receiver = await startReceiver();
   const start = (databaseUrl: string) => trial.startServer({ databaseUrl, token, env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
@@ -89,7 +89,7 @@ async function copyDatabase(trial: Trial): Promise<number> {
 
 async function copyFromSqlite(trial: Trial): Promise<number> {
   const from = `sqlite:${join(makeFolder(), 'plants.db')}`;
-  const to = await makeDatabase();
+  const to = await makeEmptyDatabase();
   const token = await createToken(trial, from);
   const original = await trial.startServer({ databaseUrl: from, token });
   const dumped = await writeBefore(original);

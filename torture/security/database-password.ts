@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../testing/free-port.ts';
-import { isPostgresHere, makeDatabase } from '../../testing/postgres.ts';
+import { isPostgresHere, makeEmptyDatabase } from '../../testing/postgres.ts';
 import { startProxy } from '../../testing/proxy.ts';
 import { callerOf } from '../../testing/request.ts';
 import type { Trial } from '../fault.ts';
@@ -15,7 +15,7 @@ const PASSWORD = 'Tr0ub4dor-and-3';
 /** Throws an AssertionError where it is shown. */
 export async function tryPassword({ launcher, startServer, isFull, random }: Trial): Promise<void> {
   if (!isPostgresHere()) return;
-  const url = new URL(await makeDatabase());
+  const url = new URL(await makeEmptyDatabase());
   const proxy = await startProxy(Number(url.port));
   Object.assign(url, { password: PASSWORD, port: String(proxy.port) });
   const server = await startServer({ databaseUrl: url.href, env: { LOG_LEVEL: 'debug', ACCESS_LOG: '1' } });
@@ -37,7 +37,7 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
     `${nobody}/x?sslmode=verify-full&sslrootcert=/nowhere`,
     `postgres://postgres:${PASSWORD}@/@/x`,
     `postgre://postgres:${PASSWORD}@127.0.0.1/x`,
-    url.href.replace(/[^/]+$/, 'nowhere').replace(String(proxy.port), new URL(await makeDatabase()).port),
+    url.href.replace(/[^/]+$/, 'nowhere').replace(String(proxy.port), new URL(await makeEmptyDatabase()).port),
   ];
   const all = bad.flatMap((url) => COMMANDS.map((command) => ({ url, command })));
   const some = [{ url: `${nobody}/x`, command: ['token', 'list'] }, random.pick(all)];

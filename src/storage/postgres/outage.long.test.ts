@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   makeDatabase,
   needsPostgres,
+  openPostgres,
   queryPostgres,
   startPostgres,
   type TestPostgres,
@@ -17,7 +18,6 @@ import { startProxy } from '../../../testing/proxy.ts';
 import { type Answer, post, send } from '../../../testing/request.ts';
 import { startServer, type TestServer } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
-import { openPostgresStore } from './store.ts';
 
 const SYNC_WAIT = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
 
@@ -78,7 +78,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       const proxy = await startProxy(Number(new URL(url).port));
       t.after(proxy.close);
       const through = url.replace(/:\d+\//, `:${proxy.port}/`);
-      const store = await openPostgresStore({ url: through, poolSize: 4, statementTimeoutMs: 1000, observe: () => {} });
+      const store = await openPostgres(through, { statementTimeoutMs: 1000 });
       t.after(store.close);
       const by = { tokenId: 'tok_1' };
       await store.create({ id: 1n, name: 'before' }, by);
@@ -86,8 +86,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
         [2n, proxy.drop],
         [3n, () => {}],
       ] as const) {
-        await store.get(1n);
-        await sleep(300); // now there is a connection that nobody uses
+        await store.get(1n); // now there is an idle connection
         proxy.isMuted = true;
         const answer = store.create({ id, name: 'Ficus' }, by);
         answer.catch(() => {});
@@ -175,5 +174,17 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
     function waitingForStandby(): Promise<Record<string, unknown>> {
       return until(async () => (await queryPostgres(postgres.url, SYNC_WAIT))[0]);
     }
+  });
+
+  suite('more reads than the store can queue', needsPostgres, () => {
+    test('exports that were turned away are not counted as in progress', async () => {
+      const store = await openPostgres(await makeDatabase(), { poolSize: 1 });
+      const lists = Array.from({ length: 1100 }, () => store.list({ limit: 1 }));
+      const exports = await Promise.allSettled(Array.from({ length: 20 }, () => store.export()));
+      for (const one of exports) assert.equal(one.status, 'rejected');
+      await Promise.allSettled(lists);
+      (await store.export()).close();
+      await store.close();
+    });
   });
 });

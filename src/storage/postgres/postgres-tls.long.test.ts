@@ -5,11 +5,16 @@ import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
-import { needsPostgres, startPostgres, type TestPostgres, UNPRIVILEGED } from '../../../testing/postgres.ts';
+import {
+  needsPostgres,
+  openPostgres,
+  startPostgres,
+  type TestPostgres,
+  UNPRIVILEGED,
+} from '../../../testing/postgres.ts';
 import { makeFolder } from '../../../testing/server.ts';
-import { openPostgresStore } from './store.ts';
 
-suite('a PostgreSQL that takes only TLS', { ...needsPostgres, ...needsOpenssl }, () => {
+suite('a PostgreSQL that accepts only TLS', { ...needsPostgres, ...needsOpenssl }, () => {
   const folder = makeFolder();
   const certificate = join(folder, 'server.crt');
   let postgres: TestPostgres;
@@ -30,7 +35,7 @@ suite('a PostgreSQL that takes only TLS', { ...needsPostgres, ...needsOpenssl },
   });
   after(() => postgres.remove());
 
-  for (const [options, isTaken] of [
+  for (const [options, isAccepted] of [
     ['sslmode=require', true],
     ['sslmode=verify-full&sslrootcert=CERTIFICATE', true],
     ['sslmode=verify-ca&sslrootcert=CERTIFICATE', true],
@@ -39,14 +44,9 @@ suite('a PostgreSQL that takes only TLS', { ...needsPostgres, ...needsOpenssl },
     ['sslmode=verify-full', false],
     ['sslmode=verify-full&sslrootcert=/nowhere.crt', false],
   ] as const) {
-    test(`${options || 'no option'} ${isTaken ? 'is taken' : 'is refused in one line'}`, async () => {
-      const opened = openPostgresStore({
-        url: `${postgres.url}?${options.replace('CERTIFICATE', certificate)}`,
-        poolSize: 2,
-        statementTimeoutMs: 5000,
-        observe: () => {},
-      });
-      if (!isTaken) {
+    test(`${options || 'no option'} ${isAccepted ? 'is accepted' : 'is an error of one line'}`, async () => {
+      const opened = openPostgres(`${postgres.url}?${options.replace('CERTIFICATE', certificate)}`);
+      if (!isAccepted) {
         await assert.rejects(opened, /^UserError: Cannot (reach|use) postgres:\/\/127\.0\.0\.1:\d+\/postgres: \S.*$/);
         return;
       }
