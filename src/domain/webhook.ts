@@ -1,4 +1,4 @@
-// Webhooks: receivers that are told of changes, what became of each delivery, and the store that keeps both.
+// Webhooks, which send changes to receivers, the deliveries of each change, and the store of both.
 
 import { z } from 'zod';
 import type { Change } from './change.ts';
@@ -19,7 +19,7 @@ const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missin
 const Code = z.int().min(100).max(999);
 const Seq = z.number().meta({ type: 'integer', format: 'int64' });
 
-/** What the published description calls "when a plant was added". */
+/** Events of a webhook that names none: the webhook of the published API is sent when a plant was added. */
 export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
 
 export const NewWebhook = z
@@ -54,7 +54,7 @@ const WEBHOOK = {
   position: Seq.meta({ description: 'Changes up to this number are delivered, or are listed as deliveries' }),
 };
 
-/** As it is shown: the secret is not in it. */
+/** A webhook as the API returns it, without its secret. */
 export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook' });
 export type Webhook = z.output<typeof Webhook>;
 
@@ -117,28 +117,28 @@ export const Replay = z
   .meta({ id: 'Replay' });
 export type Replay = z.output<typeof Replay>;
 
-/** All that is kept of a webhook. */
+/** A webhook as the store keeps it. */
 export interface StoredWebhook {
   id: string;
   url: string;
   events: ChangeType[];
   secret: string;
-  /** Signs, too, until then. */
+  /** The replaced secret, which also signs until `untilMs`. */
   oldSecret: { secret: string; untilMs: number } | null;
   createdMs: number;
-  /** Changes up to this one are delivered, or have a delivery of their own. */
+  /** Changes up to this one are delivered, or have a delivery record. */
   position: number;
-  /** Changes up to `to` are sent once more; then it goes on after `resume`. */
+  /** Changes up to `to` are sent again; then delivery resumes after `resume`. */
   replay: { to: number; resume: number } | null;
   failing: { sinceMs: number; reason: string } | null;
   disabledMs: number | null;
-  /** Grows when somebody else than the delivery loop has changed from where on it is to be sent. */
+  /** Grows when a user or another node has changed the position or the state. */
   epoch: number;
-  /** Grows when somebody wants a delivery again. */
+  /** Grows when a user asks for a retry. */
   retries: number;
 }
 
-/** A delivery that is not done. */
+/** A delivery that has neither succeeded nor used up its attempts. */
 export interface OpenDelivery {
   seq: number;
   plantId: bigint;
@@ -146,17 +146,17 @@ export interface OpenDelivery {
   dueMs: number;
 }
 
-/** What has become of a delivery. */
+/** The state of a delivery. */
 export interface DeliveryRecord extends OpenDelivery {
   status: DeliveryStatus;
-  /** Of the last attempt. */
+  /** Time of the last attempt. */
   timeMs: number | null;
   code: number | null;
   answer: string | null;
   error: string | null;
 }
 
-/** How far the deliveries of a webhook have come. */
+/** The progress of a webhook that is saved at once. */
 export interface Progress {
   id: string;
   epoch: number;
@@ -167,59 +167,56 @@ export interface Progress {
 }
 
 export interface DeliveryQuery {
-  /** Only those with a smaller number. */
+  /** Returns only changes with a smaller number. */
   before?: number | undefined;
   limit?: number | undefined;
   status?: DeliveryStatus | undefined;
 }
 
-/** All of these but the first and the third throw `not_found`. */
+/** Methods that take an id throw `not_found`. */
 export interface WebhookStore {
-  /** It is told of what comes after this moment. */
+  /** Adds a webhook, which receives the changes from now on. */
   addWebhook(webhook: Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'>): Promise<StoredWebhook>;
   getWebhook(id: string): Promise<StoredWebhook>;
-  /** Oldest first. */
+  /** Returns all webhooks, oldest first. */
   listWebhooks(): Promise<StoredWebhook[]>;
   removeWebhook(id: string): Promise<void>;
-  /** The old secret stays valid until then. */
+  /** Replaces the secret. The old one also signs until `oldUntilMs`. */
   rotateSecret(id: string, secret: string, oldUntilMs: number): Promise<StoredWebhook>;
-  /** Goes on where it was, or with the oldest change that is still there. */
+  /** Resumes delivery at the saved position, or at the oldest change that was not pruned. */
   enableWebhook(id: string, nowMs: number): Promise<StoredWebhook>;
-  /** What is new comes after the changes that are sent once more. Throws `changes_pruned`, `not_valid` where there is none. */
+  /** Sends a range of changes again before new ones. Throws `changes_pruned`, or `not_valid` if the range is empty. */
   replay(id: string, range: Replay, nowMs: number): Promise<StoredWebhook>;
-  /** Makes it due now, with all attempts before it again. */
+  /** Makes a delivery due now, with its attempts counted from zero. */
   retryDelivery(id: string, seq: number, nowMs: number): Promise<Delivery>;
-  /** Newest first. Of those that were delivered, only the newest are kept. */
+  /** Returns deliveries, newest first. Of the delivered ones the store keeps only the newest. */
   listDeliveries(id: string, query?: DeliveryQuery): Promise<Delivery[]>;
-  /** When the change that has waited longest was made, over all webhooks that are not disabled. */
+  /** Returns the time of the oldest change that an enabled webhook has not delivered. */
   oldestWaitingMs(): Promise<number | undefined>;
 }
 
 export interface Claim {
-  /** Those that this node, and no other, delivers to until the lease ends. */
+  /** Webhooks that only this node delivers to until the lease ends. */
   webhooks: StoredWebhook[];
-  /** So many of them it should give up, for other nodes to claim. */
+  /** Number of webhooks that this node should release for other nodes. */
   surplus: number;
   /** Number of the newest change. */
   lastSeq: number;
 }
 
-/** What the delivery loop needs besides. */
+/** The part of the store that only the delivery loop uses. */
 export interface DeliveryStore {
-  /** Renews the lease of all that this node has, and gives it others that nobody has. */
+  /** Renews the lease of this node's webhooks, and adds webhooks that no node has. */
   claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
-  /** Without ids all, and the node itself. */
+  /** Releases webhooks; without ids all of them, and the node itself. */
   releaseWebhooks(node: string, ids?: string[]): Promise<void>;
-  /** Of each of these webhooks that has any, by ascending number. */
+  /** Returns the open deliveries by webhook, in ascending order. */
   openDeliveries(ids: string[]): Promise<Map<string, OpenDelivery[]>>;
-  /**
-   * Gives the ids of those that are still this node's, enabled, and of the same epoch. Of the others only what was
-   * delivered is recorded.
-   */
+  /** Saves progress. Returns the ids of the webhooks that still belong to this node and epoch; of others it saves only successes. */
   recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
 }
 
-/** A secret that was replaced signs for so long. */
+/** Time for which a replaced secret still signs. */
 export const OLD_SECRET_MS = 24 * 3_600_000;
 
 export function mintWebhookId(): string {

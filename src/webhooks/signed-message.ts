@@ -1,4 +1,4 @@
-// A change as a receiver gets it: the NewPlant, signed by Standard Webhooks 1.0.
+// The message that a receiver gets for a change: the NewPlant, signed according to Standard Webhooks 1.0.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -18,26 +18,22 @@ export function mintWebhookSecret(): string {
   return WEBHOOK_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** The id is the same however often the change is sent to this webhook. */
+/** Returns the message for a change. Its id is the same each time it is sent to this webhook. */
 export function toMessage(webhook: StoredWebhook, { seq, type, plant }: Change, nowMs: number): Message {
-  return signed(webhook, { id: `${messagePrefix(webhook)}_${seq}`, event: type, body: printJson(plant) }, nowMs);
+  return toSigned(webhook, `${messagePrefix(webhook)}_${seq}`, type, printJson(plant), nowMs);
 }
 
-/** Like that of a new plant, but for its event. */
+/** Returns a message like that of a new plant, but with another event. */
 export function toTestMessage(webhook: StoredWebhook, nowMs: number): Message {
   const id = `${messagePrefix(webhook)}_test_${randomBytes(6).toString('hex')}`;
-  return signed(webhook, { id, event: 'webhook.test', body: '{"id":0,"name":"Test","tag":"test"}' }, nowMs);
+  return toSigned(webhook, id, 'webhook.test', '{"id":0,"name":"Test","tag":"test"}', nowMs);
 }
 
 function messagePrefix({ id }: StoredWebhook): string {
   return id.replace(/^whk_/, 'msg_');
 }
 
-function signed(
-  webhook: StoredWebhook,
-  { id, event, body }: { id: string; event: string; body: string },
-  nowMs: number,
-): Message {
+function toSigned(webhook: StoredWebhook, id: string, event: string, body: string, nowMs: number): Message {
   const timestamp = Math.floor(nowMs / 1000);
   const signatures = secretsOf(webhook, nowMs).map((secret) => sign(secret, `${id}.${timestamp}.${body}`));
   return {

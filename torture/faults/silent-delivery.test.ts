@@ -42,9 +42,9 @@ fault({
     },
     'one that reports a bug with every try, and tries at once': {
       changes: [
-        ['src/observability/bug-report.ts', 'reportedMs.has(words) || ', ''],
+        ['src/observability/bug-report.ts', 'reportedMs.has(message) || ', ''],
         ['src/observability/bug-report.ts', 'const MAX_REPORTED = 10', 'const MAX_REPORTED = 1e9'],
-        ['src/observability/bug-report.ts', 'reportedMs.set(words, nowMs);', ''],
+        ['src/observability/bug-report.ts', 'reportedMs.set(message, nowMs);', ''],
         ['src/webhooks/webhook-delivery.ts', 'const AFTER_BUG_MS = 1000', 'const AFTER_BUG_MS = 0'],
       ],
       caught: /lines of the log within/,
