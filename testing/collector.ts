@@ -2,7 +2,7 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { after } from 'node:test';
+import { atEnd } from './server.ts';
 
 export interface Span {
   name: string;
@@ -32,11 +32,6 @@ export interface Collector {
   hang(): void;
 }
 
-const cleanUps: (() => void)[] = [];
-after(() => {
-  for (const cleanUp of cleanUps) cleanUp();
-});
-
 export async function startCollector(port = 0): Promise<Collector> {
   const spans: Span[] = [];
   const bodies: Buffer[] = [];
@@ -52,7 +47,7 @@ export async function startCollector(port = 0): Promise<Collector> {
   });
   server.listen(port, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  cleanUps.push(() => {
+  atEnd(() => {
     server.close();
     server.closeAllConnections();
   });

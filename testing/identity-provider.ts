@@ -1,9 +1,9 @@
 // An identity provider on a real socket: its metadata, its keys, and tokens that it signs.
 
 import { createServer, type ServerResponse } from 'node:http';
-import { after } from 'node:test';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 import { freePort } from './free-port.ts';
+import { atEnd } from './server.ts';
 
 export const AUDIENCE = 'plants';
 
@@ -27,11 +27,6 @@ export interface IdentityProvider {
   /** On the same port. */
   open(): Promise<void>;
 }
-
-const cleanUps: (() => void)[] = [];
-after(() => {
-  for (const cleanUp of cleanUps) cleanUp();
-});
 
 /** `metadataPath` is where it tells of itself. */
 export async function startIdentityProvider(
@@ -57,7 +52,7 @@ export async function startIdentityProvider(
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  cleanUps.push(() => void close());
+  atEnd(close);
   const provider: IdentityProvider = {
     issuer: `http://127.0.0.1:${port}${issuerPath}`,
     jwksUrl: `http://127.0.0.1:${port}/keys`,

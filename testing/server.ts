@@ -1,6 +1,6 @@
 // Starts the real process on a real file and a free port, with a token to use it.
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,23 +9,24 @@ import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
 import { after } from 'node:test';
 import { SCOPES } from '../src/domain/names.ts';
+import { findCommand } from './find-command.ts';
 import { addToken, besideServer, FLAGS, LAUNCHER } from './launch.ts';
 import { type Call, callerOf } from './request.ts';
 
 export { addToken, besideServer, LAUNCHER };
 
-/** For tests that cannot do without a command of the machine. */
+/** Skips tests that need commands which this machine does not have. */
 export function needs(...commands: string[]): { skip?: string } {
-  const missing = commands.find((command) => spawnSync(command, ['--version']).status !== 0);
+  const missing = commands.find((command) => findCommand(command) === undefined);
   return missing === undefined ? {} : { skip: `SKIPPED: ${missing} is missing` };
 }
 
-/** For tests that paste what we tell people to paste. */
+/** Skips tests that run commands of the docs. */
 export const needsCurl = needs('curl');
 
-/** For tests on a terminal, which `script` makes. */
+/** Skips tests on a terminal, which `script` makes. */
 export const needsTerminal =
-  process.platform === 'linux' && spawnSync('script', ['--version']).status === 0
+  process.platform === 'linux' && findCommand('script') !== undefined
     ? {}
     : { skip: 'SKIPPED: needs the command script of util-linux' };
 
@@ -59,7 +60,7 @@ export interface ServerOptions {
   token?: { secret: string; id: string };
 }
 
-/** Also after a failed test, and when the run is ended: a server that goes on would keep the run from ending. */
+/** What to do at the end, also after a failed test or a signal: a server that still runs would keep the run from ending. */
 const cleanUps: (() => void | Promise<void>)[] = [];
 after(cleanUpAll);
 for (const signal of ['SIGINT', 'SIGTERM']) {
@@ -73,7 +74,7 @@ async function cleanUpAll(): Promise<void> {
   for (const cleanUp of cleanUps) await cleanUp();
 }
 
-/** Runs at the end of the file, before everything that was registered earlier. */
+/** Registers what runs at the end of the process, before everything that was registered earlier. */
 export function atEnd(cleanUp: () => void | Promise<void>): void {
   cleanUps.unshift(cleanUp);
 }

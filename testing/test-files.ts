@@ -6,7 +6,7 @@ import { join } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const QUICK_TESTS = '{src,test,testing,console}/**/*.test.ts';
 const LONG_TESTS = ['{src,test,testing,console}/**/*.long.test.ts', 'torture/**/*.test.ts'];
-const USES_BROWSER = /\/browser\.ts'/;
+const USES_BROWSER = /\/shared-browser\.ts'/;
 /** Modules with which a test starts a server, a database or a command. */
 const STARTS_SOMETHING = /'\.[./]*\/(?:testing\/)?(?:command-line|pgbouncer|postgres|server|service)\.ts'/;
 

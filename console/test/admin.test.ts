@@ -6,10 +6,11 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { makeFolder } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
 import { openView, openWindow, requireAccessible, requireAccessibleViews, signIn, type Window } from './window.ts';
 

@@ -7,9 +7,10 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { makeFolder } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { openWindow, requireAccessible, requireAccessibleViews, signIn, startOver, type Window } from './window.ts';
 
 /** Three pieces of a file that is sent in pieces. */

@@ -5,8 +5,9 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { BUSY, hold, openWindow, sentBy, shown, startOver, type Window } from './window.ts';
 
 /** Longer than the console takes a row, or a message, for one that has just moved. */

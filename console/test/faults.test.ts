@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Locator, Page, Request } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { besideServer, makeFolder } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually, until } from '../../testing/until.ts';
 import { BUSY, hold, openWindow, sentBy, shown, signIn, startOver, type Window } from './window.ts';
 

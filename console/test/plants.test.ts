@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
 import { openWindow, requireAccessible, shown, signIn, type Window } from './window.ts';
 

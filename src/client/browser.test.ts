@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'vite';
-import { needsBrowser, sharedBrowser } from '../../testing/browser.ts';
+import { needsBrowser } from '../../testing/browser.ts';
 import { startServer } from '../../testing/server.ts';
+import { sharedBrowser } from '../../testing/shared-browser.ts';
 
 const ENTRY = join(import.meta.dirname, 'client.ts');
 

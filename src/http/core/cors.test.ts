@@ -4,10 +4,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, suite, test } from 'node:test';
-import { needsBrowser, sharedBrowser } from '../../../testing/browser.ts';
+import { needsBrowser } from '../../../testing/browser.ts';
 import { type Answer, send } from '../../../testing/request.ts';
 import { query } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
+import { sharedBrowser } from '../../../testing/shared-browser.ts';
 
 const SHOP = 'https://shop.example.com';
 const EXPOSED = /^Link, ETag, Location, RateLimit, RateLimit-Policy\b/;
