@@ -8,7 +8,7 @@ const RETRY_AFTER_S = 5;
 export type TakeShare = (tokenId: string) => () => void;
 
 /** `what` is what there are slots for, such as "exports". */
-export function createShares(slots: number, what: string): TakeShare {
+export function createFairShare(slots: number, what: string): TakeShare {
   const most = slots / 4;
   const used = new Map<string, number>();
 

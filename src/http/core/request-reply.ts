@@ -64,6 +64,13 @@ export class HttpReply {
     return this.header('vary', others === undefined ? name : `${others}, ${name}`);
   }
 
+  /** Names the next page in the header `Link` (RFC 8288). Parameters that are undefined are left out. */
+  nextPage(path: string, parameters: Record<string, string | number | undefined>): this {
+    const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
+    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+    return this.header('link', `<${path}?${query}>; rel="next"`);
+  }
+
   /** Turns the reply into another one: headers about the request stay, the type of the body does not. */
   restart(status: number, headers: Record<string, string>): this {
     delete this.headers['content-type'];

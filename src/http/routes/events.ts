@@ -13,7 +13,8 @@ import type { Timeouts } from '../core/timeouts.ts';
 const EVENT_STREAM = 'text/event-stream';
 
 export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAliveMs }: Timeouts): Route[] {
-  const printEvent = createEventPrinter();
+  /** Events as they are printed, once for all streams that show the same change. */
+  const printed = new WeakMap<Change, string>();
 
   return [
     route({
@@ -40,49 +41,32 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
         const closed = new AbortController();
         const signal = AbortSignal.any([stopping, ended, closed.signal]);
-        const stream = toEventStream(log.follow({ after: known, signal }), {
-          signal,
-          keepAliveMs: eventKeepAliveMs,
-          printEvent,
-        });
+        const stream = toEventStream(log.follow({ after: known, signal }), signal);
         return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
       },
     }),
   ];
-}
 
-interface StreamOptions {
-  signal: AbortSignal;
-  keepAliveMs: number;
-  printEvent(change: Change): string;
-}
-
-async function* toEventStream(
-  changes: AsyncIterable<Change>,
-  { signal, keepAliveMs, printEvent }: StreamOptions,
-): AsyncGenerator<string> {
-  yield ': changes of Plant Store\n\n';
-  const iterator = changes[Symbol.asyncIterator]();
-  let next = iterator.next();
-  while (!signal.aborted) {
-    const result = await withDeadline(next, keepAliveMs, () => 'late' as const);
-    if (result === 'late') {
-      yield ': still here\n\n';
-      continue;
+  async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSignal): AsyncGenerator<string> {
+    yield ': changes of Plant Store\n\n';
+    const iterator = changes[Symbol.asyncIterator]();
+    let next = iterator.next();
+    while (!signal.aborted) {
+      const result = await withDeadline(next, eventKeepAliveMs, () => 'late' as const);
+      if (result === 'late') {
+        yield ': still here\n\n';
+        continue;
+      }
+      if (result.done) return;
+      next = iterator.next();
+      next.catch(() => {}); // thrown when it is awaited, after the reader has received this one
+      yield toEvent(result.value);
     }
-    if (result.done) return;
-    next = iterator.next();
-    next.catch(() => {}); // thrown when it is awaited, after the reader has received this one
-    yield printEvent(result.value);
   }
-}
 
-/** Prints a change once for all streams that show it. */
-function createEventPrinter(): (change: Change) => string {
-  const printed = new WeakMap<Change, string>();
-  return (change) => {
+  function toEvent(change: Change): string {
     const event = printed.get(change) ?? `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
     printed.set(change, event);
     return event;
-  };
+  }
 }

@@ -7,7 +7,7 @@ import type { Format } from '../../domain/names.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
-import { createShares } from '../access/fair-share.ts';
+import { createFairShare } from '../access/fair-share.ts';
 import { preferredType } from '../core/accept.ts';
 import { ErrorBody } from '../core/error-response.ts';
 import { etagOf } from '../core/etag.ts';
@@ -40,8 +40,8 @@ const ImportReport = z
 
 export function importExportRoutes(store: PlantStore, stopping: AbortSignal, timeouts: Timeouts): Route[] {
   let imports = 0;
-  const takeImport = createShares(MAX_IMPORTS, 'imports');
-  const takeExport = createShares(MAX_EXPORTS, 'exports');
+  const takeImport = createFairShare(MAX_IMPORTS, 'imports');
+  const takeExport = createFairShare(MAX_EXPORTS, 'exports');
 
   return [
     route({
@@ -107,8 +107,7 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
           throw error;
         });
         noteExport(request.raw);
-        reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`);
-        reply.vary('accept');
+        reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`).vary('accept');
         const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', () => {
           endShare();
           close();

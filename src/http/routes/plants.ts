@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { type ListQuery, NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
+import { NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
@@ -59,7 +59,8 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       },
       async handle({ parameters, reply }) {
         const { records, next } = await store.list(parameters);
-        if (next !== undefined) reply.header('link', `<${basePath}/plants?${toQuery(parameters, next)}>; rel="next"`);
+        const { limit, tag, q } = parameters;
+        if (next !== undefined) reply.nextPage(`${basePath}/plants`, { limit, tag, q, cursor: next });
         return records;
       },
     }),
@@ -135,13 +136,4 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
       },
     }),
   ];
-}
-
-function toQuery({ limit, tag, q }: ListQuery, next: string): string {
-  const query = new URLSearchParams();
-  if (limit !== undefined) query.set('limit', String(limit));
-  if (tag !== undefined) query.set('tag', tag);
-  if (q !== undefined) query.set('q', q);
-  query.set('cursor', next);
-  return query.toString();
 }

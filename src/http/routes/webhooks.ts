@@ -6,7 +6,6 @@ import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
   Delivery,
-  type DeliveryQuery,
   describeWebhook,
   mintWebhookId,
   NewWebhook,
@@ -181,13 +180,12 @@ export function webhookRoutes(
       },
       errors: ['not_found'],
       async handle({ parameters: { id, ...query }, token, reply }) {
-        const { limit = DEFAULT_LIMIT } = query;
+        const { limit = DEFAULT_LIMIT, status } = query;
         const found = await store.listDeliveries(id, { ...query, limit: limit + 1 });
         const page = found.slice(0, limit);
         const last = page.at(-1);
         if (last && found.length > limit) {
-          const next = `${basePath}/webhooks/${id}/deliveries?${toQuery(query, last.seq)}`;
-          reply.header('link', `<${next}>; rel="next"`);
+          reply.nextPage(`${basePath}/webhooks/${id}/deliveries`, { limit: query.limit, status, before: last.seq });
         }
         return token.scopes.includes('plants:read') ? page : page.map(({ answer: _, ...delivery }) => delivery);
       },
@@ -228,12 +226,4 @@ export function webhookRoutes(
       },
     }),
   ];
-}
-
-function toQuery({ limit, status }: DeliveryQuery, before: number): string {
-  const query = new URLSearchParams();
-  if (limit !== undefined) query.set('limit', String(limit));
-  if (status !== undefined) query.set('status', status);
-  query.set('before', String(before));
-  return query.toString();
 }
