@@ -3,11 +3,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { freePort } from '../../../testing/free-port.ts';
+import { startPgBouncer } from '../../../testing/pgbouncer.ts';
 import { makeDatabase, needsPostgres, openPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { startProxy } from '../../../testing/proxy.ts';
+import { needs } from '../../../testing/server.ts';
+import { walk } from '../../../testing/store-cases.ts';
 import { eventually, until } from '../../../testing/until.ts';
 
 const BY = { tokenId: 'tok_1' };
+const needsPooler = needsPostgres.skip ? needsPostgres : needs('pgbouncer');
 
 suite('connections to PostgreSQL', needsPostgres, () => {
   test('a server that cannot be reached is an error of one line', async () => {
@@ -42,6 +46,23 @@ suite('connections to PostgreSQL', needsPostgres, () => {
     proxy.isMuted = false;
     assert.equal((await eventually(() => store.create({ id: 2n, name: 'Ficus' }, BY))).replayed, true);
   });
+});
+
+test('a pooler in transaction mode may stand in between', needsPooler, async () => {
+  const pooler = await startPgBouncer(await makeDatabase());
+  const stores = [await openPostgres(pooler.url), await openPostgres(pooler.url)] as const;
+  const ids = Array.from({ length: 20 }, (_, n) => BigInt(n));
+  await Promise.all(ids.map((id) => stores[Number(id % 2n)]?.create({ id, name: `Ficus ${id}`, tag: 't' }, BY)));
+  for (const store of stores) {
+    const [found, { plants }] = await Promise.all([walk(store, { q: 'ficus', tag: 't' }), store.export()]);
+    for (const all of [found, await Array.fromAsync(plants)])
+      assert.deepEqual(
+        all.map(({ id }) => id),
+        ids,
+      );
+    await store.close();
+  }
+  await pooler.stop();
 });
 
 suite('the nodes of a database', needsPostgres, () => {

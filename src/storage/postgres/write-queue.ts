@@ -28,10 +28,8 @@ export interface BatchLimits {
   chars: number;
 }
 
-interface Lane {
-  id: bigint;
-  writes: QueuedWrite[];
-}
+/** All writes to one id that wait. */
+type Lane = Omit<WriteGroup, 'release'>;
 
 export class WriteQueue {
   /** Every id that has writes which wait or are in a transaction. */
