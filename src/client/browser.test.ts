@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { build } from 'vite';
 import { needsBrowser } from '../../testing/browser.ts';
-import { startServer } from '../../testing/server.ts';
+import { startTestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 
 const ENTRY = join(import.meta.dirname, 'client.ts');
 
 test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const script = await bundle();
-  const server = await startServer();
+  const server = await startTestService();
   const page = await (await sharedBrowser()).newPage();
   try {
     await page.goto(`${server.url}/healthz`);

@@ -2,19 +2,19 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startReceiver } from '../../testing/receiver.ts';
-import { addToken, startServer, type TestServer } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+import { until } from '../../testing/until.ts';
 import { SCOPES } from '../domain/names.ts';
 import { createClient, type ErrorCode, type PlantStoreClient, PlantStoreError } from './client.ts';
 
 const LARGE = 9223372036854775807n;
 
-let server: TestServer;
+let server: TestService;
 let client: PlantStoreClient;
 before(async () => {
-  server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
-  const { secret } = await addToken(server.databaseUrl, { scopes: [...SCOPES] });
+  server = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
+  const { secret } = await server.addToken({ scopes: [...SCOPES] });
   client = createClient({ url: server.url, token: secret });
 });
 after(() => server.stop());
@@ -56,7 +56,7 @@ test('webhooks are made, listed, read, tested, renewed and removed, and deliveri
   const { seq } = await client.create({ id: LARGE, name: 'x' });
   await client.delete(LARGE);
   const seqs = [seq + 1, seq];
-  while ((await webhooks.deliveries(id, { status: 'delivered' })).length < 2) await sleep(20);
+  await until(async () => (await webhooks.deliveries(id, { status: 'delivered' })).length === 2);
   const page = await webhooks.deliveries(id);
   assert.deepEqual(
     page.map((delivery) => delivery.seq),

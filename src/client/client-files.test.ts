@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { send } from '../../testing/request.ts';
-import { startServer, type TestServer } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { ERROR_NUMBERS } from '../domain/errors.ts';
 import { type ClientOptions, createClient, type FileType, type ImportProgress, PlantStoreError } from './client.ts';
 
@@ -11,14 +11,14 @@ const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 
 /** Of two stores with the same in them, one gets files as a whole and the other in pieces. */
-let whole: TestServer;
-let inPieces: TestServer;
+let whole: TestService;
+let inPieces: TestService;
 before(async () => {
-  [whole, inPieces] = await Promise.all([startServer(), startServer()]);
+  [whole, inPieces] = await Promise.all([startTestService(), startTestService()]);
 });
 after(() => Promise.all([whole.stop(), inPieces.stop()]));
 
-function clientOf(server: TestServer, options: Partial<ClientOptions> = {}) {
+function clientOf(server: TestService, options: Partial<ClientOptions> = {}) {
   return createClient({ url: server.url, token: server.secret, ...options });
 }
 
@@ -112,7 +112,7 @@ test('importFile() sends a piece again whose answer was lost, and stops at a sig
 });
 
 test('exportFile() gives the bytes of the export, which can be imported as they are', async () => {
-  const empty = await startServer();
+  const empty = await startTestService();
   assert.equal(await exported(empty, NDJSON), '');
   assert.equal(await exported(empty, CSV), 'id,name,tag\n');
   await clientOf(empty).import([{ id: 9223372036854775807n, name: 'é,"\n', tag: '' }]);
@@ -160,7 +160,7 @@ function answering(answer: () => Response) {
   return createClient({ url: 'http://127.0.0.1', token: 't', retries: 0, fetch: async () => answer() });
 }
 
-async function exported(server: TestServer, type: FileType): Promise<string> {
+async function exported(server: TestService, type: FileType): Promise<string> {
   return new Response(await clientOf(server).exportFile({ type })).text();
 }
 

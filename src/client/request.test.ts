@@ -1,0 +1,186 @@
+// Requests of the client against servers and networks that fail.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  answer,
+  begin,
+  drop,
+  type Handle,
+  hang,
+  quickClient,
+  RECORD,
+  rejects,
+  serveInTurn,
+} from '../../testing/scripted-server.ts';
+import { until } from '../../testing/until.ts';
+import type { ErrorCode, ErrorDetail } from '../domain/errors.ts';
+import { createClient, type PlantStoreClient } from './client.ts';
+
+test('A read is sent again after a connection that was dropped, an overload and a proxy without its service', async () => {
+  const faults = [
+    drop,
+    answer(502, '<h1>Bad Gateway</h1>'),
+    answer(429),
+    answer(408),
+    answer(504),
+    answer(200, RECORD),
+  ];
+  const { url, requests } = await serveInTurn(faults);
+  const sleeps: number[] = [];
+  assert.equal((await quickClient(url, {}, sleeps).get(5n)).record.name, 'x');
+  assert.equal(requests.length, 6);
+  assert.deepEqual(sleeps, [100, 200, 400, 800, 1600]);
+});
+
+test('What is over the rate has done nothing: also a change is sent again, after the time that was asked for', async () => {
+  const over = answer(429, '{"error":42900,"message":"Later"}', { 'retry-after': '2' });
+  const { url, requests } = await serveInTurn([over, answer(204), over]);
+  const sleeps: number[] = [];
+  await quickClient(url, {}, sleeps).delete(5n);
+  assert.deepEqual([requests.length, sleeps], [2, [2100]]);
+  await rejects(quickClient(url, { retries: 0 }).delete(5n), { code: 'over_rate' });
+});
+
+test('Retry-After is the least that is waited, in seconds or to a date', async () => {
+  const date = 'Thu, 01 Jan 2026 00:00:07 GMT';
+  const { url } = await serveInTurn([
+    answer(503, '', { 'retry-after': '3' }),
+    answer(503, '', { 'retry-after': date }),
+    answer(503, '', { 'retry-after': 'Thu, 01 Jan 1970 00:00:00 GMT' }),
+    answer(503, '', { 'retry-after': 'soon' }),
+    answer(200, RECORD),
+  ]);
+  const sleeps: number[] = [];
+  await quickClient(url, { clock: () => Date.parse(date) - 7000 }, sleeps).get(5n);
+  assert.deepEqual(sleeps, [3100, 7200, 400, 800]);
+});
+
+test('After the last retry the last failure is thrown', async () => {
+  const overloaded = await serveInTurn([answer(503, '{"error":50300,"message":"Too much"}')]);
+  const sleeps: number[] = [];
+  await rejects(quickClient(overloaded.url, { retries: 9 }, sleeps).get(5n), {
+    code: 'unavailable',
+    message: 'Too much',
+  });
+  assert.equal(overloaded.requests.length, 10);
+  assert.deepEqual(sleeps.slice(-3), [6400, 10_000, 10_000]);
+
+  const dropping = await serveInTurn([drop]);
+  const error = await rejects(quickClient(dropping.url).create({ id: 5n, name: 'x' }), { code: 'unavailable' });
+  assert.ok(error.cause instanceof TypeError);
+  assert.equal(dropping.requests.length, 6);
+});
+
+test('put(), patch() and delete() are sent once only', async () => {
+  for (const fault of [drop, answer(503)]) {
+    const { url, requests } = await serveInTurn([fault]);
+    const quick = quickClient(url);
+    await rejects(quick.put(5n, { name: 'x' }), { code: 'unavailable' });
+    await rejects(quick.patch(5n, { name: 'x' }), { code: 'unavailable' });
+    await rejects(quick.delete(5n), { code: 'unavailable' });
+    assert.deepEqual(
+      requests.map(({ method }) => method),
+      ['PUT', 'PATCH', 'DELETE'],
+    );
+  }
+});
+
+test('What makes or changes a token or a webhook is sent once only, but again after it was over the rate', async () => {
+  const calls: ((quick: PlantStoreClient) => Promise<unknown>)[] = [
+    ({ tokens }) => tokens.create({ name: 'x' }),
+    ({ tokens }) => tokens.rotate('tok_1', { grace: '0' }),
+    ({ tokens }) => tokens.revoke('tok_1'),
+    ({ webhooks }) => webhooks.create({ url: 'https://example.com' }),
+    ({ webhooks }) => webhooks.delete('whk_1'),
+    ({ webhooks }) => webhooks.rotate('whk_1'),
+    ({ webhooks }) => webhooks.enable('whk_1'),
+    ({ webhooks }) => webhooks.test('whk_1'),
+    ({ webhooks }) => webhooks.retry('whk_1', 5),
+    ({ webhooks }) => webhooks.replay('whk_1', { from: 5 }),
+  ];
+  for (const fault of [drop, answer(503)]) {
+    const { url, requests } = await serveInTurn([fault]);
+    for (const call of calls) await rejects(call(quickClient(url)), { code: 'unavailable' });
+    assert.equal(requests.length, calls.length);
+  }
+  const over = answer(429, '{"error":42900,"message":"Later"}');
+  const { url, requests } = await serveInTurn(calls.flatMap(() => [over, answer(200, '{"plant":1}')]));
+  for (const call of calls) await call(quickClient(url));
+  assert.equal(requests.length, 2 * calls.length);
+});
+
+test('An answer that does not come, or does not end, is given up after the time-out of each try', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const passTime = () => t.mock.timers.tick(1000);
+  const { url, requests } = await serveInTurn([passTime, begin(RECORD.slice(0, 20), passTime), passTime]);
+  const timeoutMs = 1000;
+  const error = await rejects(quickClient(url, { timeoutMs, retries: 1 }).get(5n), { code: 'unavailable' });
+  assert.equal((error.cause as Error).name, 'TimeoutError');
+  assert.equal(requests.length, 2);
+  // Not once(), which rejects where the system resets the connection instead of closing it.
+  for (const { socket } of requests) socket.destroyed || (await new Promise((resolve) => socket.on('close', resolve)));
+  await rejects(quickClient(url, { retries: 0 }).get(5n, { timeoutMs: 40 }), {
+    code: 'unavailable',
+    message: 'No answer from the plant store: nothing came within 40 ms',
+  });
+});
+
+test('A signal ends a call at once with its reason: under way, between two tries, and before it', async () => {
+  const { url, requests } = await serveInTurn([hang, answer(503, '', { 'retry-after': '60' })]);
+  let answers = 0;
+  const patient = createClient({
+    url,
+    token: 't',
+    async fetch(...sent) {
+      const response = await fetch(...sent);
+      answers++;
+      return response;
+    },
+  });
+  for (const [calls, answered] of [
+    [1, 0],
+    [2, 1],
+    [2, 1],
+  ] as const) {
+    const abort = new AbortController();
+    if (calls === requests.length) abort.abort('enough');
+    const got = assert.rejects(patient.get(5n, { signal: abort.signal }), (reason) => reason === 'enough');
+    await until(() => requests.length === calls && answers === answered);
+    abort.abort('enough');
+    await got;
+    assert.equal(requests.length, calls);
+  }
+});
+
+test("An answer that is not the service's is an error, and not asked for again", async () => {
+  const verdicts: [fault: Handle, code: ErrorCode, detail?: ErrorDetail][] = [
+    [answer(404, '<h1>Not Found</h1>'), 'no_such_path'],
+    [answer(401, ''), 'no_credentials'],
+    [answer(418, '{"error":"teapot"}'), 'malformed_request'],
+    [answer(405, 'null', { allow: 'GET' }), 'no_such_method', { allow: 'GET' }],
+    [
+      answer(415, '', { accept: 'text/csv', 'accept-encoding': 'identity' }),
+      'media_type',
+      { accept: 'text/csv', acceptEncoding: 'identity' },
+    ],
+    [answer(400, '{"error":40077,"message":"of a newer version"}'), 'malformed_request'],
+    [answer(500, '<h1>Oops</h1>'), 'unavailable'],
+    [answer(500, '{"error":50000,"message":"Oops"}'), 'bug'],
+    [answer(200, '<h1>Welcome</h1>'), 'unavailable'],
+    [answer(200, 'null'), 'unavailable'],
+    [answer(200, RECORD, { etag: '"of-another-kind"' }), 'unavailable'],
+  ];
+  for (const [fault, code, detail = {}] of verdicts) {
+    const { url, requests } = await serveInTurn([fault]);
+    await rejects(quickClient(url).get(5n), { code, detail });
+    assert.equal(requests.length, 1);
+  }
+});
+
+test('A redirect is not followed: the token stays where it belongs', async () => {
+  const other = await serveInTurn([answer(200, RECORD)]);
+  const { url } = await serveInTurn([answer(307, '', { location: other.url })]);
+  await rejects(quickClient(url).get(5n), { code: 'unavailable' });
+  assert.equal(other.requests.length, 0);
+});
