@@ -8,7 +8,7 @@ import type { Observe } from '../observability/service-events.ts';
 const REFRESH_MS = 5 * 60_000;
 /** However many tokens with unknown keys come. */
 const ASKED: Rate = { count: 10, periodMs: 60_000 };
-/** For all that it takes. Who has a token with an unknown key waits for it. */
+/** Time for one reading of the keys. A request with an unknown key waits for it. */
 const TIMEOUT_MS = 3_000;
 /** After a failure nobody waits for so long. */
 const PAUSE_MS = 1_000;
@@ -29,11 +29,14 @@ export interface JwksClientOptions {
   jwksUrl: string | undefined;
   observe: Observe;
   fetch?: typeof globalThis.fetch;
+  /** Monotonic clock. */
   now?: () => number;
+  timeoutMs?: number;
 }
 
 export function createJwksClient(options: JwksClientOptions): JwksClient {
-  const { issuer, jwksUrl, observe, fetch = globalThis.fetch, now = () => performance.now() } = options;
+  const { issuer, jwksUrl, observe, timeoutMs = TIMEOUT_MS } = options;
+  const { fetch = globalThis.fetch, now = () => performance.now() } = options;
   const buckets = createTokenBuckets(1);
   let known: Keys | undefined;
   let underWay: Promise<void> | undefined;
@@ -61,7 +64,7 @@ export function createJwksClient(options: JwksClientOptions): JwksClient {
   }
 
   async function readKeys(): Promise<void> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.timeout(timeoutMs);
     try {
       const url = jwksUrl ?? (await discover(signal));
       const jwks = (await readJson(url, signal)) as JSONWebKeySet;

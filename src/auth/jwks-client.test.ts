@@ -1,0 +1,125 @@
+// Keys of an identity provider, which is a real server.
+
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test } from 'node:test';
+import {
+  AUDIENCE,
+  type IdentityProvider,
+  makeKey,
+  sign,
+  startIdentityProvider,
+} from '../../testing/identity-provider.ts';
+import { callerOf } from '../../testing/request.ts';
+import { startTestService } from '../../testing/service.ts';
+import type { ServiceEvent } from '../observability/service-events.ts';
+import { createJwksClient } from './jwks-client.ts';
+import { createJwtVerifier } from './jwt-verifier.ts';
+
+function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string) {
+  const events: ServiceEvent[] = [];
+  const clock = { nowMs: 0 };
+  const observe = (event: ServiceEvent) => void events.push(event);
+  const jwksClient = createJwksClient({ issuer, jwksUrl, observe, now: () => clock.nowMs, timeoutMs: 1000 });
+  const verify = createJwtVerifier({ issuer, audience: [AUDIENCE], rate: null }, jwksClient);
+  return { verify, clock, events };
+}
+
+test('are found through the metadata of OpenID Connect, of RFC 8414, or by JWKS_URL', async () => {
+  const key = await makeKey('a');
+  for (const [metadataPath, issuerPath, isGiven] of [
+    ['/realm/.well-known/openid-configuration', '/realm', false],
+    ['/.well-known/oauth-authorization-server/realm', '/realm', false],
+    ['/nowhere', '', true],
+  ] as const) {
+    const provider = await startIdentityProvider(metadataPath, issuerPath);
+    provider.publish(key);
+    const { verify } = start(provider, isGiven ? provider.jwksUrl : undefined);
+    assert.equal((await verify(await sign(provider.issuer, key))).name, 'alice', metadataPath);
+    await provider.close();
+  }
+});
+
+test('may change: new ones work at once, and those without a name are tried', async () => {
+  const [first, second] = [await makeKey('first'), await makeKey('second')];
+  const [nameless, other] = [await makeKey(undefined), await makeKey(undefined)];
+  const provider = await startIdentityProvider();
+  const { issuer } = provider;
+  provider.publish(first);
+  const { verify } = start(provider);
+  await verify(await sign(issuer, first));
+  provider.publish(first, second);
+  await verify(await sign(issuer, second));
+  provider.publish(nameless, other);
+  for (const key of [other, nameless]) await verify(await sign(issuer, key));
+  const gone = await sign(issuer, first, { jti: 'not remembered' });
+  await assert.rejects(verify(gone), { reason: 'no_key' });
+});
+
+test('out of reach: known ones go on working, unknown ones are refused, and it recovers by itself', async () => {
+  const [known, unknown, late] = [await makeKey('known'), await makeKey('unknown'), await makeKey('late')];
+  const provider = await startIdentityProvider();
+  const { issuer } = provider;
+  provider.publish(known);
+  const { verify, clock, events } = start(provider);
+  await verify(await sign(issuer, known));
+  await provider.close();
+  await verify(await sign(issuer, known, { sub: 'bob' }));
+  await assert.rejects(verify(await sign(issuer, unknown)), { reason: 'no_key' });
+  assert.match(JSON.stringify(events), /^\[{"kind":"keys_failing","reason":"[^"]*ECONNREFUSED/);
+  await provider.open();
+  provider.publish(known, unknown);
+  clock.nowMs += 999;
+  await assert.rejects(verify(await sign(issuer, unknown)), { reason: 'no_key' }, 'nobody waits for a second');
+  clock.nowMs += 1;
+  await verify(await sign(issuer, unknown));
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['keys_failing', 'keys_recovered'],
+  );
+
+  for (const answer of [
+    (response: ServerResponse) => response.writeHead(500).end(),
+    (response: ServerResponse) => response.end('not JSON'),
+    (response: ServerResponse) => response.end('{"keys":5}'),
+    (response: ServerResponse) => response.end(Buffer.alloc(2 * 1024 * 1024, ' ')),
+    (response: ServerResponse) => void response, // which never ends
+    (response: ServerResponse) => response.writeHead(302, { location: provider.jwksUrl }).end(),
+  ]) {
+    provider.answer(answer);
+    clock.nowMs += 60_000;
+    await assert.rejects(verify(await sign(issuer, late)), { reason: 'no_key' });
+    await verify(await sign(issuer, known, { jti: String(Math.random()) }));
+  }
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['keys_failing', 'keys_recovered', 'keys_failing'],
+  );
+});
+
+test('that were never there are asked for now and then only, and of another issuer are not believed', async () => {
+  const key = await makeKey('a');
+  const provider = await startIdentityProvider();
+  provider.publish(key);
+  const issuer = `${provider.issuer}/`;
+  const { verify, events } = start({ issuer });
+  await assert.rejects(verify(await sign(issuer, key)), { reason: 'no_key' });
+  assert.match(JSON.stringify(events), /its metadata is that of the issuer/);
+  const { clock, verify: verifyLater } = start({ issuer });
+  const askedBefore = provider.asked.length;
+  for (let n = 0; n < 60; n++) {
+    clock.nowMs += n < 30 ? 1000 : 0;
+    await assert.rejects(verifyLater(await sign(issuer, key, { jti: `${n}` })), { reason: 'no_key' });
+  }
+  const asked = provider.asked.length - askedBefore;
+  assert.ok(asked > 0 && asked <= 2 * (10 + 5), `asked ${asked} times`);
+});
+
+test('that were never there keep nobody else out', async () => {
+  const provider = await startIdentityProvider('/nowhere');
+  const service = await startTestService({ env: { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: AUDIENCE } });
+  const key = await makeKey('a');
+  assert.equal((await callerOf(service, await sign(provider.issuer, key))('GET', '/plants')).status, 401);
+  assert.equal((await callerOf(service, service.secret)('GET', '/plants')).status, 200);
+  assert.ok(!service.events.some(({ kind }) => kind === 'bug'));
+});
