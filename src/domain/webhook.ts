@@ -1,7 +1,6 @@
 // Webhooks, which send changes to receivers, the deliveries of each change, and the store of both.
 
 import { z } from 'zod';
-import type { Change } from './change.ts';
 import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES, type ChangeType, DELIVERY_STATUSES, type DeliveryStatus, WEBHOOK_STATUSES } from './names.ts';
 import { Time } from './time.ts';
@@ -237,10 +236,6 @@ export function describeWebhook(webhook: StoredWebhook, nowMs: number): Webhook 
     ...(oldSecret && nowMs < oldSecret.untilMs && { rotating: new Date(oldSecret.untilMs).toISOString() }),
     position,
   };
-}
-
-export function isWanted({ events }: StoredWebhook, { type }: Change): boolean {
-  return events.includes(type);
 }
 
 export function noSuchChange(from: number): PlantStoreError {

@@ -44,7 +44,6 @@ export interface DeliveryOptions {
 
 export class DeliveryLoop {
   private readonly options: DeliveryOptions;
-  private readonly clock: DeliveryClock;
   private readonly leaseTiming: typeof LEASE_TIMING;
   /** The store of deliveries, with monotonic times. */
   private readonly store: DeliveryStore;
@@ -72,7 +71,6 @@ export class DeliveryLoop {
       return isBug;
     };
     this.options = options;
-    this.clock = clock;
     this.leaseTiming = leaseTiming;
     this.store = withMonotonicTimes(store, clock);
     this.context = {
@@ -123,11 +121,11 @@ export class DeliveryLoop {
   }
 
   private async claimNow(): Promise<void> {
-    const { clock, context, deliveries, store } = this;
+    const { context, deliveries, store } = this;
     const { leaseMs } = this.leaseTiming;
-    const askedMs = { monotonicMs: clock.monotonicMs(), wallMs: clock.wallMs() };
+    const leaseEnd = { monotonicMs: context.clock.monotonicMs() + leaseMs, wallMs: context.clock.wallMs() + leaseMs };
     const claimed = await store.claimWebhooks(this.options.node, leaseMs);
-    this.leaseEnd = { monotonicMs: askedMs.monotonicMs + leaseMs, wallMs: askedMs.wallMs + leaseMs };
+    this.leaseEnd = leaseEnd;
     context.log.noteChange(claimed.lastSeq);
     const webhooks = new Map(claimed.webhooks.map((webhook) => [webhook.id, webhook]));
     await this.updateAll(webhooks);
@@ -211,7 +209,8 @@ export class DeliveryLoop {
   }
 
   private maySend(): boolean {
-    const { clock, leaseEnd, recorder } = this;
+    const { leaseEnd, recorder } = this;
+    const { clock } = this.context;
     const { attemptMs } = this.leaseTiming;
     const isLeased =
       clock.monotonicMs() + attemptMs < leaseEnd.monotonicMs && clock.wallMs() + attemptMs < leaseEnd.wallMs;

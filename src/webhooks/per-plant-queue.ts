@@ -42,21 +42,14 @@ export function isInFlight({ startedMs }: PendingDelivery): boolean {
 export class PerPlantQueue {
   /** Length of all changes that are held in memory, in characters. */
   heldChars = 0;
+  /** All deliveries by the number of their change. */
+  readonly bySeq = new Map<number, PendingDelivery>();
   /** The first delivery of each plant, if it is neither in flight nor deferred. */
   readonly fresh = new Set<PendingDelivery>();
   /** The first delivery of each plant, if it is deferred and not in flight. */
   private readonly deferred = new Set<PendingDelivery>();
-  private readonly bySeq = new Map<number, PendingDelivery>();
   private readonly byPlant = new Map<bigint, PendingDelivery[]>();
   private lastSeq = 0;
-
-  get(seq: number): PendingDelivery | undefined {
-    return this.bySeq.get(seq);
-  }
-
-  all(): Iterable<PendingDelivery> {
-    return this.bySeq.values();
-  }
 
   ofPlant(plantId: bigint): readonly PendingDelivery[] {
     return this.byPlant.get(plantId) ?? [];

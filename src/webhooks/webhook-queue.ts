@@ -2,32 +2,14 @@
 // one is tried again, how far the change log was read, and what of it is not saved yet.
 
 import type { Change } from '../domain/change.ts';
-import {
-  type DeliveryRecord,
-  isWanted,
-  type OpenDelivery,
-  type Progress,
-  type StoredWebhook,
-} from '../domain/webhook.ts';
+import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from '../domain/webhook.ts';
 import type { DeliveryResult } from '../observability/service-events.ts';
 import { isInFlight, type PendingDelivery, PerPlantQueue, toPending } from './per-plant-queue.ts';
 import type { Outcome } from './receiver-client.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-/** Waits after the first failure, the second, and so on. A failure after the last one makes a dead letter. */
-export const RETRY_AFTER_MS = [
-  5000,
-  5 * MINUTE_MS,
-  30 * MINUTE_MS,
-  2 * HOUR_MS,
-  5 * HOUR_MS,
-  10 * HOUR_MS,
-  14 * HOUR_MS,
-  20 * HOUR_MS,
-  24 * HOUR_MS,
-];
+/** Waits after each failure: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. A failure after the last makes a dead letter. */
+export const RETRY_AFTER_MS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1000);
 /** Largest part by which each wait is randomly shorter or longer, so that retries do not come in bursts. */
 const JITTER = 0.2;
 /** Characters of changes in memory above which no more are read; one more page may come. */
@@ -89,11 +71,11 @@ export class WebhookQueue {
   /** Adds the changes that follow `readTo`. An empty page means that there are none. */
   addPage(page: Change[], nowMs: number): void {
     for (const change of page) {
-      const { seq, plant } = change;
+      const { seq, type, plant } = change;
       const isReplayed = this.replay !== null && seq > this.replay.to;
       if (isReplayed) this.endReplay();
       if (isReplayed || !this.hasRoom) return;
-      if (isWanted(this.webhook, change) && !this.pending.get(seq))
+      if (this.webhook.events.includes(type) && !this.pending.bySeq.has(seq))
         this.add(toPending({ seq, plantId: plant.id, attempts: 0, dueMs: nowMs }, change));
       this.readTo = seq; // last: a change that could not be added is read again
     }
@@ -113,7 +95,7 @@ export class WebhookQueue {
   /** Adds the open deliveries of the database, among which may be retries that somebody has asked for. */
   merge(open: OpenDelivery[]): void {
     for (const delivery of open) {
-      const known = this.pending.get(delivery.seq);
+      const known = this.pending.bySeq.get(delivery.seq);
       const isUnsaved = this.unsaved.has(delivery.seq);
       if (known) this.mergeKnown(known, delivery, isUnsaved);
       else if (!isUnsaved && !this.savedDuringReload?.has(delivery.seq)) this.add(toPending(delivery));
@@ -201,11 +183,12 @@ export class WebhookQueue {
   progress(nowMs: number, withPosition: boolean): Progress | undefined {
     const { failing, disabledMs, isUnsaved } = this.receiver;
     if (!withPosition && !isUnsaved && this.unsaved.size === 0 && this.inFlight === 0) return undefined;
-    for (const { isDeferred, startedMs = nowMs, plantId } of this.pending.all()) {
+    for (const { isDeferred, startedMs = nowMs, plantId } of this.pending.bySeq.values()) {
       if (!isDeferred && nowMs - startedMs >= SLOW_MS) this.defer(plantId);
     }
     let position = this.readTo;
-    for (const { isDeferred, seq } of this.pending.all()) if (!isDeferred) position = Math.min(position, seq - 1);
+    for (const { isDeferred, seq } of this.pending.bySeq.values())
+      if (!isDeferred) position = Math.min(position, seq - 1);
     const hasMoved = withPosition && position !== this.savedPosition;
     if (this.unsaved.size === 0 && !isUnsaved && !hasMoved) return undefined;
     const { id, epoch } = this.webhook;
@@ -249,7 +232,7 @@ export class WebhookQueue {
 
   /** Makes all pending deliveries due once, since the receiver responds again. */
   private grantExtraAttempts(nowMs: number): void {
-    for (const delivery of this.pending.all()) {
+    for (const delivery of this.pending.bySeq.values()) {
       const { isDeferred, extraAttempt, notBeforeMs } = delivery;
       if (isDeferred && !isInFlight(delivery) && extraAttempt === 'available' && notBeforeMs <= nowMs)
         delivery.extraAttempt = 'due';
