@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change, ChangeQuery } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
 
-/** So often it is looked if another process has written. */
+/** Interval at which the log is checked for changes of another process. */
 const POLL_MS = 500;
-/** What each of many followers may hold in memory. */
+/** Bounds on what each of many followers holds in memory. */
 const CHANGES_AT_ONCE = 500;
 const CHARS_AT_ONCE = 64 * 1024;
-/** Who has seen all there is gathers for so long, instead of reading after every single commit. */
+/** Time for which a follower that is up to date collects commits, instead of reading after every single one. */
 const GATHER_MS = 20;
-/** Within this nobody else's commit is worth another look. */
+/** Time for which a page is shared by all followers, as long as this process commits nothing. */
 const FRESH_MS = 50;
 
 export interface Follow {
@@ -23,7 +23,7 @@ export interface Follow {
 export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>): Follow {
   const waiting = new Set<() => void>();
   let commits = 0;
-  /** What was read last: those who are up to date all ask for the same. */
+  /** The page read last: followers that are up to date all ask for the same one. */
   let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
 
   return {

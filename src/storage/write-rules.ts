@@ -17,7 +17,7 @@ export interface Authorship extends Author {
   nowMs: number;
 }
 
-/** What a write gives when it is done. */
+/** Result of each kind of write. */
 export interface Results {
   create: Created;
   put: Versioned;
@@ -26,20 +26,21 @@ export interface Results {
 }
 
 export type WriteAction =
-  /** Makes a record where there is none, or a new version of it. */
+  /** Creates the record or a new version of it. */
   | { does: 'store'; plant: Plant }
   | { does: 'delete' }
-  /** It is as it should be. */
+  /** The record is as it should be. */
   | { does: 'keep' }
   | ({ does: 'reject' } & Rejection);
 
-/** A refused write has changed nothing. */
+/** Why a write was rejected; it has changed nothing. */
 export interface Rejection {
   rejected: ErrorCode;
   message: string;
   detail?: ErrorDetail;
 }
 
+/** Returns what a write does to the record `present`. */
 export function actionOf(write: PlantWrite, present: PlantRow | undefined): WriteAction {
   switch (write.kind) {
     case 'create':

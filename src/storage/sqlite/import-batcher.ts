@@ -1,18 +1,18 @@
-// Group commit for imports: plants that arrive one after the other are packed together at once, and are one batch.
-// What they were as objects is soon forgotten, however many wait.
+// Group commit for imports: plants that arrive one after the other are packed into one batch at once, so that their
+// objects need not be kept, however many are queued.
 
 import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import { idTaken, toError } from '../write-rules.ts';
 import { createImagePacker, type ImagePacker, type Imported, type ImportImage } from './import-image.ts';
 
-/** Then a batch goes its way. More would hold up what others write in between, fewer cost the index more each. */
+/** Bounds on a batch. More would hold up the writes of others in between, fewer would make each cost the index more. */
 const MAX_PLANTS = 10_000;
 const MAX_CHARS = 4 * 1024 * 1024;
-/** As long as more keep coming, it waits for them. */
+/** A batch is stored when no more plants have come for this long. */
 const QUIET_MS = 5;
-/** One that is being stored, and one that is ready. */
-const MAX_UNDER_WAY = 2;
+/** One batch that is being stored, and one that is ready. */
+const MAX_IN_FLIGHT = 2;
 
 export type ImportBatcher = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
 
@@ -34,7 +34,7 @@ interface Call {
 export function createImportBatcher(store: (image: ImportImage, by: Author) => Promise<Imported>): ImportBatcher {
   const waiting: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let underWay = 0;
+  let inFlight = 0;
   let adding = Promise.resolve();
 
   return (plants, by) => {
@@ -75,23 +75,23 @@ export function createImportBatcher(store: (image: ImportImage, by: Author) => P
   }
 
   function sendNext(): void {
-    while (underWay < MAX_UNDER_WAY && waiting[0]?.isReady) send(waiting.shift() as Batch);
+    while (inFlight < MAX_IN_FLIGHT && waiting[0]?.isReady) send(waiting.shift() as Batch);
   }
 
   async function send({ by, packer, calls }: Batch): Promise<void> {
-    underWay++;
+    inFlight++;
     try {
-      answer(calls, await store(packer.pack(), by));
+      resolveCalls(calls, await store(packer.pack(), by));
     } catch (error) {
       for (const { reject } of calls) reject(error);
     }
-    underWay--;
+    inFlight--;
     sendNext();
   }
 }
 
-/** To each call what became of its own plants. */
-function answer(calls: Call[], { present }: Imported): void {
+/** Resolves each call with the result of its own plants. */
+function resolveCalls(calls: Call[], { present }: Imported): void {
   let at = 0;
   for (const { firstLine, count, resolve } of calls) {
     const first = at;

@@ -2,12 +2,12 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type Change, type ChangeQuery, changesPruned } from '../../domain/change.ts';
-import { PlantStoreError } from '../../domain/errors.ts';
 import { readCursor } from '../../domain/list-cursor.ts';
 import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../../domain/plant.ts';
 import { createTimeSlices, nextEventLoopTurn, type TimeSlices } from '../../lib/event-loop-turns.ts';
 import { type ChangeRow, type PlantRow, toChange, toRecord } from '../row-mapping.ts';
+import { noPlant, toError } from '../write-rules.ts';
 import { prepareIsGone } from './change-numbers.ts';
 import { prepareSearch } from './search.ts';
 
@@ -35,7 +35,7 @@ export function prepareReads(db: DatabaseSync) {
   return {
     get(id: bigint): Versioned {
       const row = findPlant.get(id) as PlantRow | undefined;
-      if (!row) throw new PlantStoreError('not_found', `No plant has the id ${id}`);
+      if (!row) throw toError(noPlant(id));
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
 
@@ -67,7 +67,7 @@ export function prepareReads(db: DatabaseSync) {
       }
     },
 
-    /** Fewer than asked for where they are long. */
+    /** Returns fewer changes than `limit` where they are long. */
     changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
       return atOnce(() => {
         if (after !== undefined && isGone(after)) throw changesPruned(after);
