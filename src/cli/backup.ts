@@ -11,10 +11,8 @@ import { examples, withConfig } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { report } from './terminal/report.ts';
 
-export function declareBackup(program: Command, io: CommandIo): void {
-  program
-    .command('backup')
-    .description('make a consistent copy of the store, also while a server runs on it')
+export function declareBackup(command: Command, io: CommandIo): void {
+  command
     .argument('<file>', 'a new file')
     .addHelpText('after', examples('plant-store backup "plants-$(date +%F).db"'))
     .action(withConfig(io, backUp));
@@ -30,10 +28,8 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
   reportFile(io, 'backed up to', file);
 }
 
-export function declareRestore(program: Command, io: CommandIo): void {
-  program
-    .command('restore')
-    .description('put a backup where DATABASE_URL says; there must be no store yet')
+export function declareRestore(command: Command, io: CommandIo): void {
+  command
     .argument('<file>', 'a backup')
     .addHelpText(
       'after',

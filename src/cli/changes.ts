@@ -7,10 +7,8 @@ import { requireDatabase, withStore } from './database-access.ts';
 import { examples, withConfig } from './declare.ts';
 import { report } from './terminal/report.ts';
 
-export function declareChanges(program: Command, io: CommandIo): void {
-  program
-    .command('changes')
-    .description('look after the change log')
+export function declareChanges(command: Command, io: CommandIo): void {
+  command
     .addHelpText('after', examples('plant-store changes prune --older-than 90d'))
     .command('prune')
     .description('remove old changes; the records stay, and numbers never come again')

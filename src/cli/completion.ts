@@ -7,10 +7,8 @@ import { writeOut } from './terminal/write-out.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export function declareCompletion(program: Command, io: CommandIo): void {
-  program
-    .command('completion')
-    .description('print what makes a shell complete commands and options with the Tab key')
+export function declareCompletion(command: Command, io: CommandIo): void {
+  command
     .addArgument(new Argument('<shell>', 'whose script to print').choices(SHELLS))
     .addHelpText(
       'after',
@@ -28,6 +26,6 @@ ${examples(
     )
     .action(async (shell: (typeof SHELLS)[number]) => {
       const { toScript } = await import('./completion-script.ts');
-      await writeOut(io.stdout, [toScript(program, shell)]);
+      await writeOut(io.stdout, [toScript(command.parent as Command, shell)]);
     });
 }

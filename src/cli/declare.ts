@@ -1,7 +1,6 @@
 // Parts of the declaration of a command: its action, its examples, and options with fixed values.
 
 import { Option } from 'commander';
-import { readConfig } from '../config/config.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 
 /** An option whose values shell completion offers. Commander's own choices know no lists, and reject with other words. */
@@ -27,5 +26,8 @@ export function withConfig<Args extends unknown[]>(
   io: CommandIo,
   action: (context: CommandContext, ...args: Args) => Promise<void>,
 ): (...args: Args) => Promise<void> {
-  return async (...args) => action({ io, config: readConfig(io.env) }, ...args);
+  return async (...args) => {
+    const { readConfig } = await import('../config/config.ts');
+    await action({ io, config: readConfig(io.env) }, ...args);
+  };
 }

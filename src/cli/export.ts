@@ -17,10 +17,8 @@ import { type Progress, startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
 import { writeOut } from './terminal/write-out.ts';
 
-export function declareExport(program: Command, io: CommandIo): void {
-  program
-    .command('export')
-    .description('write all plants, as they are at one moment, into a file')
+export function declareExport(command: Command, io: CommandIo): void {
+  command
     .argument('<file>', 'is there, or replaced, only when it is whole; - is standard output')
     .addOption(formatOption())
     .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')

@@ -35,7 +35,7 @@ function helpOf(command: Command): string {
   return text;
 }
 
-const program = await createProgram(process);
+const program = await createProgram(process, () => true);
 
 for (const command of allCommands(program)) {
   test(`${pathOf(command)} --help says what it is for and has examples of itself`, () => {
@@ -66,6 +66,10 @@ test('the help of all fits on a screen: groups in order, exit statuses, where se
   ]);
   assert.match(help, /Exit status: 0 done, 1 .*6 server out of reach/s);
   assert.match(help, /"plant-store settings" lists them/);
+});
+
+test('the help of all is the same whether the commands are loaded or not', async () => {
+  assert.equal(helpOf(await createProgram(process, () => false)), helpOf(program));
 });
 
 test('docs/terminal.md has every command on plants, and every exit status that there is', () => {

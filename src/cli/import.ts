@@ -17,10 +17,8 @@ import { report } from './terminal/report.ts';
 const CHUNK_BYTES = 64 * 1024;
 const INTERRUPTED = 130;
 
-export function declareImport(program: Command, io: CommandIo): void {
-  program
-    .command('import')
-    .description('create plants from a file; run it again to go on after an interruption')
+export function declareImport(command: Command, io: CommandIo): void {
+  command
     .argument('<file>', 'NDJSON or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
     .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: into the database)')

@@ -21,10 +21,8 @@ interface ListOptions extends ServerOptions {
   json?: boolean;
 }
 
-export function declareList(program: Command, io: CommandIo): void {
-  program
-    .command('list')
-    .description('show plants by ascending id; find them by words or tag')
+export function declareList(command: Command, io: CommandIo): void {
+  command
     .option('--tag <tag>', 'only those with exactly this tag')
     .option('--search <words>', 'only those in whose name each of these words begins a word')
     .option('--limit <n>', 'at most so many (default: 100)')

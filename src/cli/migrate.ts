@@ -3,7 +3,6 @@
 
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { describeDatabase, readDatabase } from '../config/config.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import type { CommandIo } from './command-io.ts';
 import { examples } from './declare.ts';
@@ -16,10 +15,8 @@ interface MigrateOptions {
   to: string;
 }
 
-export function declareMigrate(program: Command, io: CommandIo): void {
-  program
-    .command('migrate')
-    .description('copy a whole store from SQLite into PostgreSQL, and prove that both hold the same')
+export function declareMigrate(command: Command, io: CommandIo): void {
+  command
     .requiredOption('--from <url>', 'sqlite:PATH; a server may go on using it')
     .requiredOption('--to <url>', 'postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or a copy from before')
     .addHelpText(
@@ -36,6 +33,7 @@ ${examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://p
 }
 
 async function migrate(io: CommandIo, options: MigrateOptions): Promise<void> {
+  const { describeDatabase, readDatabase } = await import('../config/config.ts');
   const [from, to] = [readDatabase(options.from, {}, '--from'), readDatabase(options.to, {}, '--to')];
   if (from.kind !== 'sqlite' || to.kind !== 'postgres') {
     throw new UsageError(

@@ -22,10 +22,8 @@ interface Options extends ServerOptions {
   ifVersion?: string;
 }
 
-export function declareAdd(program: Command, io: CommandIo): void {
-  program
-    .command('add')
-    .description('store a plant; the same once more changes nothing')
+export function declareAdd(command: Command, io: CommandIo): void {
+  command
     .argument(...ID)
     .argument('<name>', 'any text; before one that begins with a dash write --')
     .option('--tag <tag>', 'what type of plant it is')
@@ -67,10 +65,8 @@ async function addPlant(
   }
 }
 
-export function declareGet(program: Command, io: CommandIo): void {
-  program
-    .command('get')
-    .description('show a plant')
+export function declareGet(command: Command, io: CommandIo): void {
+  command
     .argument(...ID)
     .addOption(urlOption())
     .option(...JSON_OPTION)
@@ -96,10 +92,8 @@ async function getPlant(context: CommandContext, idText: string, options: Option
   await withServer(context, options, read, { isRead: true });
 }
 
-export function declareEdit(program: Command, io: CommandIo): void {
-  program
-    .command('edit')
-    .description('change the name or the tag of a plant')
+export function declareEdit(command: Command, io: CommandIo): void {
+  command
     .argument(...ID)
     .option('--name <name>', 'the new name')
     .option('--tag <tag>', 'the new tag')
@@ -142,10 +136,8 @@ async function editPlant(
   });
 }
 
-export function declareRemove(program: Command, io: CommandIo): void {
-  program
-    .command('rm')
-    .description('remove plants; their ids are free again')
+export function declareRemove(command: Command, io: CommandIo): void {
+  command
     .argument('<id...>', 'of each plant')
     .option(...IF_VERSION)
     .addOption(urlOption())

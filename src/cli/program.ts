@@ -1,49 +1,110 @@
-// All commands, in the order and the groups in which the help lists them. Each file declares its commands.
+// All commands, in the order and the groups in which the help lists them. Each file declares the rest of its commands.
 
 import { Command, type Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { CommandIo } from './command-io.ts';
 import { examples } from './declare.ts';
 
-type Declare = (program: Command, io: CommandIo) => void;
+type Declare = (command: Command, io: CommandIo) => void;
 
-const GROUPS: [heading: string, commands: Record<string, () => Promise<Declare>>][] = [
-  ['The server:', { serve: async () => (await import('./serve.ts')).declareServe }],
+const GROUPS: [heading: string, commands: [usage: string, description: string, load: () => Promise<Declare>][]][] = [
+  [
+    'The server:',
+    [
+      [
+        'serve',
+        'start the service (stop it with Ctrl-C or SIGTERM)',
+        async () => (await import('./serve.ts')).declareServe,
+      ],
+    ],
+  ],
   [
     'Plants of a running server:',
-    {
-      add: async () => (await import('./plants.ts')).declareAdd,
-      get: async () => (await import('./plants.ts')).declareGet,
-      list: async () => (await import('./list.ts')).declareList,
-      edit: async () => (await import('./plants.ts')).declareEdit,
-      rm: async () => (await import('./plants.ts')).declareRemove,
-      watch: async () => (await import('./watch.ts')).declareWatch,
-    },
+    [
+      [
+        'add <id> <name>',
+        'store a plant; the same once more changes nothing',
+        async () => (await import('./plants.ts')).declareAdd,
+      ],
+      ['get <id>', 'show a plant', async () => (await import('./plants.ts')).declareGet],
+      [
+        'list',
+        'show plants by ascending id; find them by words or tag',
+        async () => (await import('./list.ts')).declareList,
+      ],
+      ['edit <id>', 'change the name or the tag of a plant', async () => (await import('./plants.ts')).declareEdit],
+      [
+        'rm <id...>',
+        'remove plants; their ids are free again',
+        async () => (await import('./plants.ts')).declareRemove,
+      ],
+      [
+        'watch',
+        'show each change when it happens, until Ctrl-C',
+        async () => (await import('./watch.ts')).declareWatch,
+      ],
+    ],
   ],
   [
     'Files:',
-    {
-      import: async () => (await import('./import.ts')).declareImport,
-      export: async () => (await import('./export.ts')).declareExport,
-      backup: async () => (await import('./backup.ts')).declareBackup,
-      restore: async () => (await import('./backup.ts')).declareRestore,
-    },
+    [
+      [
+        'import <file>',
+        'create plants from a file; run it again to go on after an interruption',
+        async () => (await import('./import.ts')).declareImport,
+      ],
+      [
+        'export <file>',
+        'write all plants, as they are at one moment, into a file',
+        async () => (await import('./export.ts')).declareExport,
+      ],
+      [
+        'backup <file>',
+        'make a consistent copy of the store, also while a server runs on it',
+        async () => (await import('./backup.ts')).declareBackup,
+      ],
+      [
+        'restore <file>',
+        'put a backup where DATABASE_URL says; there must be no store yet',
+        async () => (await import('./backup.ts')).declareRestore,
+      ],
+    ],
   ],
   [
     'Administration:',
-    {
-      token: async () => (await import('./token.ts')).declareToken,
-      webhook: async () => (await import('./webhook.ts')).declareWebhook,
-      changes: async () => (await import('./changes.ts')).declareChanges,
-      migrate: async () => (await import('./migrate.ts')).declareMigrate,
-    },
+    [
+      [
+        'token',
+        'make, list, renew and revoke the tokens that clients send',
+        async () => (await import('./token.ts')).declareToken,
+      ],
+      [
+        'webhook',
+        'have receivers told of changes, and see what became of it',
+        async () => (await import('./webhook.ts')).declareWebhook,
+      ],
+      ['changes', 'look after the change log', async () => (await import('./changes.ts')).declareChanges],
+      [
+        'migrate',
+        'copy a whole store from SQLite into PostgreSQL, and prove that both hold the same',
+        async () => (await import('./migrate.ts')).declareMigrate,
+      ],
+    ],
   ],
   [
     'More:',
-    {
-      settings: async () => (await import('./settings.ts')).declareSettings,
-      completion: async () => (await import('./completion.ts')).declareCompletion,
-    },
+    [
+      [
+        'settings',
+        'list what can be set in the environment',
+        async () => (await import('./settings.ts')).declareSettings,
+      ],
+      [
+        'completion <shell>',
+        'print what makes a shell complete commands and options with the Tab key',
+        async () => (await import('./completion.ts')).declareCompletion,
+      ],
+    ],
   ],
 ];
 
@@ -62,8 +123,11 @@ ${examples(
   'plant-store import species.csv',
 )}`;
 
-/** Returns the program, with one command only if `name` is one: the others are not loaded then. */
-export async function createProgram(io: CommandIo, name?: string): Promise<Command> {
+/**
+ * Returns the program. Only the commands that `isWanted` names are loaded, with their options and their action: the help of
+ * the program needs no more than the usage and the description of the others.
+ */
+export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
   const program = new Command('plant-store')
     .description('A store of plant records behind one small, exact HTTP interface')
     .version(packageJson.version)
@@ -77,11 +141,12 @@ export async function createProgram(io: CommandIo, name?: string): Promise<Comma
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
     .addHelpText('after', AFTER);
-  const isCommand = GROUPS.some(([, commands]) => name !== undefined && Object.hasOwn(commands, name));
   for (const [heading, commands] of GROUPS) {
     program.commandsGroup(heading);
-    for (const [each, load] of Object.entries(commands)) {
-      if (!isCommand || each === name || name === 'completion') (await load())(program, io);
+    for (const [usage, description, load] of commands) {
+      const [name = ''] = usage.split(' ');
+      const command = program.command(isWanted(name) ? name : usage).description(description);
+      if (isWanted(name)) (await load())(command, io);
     }
   }
   return program.helpCommand(true); // into the last group

@@ -11,7 +11,8 @@ import { createProgram } from './program.ts';
 /** Runs a command and returns its exit status. The command `serve` returns as soon as the service has started. */
 export async function runCommand(args: string[], io: CommandIo): Promise<number> {
   try {
-    const program = await createProgram(io, args[0]);
+    const named = args[0] === 'help' ? args[1] : args[0];
+    const program = await createProgram(io, (name) => name === named || named === 'completion');
     await program.parseAsync(args, { from: 'user' });
     return Number(io.exitCode ?? 0);
   } catch (error) {

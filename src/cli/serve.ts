@@ -3,10 +3,8 @@
 import type { Command } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { describeDatabase } from '../config/config.ts';
 import { SCOPES } from '../domain/names.ts';
 import type { Service } from '../service/start-service.ts';
-import { banner } from './banner.ts';
 import type { CommandContext, CommandIo, Output } from './command-io.ts';
 import { examples, withConfig } from './declare.ts';
 import { endBySignal } from './interrupt.ts';
@@ -20,10 +18,8 @@ const ORPHAN_CHECK_MS = 500;
  */
 const ECHO_MS = 500;
 
-export function declareServe(program: Command, io: CommandIo): void {
-  program
-    .command('serve')
-    .description('start the service (stop it with Ctrl-C or SIGTERM)')
+export function declareServe(command: Command, io: CommandIo): void {
+  command
     .addHelpText(
       'after',
       `
@@ -67,7 +63,11 @@ async function serve({ io, config }: CommandContext): Promise<void> {
   else if (isFirstStart) observe({ kind: 'no_token' });
 
   async function welcome(): Promise<string> {
-    const { issueToken } = await import('../domain/token.ts');
+    const [{ describeDatabase }, { issueToken }, { banner }] = await Promise.all([
+      import('../config/config.ts'),
+      import('../domain/token.ts'),
+      import('./banner.ts'),
+    ]);
     const first = isFirstStart
       ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
       : undefined;

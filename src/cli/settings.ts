@@ -40,10 +40,8 @@ Of the commands that ask a server:
                       send it, too
 `;
 
-export function declareSettings(program: Command): void {
-  program
-    .command('settings')
-    .description('list what can be set in the environment')
+export function declareSettings(command: Command): void {
+  command
     .addHelpText('after', SETTINGS + examples('plant-store settings', 'PORT=8080 LOG_LEVEL=warn plant-store serve'))
     .action((_options, command: Command) => command.outputHelp());
 }

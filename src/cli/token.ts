@@ -1,7 +1,6 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
 import type { Command } from 'commander';
-import { readRate } from '../config/config.ts';
 import { SCOPES, type Scope } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
@@ -15,11 +14,11 @@ import { shortTime, toTable } from './terminal/table.ts';
 
 const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
 
-export function declareToken(program: Command, io: CommandIo): void {
-  const token = program
-    .command('token')
-    .description('make, list, renew and revoke the tokens that clients send')
-    .addHelpText('after', examples('plant-store token create --name shop', 'plant-store token list'));
+export function declareToken(command: Command, io: CommandIo): void {
+  const token = command.addHelpText(
+    'after',
+    examples('plant-store token create --name shop', 'plant-store token list'),
+  );
 
   token
     .command('create')
@@ -77,6 +76,7 @@ async function createToken(
   { io, config }: CommandContext,
   options: { name: string; scopes: string; expires?: string; rate?: string },
 ): Promise<void> {
+  const { readRate } = await import('../config/config.ts');
   const { issueToken, isTokenName, NAME_FORM } = await import('../domain/token.ts');
   if (!isTokenName(options.name)) throw new UsageError(`--name takes ${NAME_FORM}`);
   const nowMs = Date.now();

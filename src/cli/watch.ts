@@ -16,10 +16,8 @@ interface WatchOptions extends ServerOptions {
   json?: boolean;
 }
 
-export function declareWatch(program: Command, io: CommandIo): void {
-  program
-    .command('watch')
-    .description('show each change when it happens, until Ctrl-C')
+export function declareWatch(command: Command, io: CommandIo): void {
+  command
     .option('--after <seq>', 'first those that came after this one; 0 is all there are (default: only new ones)')
     .addOption(urlOption())
     .option('--json', 'as JSON, a change a line, which is the default when piped')

@@ -10,9 +10,9 @@ import { requireDatabase, withStore } from './database-access.ts';
 import { examples, FixedOption, withConfig } from './declare.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { timeToSecond, toTable } from './terminal/table.ts';
-import { requireWebhookId, WEBHOOK_ID } from './webhook-id.ts';
 
 const MAX_LISTED = 1000;
+export const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;
 
 export function declareDeliveries(webhook: Command, io: CommandIo): void {
   webhook
@@ -123,4 +123,9 @@ function readNumber(what: string, text: string, max = Number.MAX_SAFE_INTEGER): 
   const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number <= max) return number;
   throw new UsageError(`${what} must be a number from 1 to ${max}, not "${text}"`);
+}
+
+export function requireWebhookId(id: string): string {
+  if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
+  throw new UsageError('An id begins with whk_: "webhook list" shows it');
 }

@@ -10,17 +10,13 @@ import { requireDatabase, withStore } from './database-access.ts';
 import { examples, FixedOption, withConfig } from './declare.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
-import { declareDeliveries } from './webhook-deliveries.ts';
-import { requireWebhookId, WEBHOOK_ID } from './webhook-id.ts';
+import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
 
-export function declareWebhook(program: Command, io: CommandIo): void {
-  const webhook = program
-    .command('webhook')
-    .description('have receivers told of changes, and see what became of it')
-    .addHelpText(
-      'after',
-      examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…'),
-    );
+export function declareWebhook(command: Command, io: CommandIo): void {
+  const webhook = command.addHelpText(
+    'after',
+    examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…'),
+  );
   declareAdd(webhook, io);
   declareCare(webhook, io);
   declareDeliveries(webhook, io);
