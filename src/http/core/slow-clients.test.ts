@@ -40,6 +40,12 @@ async function start(
   return { server, port: (server.address() as AddressInfo).port };
 }
 
+test('the time-outs of production are those that clients are told', () => {
+  const { headersMs, bodyMs, keepAliveMs, handshakeMs, unreadMs, unreadExportMs, eventKeepAliveMs } = TIMEOUTS;
+  assert.deepEqual([headersMs, bodyMs, keepAliveMs, handshakeMs], [10_000, 10_000, 65_000, 10_000]);
+  assert.deepEqual([unreadMs, unreadExportMs, eventKeepAliveMs], [5_000, 60_000, 15_000]);
+});
+
 suite('slow clients', { concurrency: true }, () => {
   for (const [title, isTls] of [
     ['over TLS', true],
