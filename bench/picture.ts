@@ -3,7 +3,6 @@
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { needsBrowser, openBrowser } from '../testing/browser.ts';
 import { install } from './install.ts';
 
 export const PERFORMANCE = join(import.meta.dirname, '../docs/performance');
@@ -23,6 +22,7 @@ export interface Picture {
 }
 
 export async function savePicture(name: string, { width, height, options }: Picture, folder: string): Promise<void> {
+  const { needsBrowser, openBrowser } = await import('../testing/browser.ts'); // which brings the test runner
   if ('skip' in needsBrowser) return console.error(`${name}.png was not drawn: there is no Chromium`);
   const packages = await install('echarts', { echarts: '6.1.0' });
   const echarts = createRequire(join(packages, 'package.json'))('echarts');

@@ -1,4 +1,4 @@
-// Holds what is stored and what the change log says against what the clients were told.
+// Holds what is stored and what the change log says against what was acknowledged.
 
 import type { PlantStoreClient } from '../src/client/client.ts';
 import { changeLine, type Ledger } from './ledger.ts';
@@ -64,7 +64,7 @@ async function readLog(client: PlantStoreClient): Promise<LogEntry[]> {
 
 function unknownPlants(stored: Map<bigint, string>, { plants }: Ledger): string[] {
   return [...stored].flatMap(([id, name]) =>
-    plants.has(id) ? [] : [`${id} is stored as ${quote(name)}, which nobody was told`],
+    plants.has(id) ? [] : [`${id} is stored as ${quote(name)}, which was not acknowledged`],
   );
 }
 

@@ -13,14 +13,14 @@ type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 export interface BadReceivers {
   byName: Record<string, Answering>;
   /** Bytes of each answer that was sent a little at a time, until nobody wanted more. */
-  taken: number[];
+  readBytes: number[];
 }
 
 export function createBadReceivers(): BadReceivers {
-  const taken: number[] = [];
+  const readBytes: number[] = [];
   const bomb = gzipSync(Buffer.alloc(BOMB_BYTES));
   return {
-    taken,
+    readBytes,
     byName: {
       hangs: () => {},
       'drips its answer'(_request, response) {
@@ -52,7 +52,7 @@ export function createBadReceivers(): BadReceivers {
         }, STEP_MS);
         response.on('close', () => {
           clearInterval(timer);
-          taken.push(sent);
+          readBytes.push(sent);
         });
       },
       'answers with a bomb': (_request, response) =>

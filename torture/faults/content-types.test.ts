@@ -28,7 +28,7 @@ const LETTERS = 'abcdejnostx/+-.;=, "\t';
 
 fault({
   name: 'compressed body, odd content types',
-  mark: '415 that says what is taken, nothing stored',
+  mark: '415 that says what is accepted, nothing stored',
   rounds: { short: 150, full: 5000, of: 'headers' },
   async trial({ rounds, random, startServer }) {
     const server = await startServer();
@@ -36,8 +36,8 @@ fault({
       const [what, answer] = await sendOdd(server, round, random);
       assert.equal(answer.status, 415, `${what}: ${answer.status} ${answer.body}`);
       assert.equal(JSON.parse(answer.body).error, 41_500, what);
-      const taken = answer.headers['accept-encoding'] ?? answer.headers.accept;
-      assert.equal(taken, what.startsWith('Content-Encoding') ? 'identity' : 'application/json', what);
+      const accepted = answer.headers['accept-encoding'] ?? answer.headers.accept;
+      assert.equal(accepted, what.startsWith('Content-Encoding') ? 'identity' : 'application/json', what);
     }
     assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), []);
     assert.equal((await post(server, BODY, { 'content-type': 'application/json; charset=utf-8' })).status, 200);

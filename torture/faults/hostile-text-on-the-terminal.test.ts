@@ -19,8 +19,8 @@ import { fault, type Trial } from '../fault.ts';
 
 /** Sets the title, clears the screen, colours it twice, rings, deletes, turns the line around, begins another one. */
 const HOSTILE = 'x\x1b]0;owned\x07\x1b[2J\x1b[31;44m\x9b31m\x7f\u202elive\u2066\u2028y';
-/** As it comes out: told, not done. */
-const TOLD = /x(\\x1b|\\u001b)\]0;owned/;
+/** As it comes out: shown, not executed. */
+const SHOWN = /x(\\x1b|\\u001b)\]0;owned/;
 /** What is our own: quiet colours and a bar of progress. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OWN = /\x1b\[(\d{1,2}m|\d*[GJK]|\?(25|7)[hl])|\r|\n|\t/g;
@@ -69,7 +69,7 @@ fault({
 
 /** Gives how much was shown. */
 function assertHarmless(printed: string, where: string): number {
-  assert.match(printed, TOLD, `${where} show nothing of what they were sent: ${printed}`);
+  assert.match(printed, SHOWN, `${where} show nothing of what they were sent: ${printed}`);
   const found = FORBIDDEN.exec(printed.replace(OWN, ''));
   const around = found && printed.replace(OWN, '').slice(Math.max(0, found.index - 60), found.index + 20);
   assert.ok(!found, `${where} a control sequence of a stranger: ${JSON.stringify(around)}`);

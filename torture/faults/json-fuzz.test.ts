@@ -28,17 +28,17 @@ fault({
     const json: typeof Json = await import(path);
     const { status, stderr } = spawnSync(process.execPath, [OWN_KEYS, path], { encoding: 'utf8' });
     assert.equal(status, 0, stderr);
-    const counts = { taken: 0, refused: 0, 'with integers beyond 2^53': 0 };
+    const counts = { accepted: 0, refused: 0, 'with integers beyond 2^53': 0 };
     fc.assert(
       fc.property(jsonTexts, (text) => {
         const expected = judge(text);
         const read = attempt(() => json.parseJson(text));
         if (expected === REFUSED) {
           counts.refused++;
-          assert.ok(read === REFUSED, `taken, although it is not JSON or over ${MAX_NESTING} levels: ${show(text)}`);
+          assert.ok(read === REFUSED, `accepted, although it is not JSON or over ${MAX_NESTING} levels: ${show(text)}`);
           return;
         }
-        counts.taken++;
+        counts.accepted++;
         assert.ok(read !== REFUSED, `refused, although it is JSON: ${show(text)}`);
         if (expected === UNCERTAIN) return;
         assert.ok(isSame(read, expected), `read as another value: ${show(text)}`);
@@ -46,7 +46,7 @@ fault({
         const again = attempt(() => json.parseJson(json.printJson(read)));
         assert.ok(isSame(again, withoutNonFinite(expected)), `printed as another value: ${show(text)}`);
         if (isObject(expected) && json.isExactAnyway(Buffer.from(text)) && !mayHaveEscapedKey(text)) {
-          assert.ok(isSame(JSON.parse(text), expected, true), `told to be exact, and is not: ${show(text)}`);
+          assert.ok(isSame(JSON.parse(text), expected, true), `reported as exact, and is not: ${show(text)}`);
         }
       }),
       { seed, numRuns: rounds, endOnFailure: true, includeErrorInReport: true },
@@ -58,7 +58,7 @@ fault({
   controls: {
     'one that reads any nesting': {
       change: ['src/lib/exact-json.ts', 'if (isNestedTooDeep(text)) throw', 'if (text === undefined) throw'],
-      caught: /taken, although/,
+      caught: /accepted, although/,
     },
     'one that rounds integers beyond 2^53': {
       change: ['src/lib/exact-json.ts', 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', ''],
@@ -74,7 +74,7 @@ fault({
     },
     'one that takes a member of 16 digits and more for exact': {
       change: ['src/lib/exact-json.ts', 'if (at - first >= MAY_ROUND_DIGITS) return false;', ''],
-      caught: /told to be exact/,
+      caught: /reported as exact/,
     },
   },
 });

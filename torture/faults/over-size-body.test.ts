@@ -10,7 +10,7 @@ import { fault } from '../fault.ts';
 import { assertError, readAnswers } from '../http/answers.ts';
 
 const MIB = 1024 * 1024;
-const MAX_TAKEN_MIB = 16; // what fits into the buffers of two sockets
+const MAX_READ_MIB = 16; // what fits into the buffers of two sockets
 const MAX_GROWTH_KIB = 32 * 1024;
 const MAX_IMPORT_GROWTH_KIB = 96 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
@@ -25,14 +25,14 @@ fault({
     const memory = watchMemory(server);
     const seen: string[] = [];
     for (const framing of ['Transfer-Encoding: chunked', `Content-Length: ${mib * MIB}`]) {
-      const { received, takenMib } = await offer(server, `/plants HTTP/1.1\r\nHOST AUTH TYPE ${framing}`, mib);
+      const { received, readMib } = await offer(server, `/plants HTTP/1.1\r\nHOST AUTH TYPE ${framing}`, mib);
       const [answer, ...more] = readAnswers(received);
       assert.deepEqual([answer?.status, more.length], [413, 0], `${framing}: ${received.toString().slice(0, 200)}`);
       if (answer) assertError(answer, 41_300);
       assert.equal(answer?.headers.get('connection'), 'close');
-      assert.ok(takenMib < MAX_TAKEN_MIB, `${framing}: ${takenMib.toFixed(1)} MiB were taken`);
+      assert.ok(readMib < MAX_READ_MIB, `${framing}: ${readMib.toFixed(1)} MiB were read`);
       seen.push(
-        `413 after ${takenMib.toFixed(1)} of ${mib} MiB ${framing.startsWith('T') ? 'chunked' : 'with a length'}`,
+        `413 after ${readMib.toFixed(1)} of ${mib} MiB ${framing.startsWith('T') ? 'chunked' : 'with a length'}`,
       );
     }
     const exact = await post(server, 'x'.repeat(64 * 1024 + 1));
@@ -71,7 +71,7 @@ fault({
 });
 
 /** Sends so many MiB, or as many as are taken; gives the answer. */
-async function offer(server: TestServer, head: string, mib: number): Promise<{ received: Buffer; takenMib: number }> {
+async function offer(server: TestServer, head: string, mib: number): Promise<{ received: Buffer; readMib: number }> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
@@ -85,11 +85,11 @@ async function offer(server: TestServer, head: string, mib: number): Promise<{ r
     if (isChunked) socket.write('\r\n');
     if (socket.writableNeedDrain) await Promise.race([new Promise((resolve) => socket.once('drain', resolve)), closed]);
   }
-  const takenMib = (socket.bytesWritten - socket.writableLength) / MIB;
+  const readMib = (socket.bytesWritten - socket.writableLength) / MIB;
   if (isChunked && socket.writable) socket.end('0\r\n\r\n');
   else socket.end();
   await closed;
-  return { received: Buffer.concat(received), takenMib };
+  return { received: Buffer.concat(received), readMib };
 }
 
 function watchMemory(server: TestServer): { peakKib(): number; stop(): void } {

@@ -48,7 +48,7 @@ fault({
     assert.equal((await post(server, '{"id":-1,"name":"x"}')).status, 200);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
     assert.equal(await server.stop(), 0);
-    return `others waited ${waitedMs.toFixed(0)} ms at most; MiB taken behind streams: ${grown.join(', ')}`;
+    return `others waited ${waitedMs.toFixed(0)} ms at most; MiB of memory behind streams: ${grown.join(', ')}`;
   },
   controls: {
     'one that handles all requests of a connection at once': {

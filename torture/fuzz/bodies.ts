@@ -52,7 +52,7 @@ export async function sendBodies(server: Server, check: CheckAnswer, count: numb
   return stored.size - before.size;
 
   function note(plant: unknown, location: string, body: string, shown: string): void {
-    assert.notEqual(plant, undefined, `taken, although it does not fit: ${shown}`);
+    assert.notEqual(plant, undefined, `accepted, although it does not fit: ${shown}`);
     const { name, tag = null } = JSON.parse(body) as { name: string; tag?: string };
     const id = location.replace('/plants/', '');
     const text = JSON.stringify([name, tag]);
