@@ -3,7 +3,6 @@
 
 import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
-import { withDeadline } from '../../lib/deadline.ts';
 import { beginRead, beginWrite, limitsOf, type SynchronousCommit } from './begin-transaction.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Names } from './qualified-names.ts';
@@ -163,11 +162,13 @@ export async function queryClient<Row extends object>(client: pg.ClientBase, sta
 }
 
 /** Waits for `work`. After `timeoutMs` the connection is destroyed, which rejects what was sent on it. */
-export function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>, timeoutMs: number): Promise<T> {
-  return withDeadline(work, timeoutMs, () => {
-    socketOf(client).destroy();
-    return work;
-  });
+export async function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>, timeoutMs: number): Promise<T> {
+  const timer = setTimeout(() => socketOf(client).destroy(), timeoutMs);
+  try {
+    return await work;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Parses int8 to bigint, int4 to number, bool to boolean, and leaves all else as text. */
