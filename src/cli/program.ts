@@ -7,106 +7,56 @@ import { examples } from './declare.ts';
 
 type Declare = (command: Command, io: CommandIo) => void;
 
-const GROUPS: [heading: string, commands: [usage: string, description: string, load: () => Promise<Declare>][]][] = [
-  [
-    'The server:',
-    [
-      [
-        'serve',
-        'start the service (stop it with Ctrl-C or SIGTERM)',
-        async () => (await import('./serve.ts')).declareServe,
-      ],
-    ],
-  ],
-  [
-    'Plants of a running server:',
-    [
-      [
-        'add <id> <name>',
-        'store a plant; the same once more changes nothing',
-        async () => (await import('./plants.ts')).declareAdd,
-      ],
-      ['get <id>', 'show a plant', async () => (await import('./plants.ts')).declareGet],
-      [
-        'list',
-        'show plants by ascending id; find them by words or tag',
-        async () => (await import('./list.ts')).declareList,
-      ],
-      ['edit <id>', 'change the name or the tag of a plant', async () => (await import('./plants.ts')).declareEdit],
-      [
-        'rm <id...>',
-        'remove plants; their ids are free again',
-        async () => (await import('./plants.ts')).declareRemove,
-      ],
-      [
-        'watch',
-        'show each change when it happens, until Ctrl-C',
-        async () => (await import('./watch.ts')).declareWatch,
-      ],
-    ],
-  ],
-  [
-    'Files:',
-    [
-      [
-        'import <file>',
-        'create plants from a file; run it again to go on after an interruption',
-        async () => (await import('./import.ts')).declareImport,
-      ],
-      [
-        'export <file>',
-        'write all plants, as they are at one moment, into a file',
-        async () => (await import('./export.ts')).declareExport,
-      ],
-      [
-        'backup <file>',
-        'make a consistent copy of the store, also while a server runs on it',
-        async () => (await import('./backup.ts')).declareBackup,
-      ],
-      [
-        'restore <file>',
-        'put a backup where DATABASE_URL says; there must be no store yet',
-        async () => (await import('./backup.ts')).declareRestore,
-      ],
-    ],
-  ],
-  [
-    'Administration:',
-    [
-      [
-        'token',
-        'make, list, renew and revoke the tokens that clients send',
-        async () => (await import('./token.ts')).declareToken,
-      ],
-      [
-        'webhook',
-        'have receivers told of changes, and see what became of it',
-        async () => (await import('./webhook.ts')).declareWebhook,
-      ],
-      ['changes', 'look after the change log', async () => (await import('./changes.ts')).declareChanges],
-      [
-        'migrate',
-        'copy a whole store from SQLite into PostgreSQL, and prove that both hold the same',
-        async () => (await import('./migrate.ts')).declareMigrate,
-      ],
-    ],
-  ],
-  [
-    'More:',
-    [
-      [
-        'settings',
-        'list what can be set in the environment',
-        async () => (await import('./settings.ts')).declareSettings,
-      ],
-      [
-        'completion <shell>',
-        'print what makes a shell complete commands and options with the Tab key',
-        async () => (await import('./completion.ts')).declareCompletion,
-      ],
-    ],
-  ],
-];
+/** Usage and description of each command, by the heading under which the help lists them. */
+const GROUPS: Record<string, Record<string, string>> = {
+  'The server:': {
+    serve: 'start the service (stop it with Ctrl-C or SIGTERM)',
+  },
+  'Plants of a running server:': {
+    'add <id> <name>': 'store a plant; the same once more changes nothing',
+    'get <id>': 'show a plant',
+    list: 'show plants by ascending id; find them by words or tag',
+    'edit <id>': 'change the name or the tag of a plant',
+    'rm <id...>': 'remove plants; their ids are free again',
+    watch: 'show each change when it happens, until Ctrl-C',
+  },
+  'Files:': {
+    'import <file>': 'create plants from a file; run it again to go on after an interruption',
+    'export <file>': 'write all plants, as they are at one moment, into a file',
+    'backup <file>': 'make a consistent copy of the store, also while a server runs on it',
+    'restore <file>': 'put a backup where DATABASE_URL says; there must be no store yet',
+  },
+  'Administration:': {
+    token: 'make, list, renew and revoke the tokens that clients send',
+    webhook: 'have receivers told of changes, and see what became of it',
+    changes: 'look after the change log',
+    migrate: 'copy a whole store from SQLite into PostgreSQL, and prove that both hold the same',
+  },
+  'More:': {
+    settings: 'list what can be set in the environment',
+    'completion <shell>': 'print what makes a shell complete commands and options with the Tab key',
+  },
+};
+
+const DECLARE: Record<string, () => Promise<Declare>> = {
+  serve: async () => (await import('./serve.ts')).declareServe,
+  add: async () => (await import('./plants.ts')).declareAdd,
+  get: async () => (await import('./plants.ts')).declareGet,
+  list: async () => (await import('./list.ts')).declareList,
+  edit: async () => (await import('./plants.ts')).declareEdit,
+  rm: async () => (await import('./plants.ts')).declareRemove,
+  watch: async () => (await import('./watch.ts')).declareWatch,
+  import: async () => (await import('./import.ts')).declareImport,
+  export: async () => (await import('./export.ts')).declareExport,
+  backup: async () => (await import('./backup.ts')).declareBackup,
+  restore: async () => (await import('./backup.ts')).declareRestore,
+  token: async () => (await import('./token.ts')).declareToken,
+  webhook: async () => (await import('./webhook.ts')).declareWebhook,
+  changes: async () => (await import('./changes.ts')).declareChanges,
+  migrate: async () => (await import('./migrate.ts')).declareMigrate,
+  settings: async () => (await import('./settings.ts')).declareSettings,
+  completion: async () => (await import('./completion.ts')).declareCompletion,
+};
 
 const AFTER = `
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings; and of the
@@ -141,12 +91,13 @@ export async function createProgram(io: CommandIo, isWanted: (name: string) => b
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
     .addHelpText('after', AFTER);
-  for (const [heading, commands] of GROUPS) {
+  for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(heading);
-    for (const [usage, description, load] of commands) {
+    for (const [usage, description] of Object.entries(commands)) {
       const [name = ''] = usage.split(' ');
-      const command = program.command(isWanted(name) ? name : usage).description(description);
-      if (isWanted(name)) (await load())(command, io);
+      const load = isWanted(name) ? DECLARE[name] : undefined;
+      const command = program.command(load ? name : usage).description(description);
+      (await load?.())?.(command, io);
     }
   }
   return program.helpCommand(true); // into the last group
