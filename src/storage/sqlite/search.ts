@@ -11,7 +11,7 @@ const TAG = '\ue000';
 /** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
 const MAX_WORDS_ASKED = 16;
 /** Words are cut at this length in the index, in `dictionary` and in what is asked: longer ones only make it slow. */
-const MAX_WORD_CHARS = 64;
+export const MAX_WORD_CHARS = 64;
 /** Of a beginning, so many words are asked for one by one. */
 const MAX_ENDINGS = 64;
 
@@ -35,7 +35,7 @@ export function isPlainName(name: string): boolean {
 }
 
 /** True for an ASCII letter or digit. */
-function isAsciiOfWord(code: number): boolean {
+export function isAsciiOfWord(code: number): boolean {
   const letter = code | 0x20; // a capital as a small one
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }
