@@ -1,6 +1,7 @@
 // The keys of an identity provider, as its server last gave them. They go on working while it is out of reach.
 
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
+import { describeUrl } from '../lib/describe-url.ts';
 import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
@@ -94,22 +95,16 @@ export function createJwksClient(options: JwksClientOptions): JwksClient {
 
   async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
     const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-    if (!response.ok) throw new Error(`${withoutQuery(url)} answers ${response.status}`);
+    if (!response.ok) throw new Error(`${describeUrl(url)} answers ${response.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw new Error(`${withoutQuery(url)} answers more than ${MAX_BYTES} bytes`);
+      if (bytes > MAX_BYTES) throw new Error(`${describeUrl(url)} answers more than ${MAX_BYTES} bytes`);
       chunks.push(chunk);
     }
     return JSON.parse(Buffer.concat(chunks).toString());
   }
-}
-
-/** Which may hold a secret. */
-function withoutQuery(url: string): string {
-  const { origin, pathname } = new URL(url);
-  return origin + pathname;
 }
 
 /** `fetch` says only that it failed. */
