@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '../../../testing/request.ts';
 import { addToken, residentKib, startServer, type TestServer } from '../../../testing/server.ts';
 
-process.env.TRANSFER_BLOCKS = '100';
+process.env.TRANSFER_BLOCKS = '30';
 await import('./import-export.test.ts');
 
 const LINES_AT_ONCE = 1000;
