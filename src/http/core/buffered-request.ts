@@ -41,6 +41,7 @@ export class BufferedRequest extends ParsedRequest {
   keepBody(maxBytes: number): void {
     const early = this.#endEarly();
     this.#kept = createKept('whole', maxBytes);
+    this.#kept.isWhole = !this.hasBody; // then Node reports no end
     if (early) this.#pushAgain(early);
   }
 

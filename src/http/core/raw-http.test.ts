@@ -48,6 +48,19 @@ for (const [name, bytes, status, error] of REFUSED) {
   });
 }
 
+test('answers a create that has neither a length nor an encoding, as one with an empty body', async () => {
+  const create = 'POST /plants HTTP/1.1\r\nHOST AUTH TYPE \r\n';
+  const last = 'GET /healthz HTTP/1.1\r\nHOST Connection: close\r\n\r\n';
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, `${create}${last}`)));
+  assert.deepEqual(
+    answers.map(({ status, body }) => [status, JSON.parse(body).error]),
+    [
+      [400, 40001],
+      [200, undefined],
+    ],
+  );
+});
+
 test('answers good requests before it refuses what follows them on the connection', async () => {
   const first = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":901,"name":"x"}`;
   const answers = split(
