@@ -52,7 +52,7 @@ export async function startIdentityProvider(
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  atEnd(close);
+  atEnd(() => void close());
   const provider: IdentityProvider = {
     issuer: `http://127.0.0.1:${port}${issuerPath}`,
     jwksUrl: `http://127.0.0.1:${port}/keys`,
