@@ -71,7 +71,15 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 }
 
 async function cleanUpAll(): Promise<void> {
-  for (const cleanUp of cleanUps) await cleanUp();
+  const failures: unknown[] = [];
+  for (const cleanUp of cleanUps) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      failures.push(error); // what is left must end all the same
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `Cleaning up failed: ${failures.join('; ')}`);
 }
 
 /** Registers what runs at the end of the process, before everything that was registered earlier. */
