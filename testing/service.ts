@@ -54,7 +54,12 @@ export async function startTestService({
     timeouts: { lastRequestsMs: 20, lingerMs: 100, ...timeouts },
   });
   const { id: tokenId, secret } = await addToken();
-  atEnd(() => stop('the test ends'));
+  let stopped: Promise<void> | undefined;
+  const stopOnce = () => {
+    stopped ??= stop('the test ends');
+    return stopped;
+  };
+  atEnd(stopOnce);
   return {
     url,
     port: Number(new URL(url).port),
@@ -65,7 +70,7 @@ export async function startTestService({
     tokenId,
     events,
     addToken,
-    stop: () => stop('the test ends'),
+    stop: stopOnce,
   };
 
   async function addToken(wanted: Partial<NewToken> = {}): Promise<{ id: string; secret: string }> {
