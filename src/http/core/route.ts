@@ -47,10 +47,6 @@ export interface RouteResponse {
 }
 
 export interface Definition<Body, P extends Parameters, A extends Access> {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  path: string;
-  access: A;
-  operationId: string;
   summary: string;
   description?: string;
   parameters?: P;
@@ -69,14 +65,25 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   handle(call: Call<Body, P, A>): unknown;
 }
 
-export type Route = Definition<unknown, Parameters, Access>;
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+export interface Route extends Definition<unknown, Parameters, Access> {
+  method: Method;
+  path: string;
+  operationId: string;
+  access: Access;
+}
 
 /** Headers of a response with a secret in it. */
 export const NO_STORE = { 'Cache-Control': '`no-store`' };
 
 /** Lets the types of body, parameters and token flow into the handler. */
 export function route<Body, A extends Access, P extends Parameters = Record<never, never>>(
+  methodAndPath: `${Method} ${string}`,
+  operationId: string,
+  access: A,
   definition: Definition<Body, P, A>,
 ): Route {
-  return definition as unknown as Route;
+  const [method, path] = methodAndPath.split(' ');
+  return { method, path, operationId, access, ...definition } as unknown as Route;
 }

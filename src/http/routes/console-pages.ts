@@ -56,29 +56,17 @@ export function consolePageRoutes(basePath: string): Route[] {
   const files = new Map<string, Promise<File>>();
 
   const pages = [
-    route({
-      method: 'GET',
-      path: '/',
-      access: 'open',
-      operationId: 'getConsole',
+    route('GET /', 'getConsole', 'open', {
       summary: 'Show the console',
       response: { description: 'A page', streams: ['text/html'] },
       handle: (call) => sendPage(call, 'index.html', CONSOLE_POLICY),
     }),
-    route({
-      method: 'GET',
-      path: '/docs',
-      access: 'open',
-      operationId: 'getDocs',
+    route('GET /docs', 'getDocs', 'open', {
       summary: 'Show this interface as a page to try',
       response: { description: 'A page', streams: ['text/html'] },
       handle: (call) => sendPage(call, 'docs.html', DOCS_POLICY),
     }),
-    route({
-      method: 'GET',
-      path: '/assets/:name',
-      access: 'open',
-      operationId: 'getAsset',
+    route('GET /assets/:name', 'getAsset', 'open', {
       summary: 'Give a file of a page',
       response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
       handle({ request, reply }) {
@@ -136,11 +124,7 @@ async function read(name: string, isGzip: boolean): Promise<File> {
 
 /** What the page asks for is relative to it, so it has to end with a slash. */
 function slashRoute(basePath: string): Route {
-  return route({
-    method: 'GET',
-    path: '',
-    access: 'open',
-    operationId: 'redirectToConsole',
+  return route('GET ', 'redirectToConsole', 'open', {
     summary: 'Lead to the console',
     response: { description: 'Where it is' },
     handle({ reply }) {

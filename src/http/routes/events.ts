@@ -17,11 +17,7 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
   const printed = new WeakMap<Change, string>();
 
   return [
-    route({
-      method: 'GET',
-      path: '/events',
-      access: 'plants:read',
-      operationId: 'listChanges',
+    route('GET /events', 'listChanges', 'plants:read', {
       summary: 'Read or follow the change log',
       description:
         'Every create, update and delete, oldest first. Fewer than `limit` may come where they are long: the end is an ' +

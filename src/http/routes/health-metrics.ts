@@ -17,20 +17,12 @@ export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: Ab
   let probe: Promise<void> | undefined;
 
   return [
-    route({
-      method: 'GET',
-      path: '/healthz',
-      access: 'open',
-      operationId: 'getHealth',
+    route('GET /healthz', 'getHealth', 'open', {
       summary: 'Tell if the process lives',
       response: { description: 'It lives', schema: Status },
       handle: () => ({ status: 'ok' }),
     }),
-    route({
-      method: 'GET',
-      path: '/readyz',
-      access: 'open',
-      operationId: 'getReadiness',
+    route('GET /readyz', 'getReadiness', 'open', {
       summary: 'Tell if plants can be stored now',
       response: { description: 'They can', schema: Status },
       async handle() {
@@ -40,11 +32,7 @@ export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: Ab
         return { status: 'ready' };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/metrics',
-      access: 'admin',
-      operationId: 'getMetrics',
+    route('GET /metrics', 'getMetrics', 'admin', {
       summary: 'Give figures to Prometheus',
       response: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
       async handle({ reply }) {

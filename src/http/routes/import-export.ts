@@ -44,11 +44,7 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
   const takeExport = createFairShare(MAX_EXPORTS, 'exports');
 
   return [
-    route({
-      method: 'POST',
-      path: '/plants/import',
-      access: 'plants:write',
-      operationId: 'importPlants',
+    route('POST /plants/import', 'importPlants', 'plants:write', {
       summary: 'Create many plants from a file',
       description:
         'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a name or a tag may have 64 KiB. ' +
@@ -82,11 +78,7 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
         return { ...counts, errors };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/plants/export',
-      access: 'plants:read',
-      operationId: 'exportPlants',
+    route('GET /plants/export', 'exportPlants', 'plants:read', {
       summary: 'Read the whole store at one moment',
       description:
         'Streamed by ascending id, as NDJSON or CSV by `Accept`; import of it into an empty store gives the same plants. ' +

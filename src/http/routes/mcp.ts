@@ -41,11 +41,7 @@ const Message = z.custom<object>(
 export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
   let loading: Promise<AnswerMessage> | undefined;
 
-  return route({
-    method: 'POST',
-    path: '/mcp',
-    access: 'any',
-    operationId: 'speakMcp',
+  return route('POST /mcp', 'speakMcp', 'any', {
     summary: 'Answer an assistant (Model Context Protocol)',
     body: jsonBody(Message),
     response: { description: 'The answer to the message' },

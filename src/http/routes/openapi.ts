@@ -54,11 +54,7 @@ const OTHERS = { name: 'Operations', description: 'For those who run the service
 /** The route that serves the description of all others and of itself. */
 export function openapiRoute(others: Route[], basePath: string): Route {
   let printed: Buffer | undefined;
-  const self: Route = route({
-    method: 'GET',
-    path: '/openapi.json',
-    access: 'open',
-    operationId: 'getDescription',
+  const self: Route = route('GET /openapi.json', 'getDescription', 'open', {
     summary: 'Describe this interface (OpenAPI 3.1)',
     response: {
       description: 'The description',

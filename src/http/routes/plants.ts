@@ -14,11 +14,7 @@ const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
 
 export function plantRoutes(store: PlantStore, basePath: string): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/plants',
-      access: 'plants:write',
-      operationId: 'createPlant',
+    route('POST /plants', 'createPlant', 'plants:write', {
       summary: 'Create a plant',
       description:
         'Stored for good when the 200 is sent. The same plant sent again is answered again and stored once; ' +
@@ -43,11 +39,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         return { name, tag };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/plants',
-      access: 'plants:read',
-      operationId: 'listPlants',
+    route('GET /plants', 'listPlants', 'plants:read', {
       summary: 'List plants by ascending id',
       description:
         'A walk along the `Link` headers shows every record that exists throughout it exactly once, whatever is written meanwhile.',
@@ -64,11 +56,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         return records;
       },
     }),
-    route({
-      method: 'GET',
-      path: '/plants/:id',
-      access: 'plants:read',
-      operationId: 'getPlant',
+    route('GET /plants/:id', 'getPlant', 'plants:read', {
       summary: 'Read a plant',
       parameters: IF_UNCHANGED,
       response: { description: 'The record', schema: PlantRecord, headers: ETAG, notModified: true },
@@ -84,11 +72,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         return undefined;
       },
     }),
-    route({
-      method: 'PUT',
-      path: '/plants/:id',
-      access: 'plants:write',
-      operationId: 'putPlant',
+    route('PUT /plants/:id', 'putPlant', 'plants:write', {
       summary: 'Replace a plant, or create it',
       description:
         'What is the same already stays as it is: same ETag, no change in the log. `If-None-Match: *` only creates, `If-Match` only replaces.',
@@ -103,11 +87,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         return record;
       },
     }),
-    route({
-      method: 'PATCH',
-      path: '/plants/:id',
-      access: 'plants:write',
-      operationId: 'patchPlant',
+    route('PATCH /plants/:id', 'patchPlant', 'plants:write', {
       summary: 'Change the name or the tag of a plant',
       description: 'A JSON merge patch (RFC 7396): what is not in it stays, `"tag": null` removes the tag.',
       parameters: IF_UNCHANGED,
@@ -121,11 +101,7 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         return record;
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/plants/:id',
-      access: 'plants:write',
-      operationId: 'deletePlant',
+    route('DELETE /plants/:id', 'deletePlant', 'plants:write', {
       summary: 'Delete a plant',
       description: 'The id is free again.',
       parameters: IF_UNCHANGED,

@@ -11,11 +11,7 @@ const KEPT_MS = 5000;
 export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
   const cachedSummary = createCachedResult(KEPT_MS, () => store.summary());
 
-  return route({
-    method: 'GET',
-    path: '/plants/summary',
-    access: 'plants:read',
-    operationId: 'getSummary',
+  return route('GET /plants/summary', 'getSummary', 'plants:read', {
     summary: 'Count plants, tags and changes',
     description: `All of one moment, which may be ${KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
     response: { description: 'The counts', schema: Summary, headers: NO_STORE },

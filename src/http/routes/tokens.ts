@@ -24,11 +24,7 @@ import { NO_STORE, type Route, route } from '../core/route.ts';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
   return [
-    route({
-      method: 'POST',
-      path: '/tokens',
-      access: 'admin',
-      operationId: 'createToken',
+    route('POST /tokens', 'createToken', 'admin', {
       summary: 'Make a token',
       description: 'It can have no scope that the token which asks for it lacks.',
       body: jsonBody(WantedToken),
@@ -52,11 +48,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         return { ...describeToken(token, nowMs), secret };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/tokens',
-      access: 'admin',
-      operationId: 'listTokens',
+    route('GET /tokens', 'listTokens', 'admin', {
       summary: 'List all tokens, oldest first',
       description: 'Also those that are expired or revoked: the change log names them.',
       response: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
@@ -64,11 +56,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         return (await store.listTokens()).map((token) => describeToken(token, clock()));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/tokens/self',
-      access: 'any',
-      operationId: 'getOwnToken',
+    route('GET /tokens/self', 'getOwnToken', 'any', {
       summary: 'Tell what the credential of this request may do',
       description:
         'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
@@ -77,11 +65,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         return describeToken(token, clock());
       },
     }),
-    route({
-      method: 'GET',
-      path: '/tokens/:id',
-      access: 'admin',
-      operationId: 'getToken',
+    route('GET /tokens/:id', 'getToken', 'admin', {
       summary: 'Read a token',
       parameters: { id },
       response: { description: 'The token, without its secret', schema: DescribedToken },
@@ -90,11 +74,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         return describeToken(await store.getToken(id), clock());
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/tokens/:id',
-      access: 'admin',
-      operationId: 'revokeToken',
+    route('DELETE /tokens/:id', 'revokeToken', 'admin', {
       summary: 'Revoke a token',
       description:
         'No node takes it a second later. The last token that is active with the scope `admin` cannot be revoked here.',
@@ -105,11 +85,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         await store.revokeToken(id, clock());
       },
     }),
-    route({
-      method: 'POST',
-      path: '/tokens/:id/rotate',
-      access: 'admin',
-      operationId: 'rotateToken',
+    route('POST /tokens/:id/rotate', 'rotateToken', 'admin', {
       summary: 'Give a token a new secret',
       description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
       parameters: { id, grace },

@@ -49,11 +49,7 @@ export function webhookRoutes(
     tooBusy: () => unavailable('Too many tests are under way: try again later'),
   });
   return [
-    route({
-      method: 'POST',
-      path: '/webhooks',
-      access: READS_PLANTS,
-      operationId: 'addWebhook',
+    route('POST /webhooks', 'addWebhook', READS_PLANTS, {
       summary: 'Have a receiver told of changes',
       description:
         'From now on each change is sent to it as the webhook `/plant/webhook` describes, in order for each plant, at least once.',
@@ -74,22 +70,14 @@ export function webhookRoutes(
         return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
-    route({
-      method: 'GET',
-      path: '/webhooks',
-      access: 'admin',
-      operationId: 'listWebhooks',
+    route('GET /webhooks', 'listWebhooks', 'admin', {
       summary: 'List all webhooks, oldest first',
       response: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
       async handle() {
         return (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock()));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/webhooks/:id',
-      access: 'admin',
-      operationId: 'getWebhook',
+    route('GET /webhooks/:id', 'getWebhook', 'admin', {
       summary: 'Read a webhook',
       parameters: { id },
       response: { description: 'The webhook, without its secret', schema: Webhook },
@@ -98,11 +86,7 @@ export function webhookRoutes(
         return describeWebhook(await store.getWebhook(id), clock());
       },
     }),
-    route({
-      method: 'DELETE',
-      path: '/webhooks/:id',
-      access: 'admin',
-      operationId: 'removeWebhook',
+    route('DELETE /webhooks/:id', 'removeWebhook', 'admin', {
       summary: 'Remove a webhook and all that is known of its deliveries',
       parameters: { id },
       response: { status: 204, description: 'It is removed' },
@@ -112,11 +96,7 @@ export function webhookRoutes(
         onChange();
       },
     }),
-    route({
-      method: 'POST',
-      path: '/webhooks/:id/rotate',
-      access: READS_PLANTS,
-      operationId: 'rotateSecret',
+    route('POST /webhooks/:id/rotate', 'rotateSecret', READS_PLANTS, {
       summary: 'Give a webhook a new secret',
       description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
       parameters: { id },
@@ -133,11 +113,7 @@ export function webhookRoutes(
         return { ...describeWebhook(webhook, clock()), secret };
       },
     }),
-    route({
-      method: 'POST',
-      path: '/webhooks/:id/enable',
-      access: READS_PLANTS,
-      operationId: 'enableWebhook',
+    route('POST /webhooks/:id/enable', 'enableWebhook', READS_PLANTS, {
       summary: 'Go on with a webhook that was disabled',
       description: 'Everything since then is sent, as far as it is still in the change log.',
       parameters: { id },
@@ -149,11 +125,7 @@ export function webhookRoutes(
         return describeWebhook(webhook, clock());
       },
     }),
-    route({
-      method: 'POST',
-      path: '/webhooks/:id/test',
-      access: 'admin',
-      operationId: 'testWebhook',
+    route('POST /webhooks/:id/test', 'testWebhook', 'admin', {
       summary: 'Send a message now, and tell what came of it',
       description: 'Its `webhook-event` is `webhook.test`. It is not listed, not tried again, and changes nothing.',
       parameters: { id },
@@ -164,11 +136,7 @@ export function webhookRoutes(
         return toTestResult(await runBounded(() => receiverClient.post(webhook.url, toTestMessage(webhook, clock()))));
       },
     }),
-    route({
-      method: 'GET',
-      path: '/webhooks/:id/deliveries',
-      access: 'admin',
-      operationId: 'listDeliveries',
+    route('GET /webhooks/:id/deliveries', 'listDeliveries', 'admin', {
       summary: 'List what became of the deliveries of a webhook, newest first',
       description:
         'All that wait or are dead letters, and the newest of those that were delivered, 1,000 at least. A token without `plants:read` does not see `answer`, since a receiver may send back the plant that it was sent.',
@@ -190,11 +158,7 @@ export function webhookRoutes(
         return token.scopes.includes('plants:read') ? page : page.map(({ answer: _, ...delivery }) => delivery);
       },
     }),
-    route({
-      method: 'POST',
-      path: '/webhooks/:id/deliveries/:seq/retry',
-      access: READS_PLANTS,
-      operationId: 'retryDelivery',
+    route('POST /webhooks/:id/deliveries/:seq/retry', 'retryDelivery', READS_PLANTS, {
       summary: 'Send a change again, whatever became of it',
       description:
         'Now, and then as often as a new one. Its `webhook-id` is the one that it had. A webhook that is disabled sends it when it is enabled.',
@@ -207,11 +171,7 @@ export function webhookRoutes(
         return delivery;
       },
     }),
-    route({
-      method: 'POST',
-      path: '/webhooks/:id/replay',
-      access: READS_PLANTS,
-      operationId: 'replayChanges',
+    route('POST /webhooks/:id/replay', 'replayChanges', READS_PLANTS, {
       summary: 'Send a range of changes again, whatever became of them',
       description:
         'Those of them that the webhook is told of, in order for each plant. What is new comes after them. Each `webhook-id` is the one that it had. A webhook that is disabled sends them when it is enabled.',
