@@ -69,6 +69,7 @@ export class GroupCommit {
   #isFailing = false;
   #hasFailed = false;
   #isClosing = false;
+  #isCloseSent = false;
 
   /** The thread has opened the database. */
   constructor(thread: Worker, options: GroupCommitOptions) {
@@ -135,7 +136,8 @@ export class GroupCommit {
   #commitNext(): void {
     if (this.#hasFailed || this.#inFlight.length > 0) return;
     if (this.#queue.length === 0) {
-      if (this.#isClosing) this.#thread.postMessage('close');
+      if (this.#isClosing && !this.#isCloseSent) this.#thread.postMessage('close');
+      this.#isCloseSent = this.#isClosing; // a commit may still be due at the end of this turn
       return;
     }
     const end = this.#endOfBatch();
