@@ -36,11 +36,17 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
 
   async 'create() of the same plant is a replay, of another one a refusal'({ store, by }) {
     const first = await store.create({ id: 1n, name: 'x', tag: 'y' }, by);
-    assert.deepEqual(await store.create({ id: 1n, name: 'x', tag: 'y' }, by), { seq: first.seq, replayed: true });
+    const again = await store.create({ id: 1n, name: 'x', tag: 'y' }, { tokenId: 'tok_of_the_replay' });
+    assert.deepEqual(again, { seq: first.seq, replayed: true });
     for (const other of [{ name: 'X', tag: 'y' }, { name: 'x' }, { name: 'x', tag: '' }]) {
       await refuses('id_taken', store.create({ id: 1n, ...other }, by));
     }
-    assert.equal((await changesAfter(store, first.seq)).length, 0);
+    const changes = await changesAfter(store, first.seq - 1);
+    assert.deepEqual(
+      changes.map(({ seq, token }) => ({ seq, token })),
+      [{ seq: first.seq, token: by.tokenId }],
+      'the one change, with the token of the first create',
+    );
   },
 
   async 'create() called by many at once for one id has one winner'({ store, by }) {

@@ -8,7 +8,6 @@ export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
 export type CopiedSecret = { secret_hash: string; token_id: string; until: number | bigint };
 export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
-export type CopiedDelivery = DeliveryRow;
 
 /** A consistent snapshot of a store. */
 export interface StoreCopy {
@@ -29,7 +28,7 @@ export interface StoreCopy {
   /** By ascending id. */
   webhooks(): AsyncIterable<CopiedWebhook>;
   /** By ascending id of the webhook, and number. */
-  deliveries(): AsyncIterable<CopiedDelivery>;
+  deliveries(): AsyncIterable<DeliveryRow>;
 }
 
 export interface Fingerprint {
@@ -39,27 +38,24 @@ export interface Fingerprint {
   sha256: string;
 }
 
-export interface Compared {
-  plants: AsyncIterable<CopiedPlant>;
-  changes: AsyncIterable<ChangeRow>;
-  webhooks: AsyncIterable<CopiedWebhook>;
-  deliveries: AsyncIterable<CopiedDelivery>;
-}
-
-/** The same for two stores that hold the same. */
-export async function fingerprint(compared: Compared): Promise<Fingerprint> {
+/** Returns the same for two stores that hold the same. `onRow` is called for every plant and change. */
+export async function fingerprint(
+  store: Pick<StoreCopy, 'plants' | 'changes' | 'webhooks' | 'deliveries'>,
+  onRow: () => void,
+): Promise<Fingerprint> {
   const hash = createHash('sha256');
-  const plants = await add(compared.plants, PLANT);
-  const changes = await add(compared.changes, CHANGE);
-  await add(compared.webhooks, WEBHOOK);
-  await add(compared.deliveries, DELIVERY);
+  const plants = await add(store.plants(), PLANT, onRow);
+  const changes = await add(store.changes(), CHANGE, onRow);
+  await add(store.webhooks(), WEBHOOK);
+  await add(store.deliveries(), DELIVERY);
   return { plants, changes, sha256: hash.digest('hex') };
 
-  async function add<T extends object>(rows: AsyncIterable<T>, columns: (keyof T)[]): Promise<number> {
+  async function add<T extends object>(rows: AsyncIterable<T>, columns: (keyof T)[], onEach?: () => void) {
     let count = 0;
     let text = '';
     for await (const row of rows) {
       count++;
+      onEach?.();
       text += `${toLine(row, columns)}\n`;
       if (text.length < 64 * 1024) continue;
       hash.update(text);
@@ -78,34 +74,11 @@ export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
 export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
 export const CHANGE: (keyof ChangeRow)[] = ['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id'];
 export const WEBHOOK: (keyof CopiedWebhook)[] = [
-  'id',
-  'url',
-  'events',
-  'secret',
-  'old_secret',
-  'old_secret_until',
-  'created',
-  'position',
-  'replay_to',
-  'replay_resume',
-  'waiting_since',
-  'failing_since',
-  'reason',
-  'disabled',
-  'epoch',
-  'retries',
+  ...(['id', 'url', 'events', 'secret', 'old_secret', 'old_secret_until', 'created', 'position', 'replay_to'] as const),
+  ...(['replay_resume', 'waiting_since', 'failing_since', 'reason', 'disabled', 'epoch', 'retries'] as const),
 ];
-export const DELIVERY: (keyof CopiedDelivery)[] = [
-  'webhook_id',
-  'seq',
-  'plant_id',
-  'status',
-  'attempts',
-  'due',
-  'time',
-  'code',
-  'answer',
-  'error',
+export const DELIVERY: (keyof DeliveryRow)[] = [
+  ...(['webhook_id', 'seq', 'plant_id', 'status', 'attempts', 'due', 'time', 'code', 'answer', 'error'] as const),
 ];
 
 export interface Difference<T> {

@@ -9,7 +9,7 @@ import { startReceiver } from '../../testing/receiver.ts';
 import { callerOf, createOver } from '../../testing/request.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
 
-const ROUNDS = process.env.TORTURE_FORM === 'full' ? 100 : 2;
+const ROUNDS = process.env.TORTURE_FORM === 'full' ? 100 : 4;
 /** On PostgreSQL a node that was killed keeps its webhooks for 20 s, as nobody can know that it is gone. */
 const POSTGRES_ROUNDS = Math.floor(ROUNDS / 10);
 const needsTime = { skip: 'SKIPPED: TORTURE_FORM=full has the time for it; webhook-nodes.long.test.ts kills one, too' };

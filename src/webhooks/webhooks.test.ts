@@ -29,15 +29,15 @@ suite('webhooks', { concurrency: true }, () => {
       test('it goes on after a clean stop where it was, and sends nothing twice', async () => {
         const receiver = await startReceiver();
         const { id } = await webhooks.add(receiver.url);
-        for (let n = 100; n < 120; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
-        await receiver.count(20);
+        for (let n = 100; n < 150; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
+        await receiver.count(50);
         await webhooks.service.stop();
         webhooks = await startWebhookService({ databaseUrl: webhooks.service.databaseUrl });
-        for (let n = 120; n < 130; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
-        await receiver.count(30);
-        await webhooks.settled(id, 30);
-        assert.equal(new Set(receiver.received.map(({ seq }) => seq)).size, 30);
-        assert.equal(receiver.received.length, 30);
+        for (let n = 150; n < 160; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
+        await receiver.count(60);
+        await webhooks.settled(id, 60);
+        assert.equal(new Set(receiver.received.map(({ seq }) => seq)).size, 60);
+        assert.equal(receiver.received.length, 60);
         await webhooks.remove(id);
       });
     });

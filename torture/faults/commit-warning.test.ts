@@ -54,7 +54,7 @@ fault({
       rounds: 1,
     },
     'one that lets the database hide warnings': {
-      change: ['src/storage/postgres/begin-transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
+      change: ['src/storage/postgres/transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },

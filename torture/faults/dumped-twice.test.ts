@@ -44,7 +44,7 @@ fault({
     },
     'one whose migrate skips nothing': {
       change: [
-        'src/storage/postgres/load-copy-begin.ts',
+        'src/storage/postgres/load-copy.ts',
         `SELECT \${calls.skip_change_numbers}`,
         `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
       ],

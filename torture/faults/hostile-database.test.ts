@@ -110,7 +110,7 @@ fault({
   controls: {
     'one that leaves the search path of reads as it is': {
       change: [
-        'src/storage/postgres/begin-transaction.ts',
+        'src/storage/postgres/transaction.ts',
         `READ ONLY; SET LOCAL search_path = \${SEARCH_PATH};`,
         'READ ONLY;',
       ],
@@ -118,7 +118,7 @@ fault({
     },
     'one that leaves the search path of writes as it is': {
       change: [
-        'src/storage/postgres/begin-transaction.ts',
+        'src/storage/postgres/transaction.ts',
         `SET TRANSACTION READ WRITE; SET LOCAL search_path = \${SEARCH_PATH};`,
         'SET TRANSACTION READ WRITE;',
       ],
@@ -151,11 +151,11 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
       caught: /planted .* ran as plants/,
     },
     'one that leaves array_nulls as it is': {
-      change: ['src/storage/postgres/begin-transaction.ts', ' SET LOCAL array_nulls = on;', ''],
+      change: ['src/storage/postgres/transaction.ts', ' SET LOCAL array_nulls = on;', ''],
       caught: /stored is not what was sent|migrate ended with 1/,
     },
     'one that writes only where the default lets it': {
-      change: ['src/storage/postgres/begin-transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
+      change: ['src/storage/postgres/transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
       caught: /read-only transaction/,
     },
     'one that uses tables and functions of other roles': {
@@ -168,11 +168,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
       caught: /synchronous_commit = local with a standby: the server did not refuse it/,
     },
     'one that commits as database and role say while it runs': {
-      change: [
-        'src/storage/postgres/begin-transaction.ts',
-        ` SET LOCAL synchronous_commit = \${synchronousCommit};`,
-        '',
-      ],
+      change: ['src/storage/postgres/transaction.ts', ` SET LOCAL synchronous_commit = \${synchronousCommit};`, ''],
       caught: /acknowledged with \d+ although no standby has it/,
     },
     'one that starts where foreign keys are not kept': {

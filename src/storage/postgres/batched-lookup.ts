@@ -7,17 +7,12 @@ const MAX_KEYS = 1000;
 const MAX_QUERIES = 2;
 const MAX_WAITING = 10_000;
 
-interface Waiting<Value> {
-  resolve(value: Value | undefined): void;
-  reject(error: unknown): void;
-}
-
 /** `tooMany` makes the error for a lookup that finds very many others waiting. */
 export function createBatchedLookup<Key, Value>(
   lookUp: (keys: Key[]) => Promise<Map<Key, Value>>,
   tooMany: () => Error,
 ): (key: Key) => Promise<Value | undefined> {
-  let waiting = new Map<Key, Waiting<Value>[]>();
+  let waiting = new Map<Key, PromiseWithResolvers<Value | undefined>>();
   let count = 0;
   let queries = 0;
   const schedule = oncePerTurn(() => {
@@ -27,12 +22,10 @@ export function createBatchedLookup<Key, Value>(
   return (key) => {
     if (count >= MAX_WAITING) return Promise.reject(tooMany());
     count++;
-    return new Promise<Value | undefined>((resolve, reject) => {
-      const others = waiting.get(key);
-      if (others) others.push({ resolve, reject });
-      else waiting.set(key, [{ resolve, reject }]);
-      schedule();
-    }).finally(() => count--);
+    const lookup = waiting.get(key) ?? Promise.withResolvers<Value | undefined>();
+    waiting.set(key, lookup);
+    schedule();
+    return lookup.promise.finally(() => count--);
   };
 
   async function runQuery(): Promise<void> {
@@ -42,9 +35,9 @@ export function createBatchedLookup<Key, Value>(
     queries++;
     try {
       const values = await lookUp(batch.map(([key]) => key));
-      for (const [key, all] of batch) for (const { resolve } of all) resolve(values.get(key));
+      for (const [key, { resolve }] of batch) resolve(values.get(key));
     } catch (error) {
-      for (const [, all] of batch) for (const { reject } of all) reject(error);
+      for (const [, { reject }] of batch) reject(error);
     }
     queries--;
     schedule();

@@ -13,19 +13,8 @@ const CHANNEL = 'plant_store_changes';
 const NOTIFY_EVERY_MS = 100;
 const RECONNECT_MS = 1000;
 
-export interface ChangeNotify {
-  /** Notifies the other nodes, soon. */
-  notify(): void;
-  close(): Promise<void>;
-}
-
 /** `onChanges` is called when another node has notified this one. */
-export function startChangeNotify(
-  url: string,
-  { write }: Transactions,
-  onChanges: () => void,
-  reportBug: ReportBug,
-): ChangeNotify {
+export function startChangeNotify(url: string, { write }: Transactions, onChanges: () => void, reportBug: ReportBug) {
   const self = randomUUID();
   let listener: pg.Client | undefined;
   let reconnect: NodeJS.Timeout | undefined;
@@ -37,11 +26,12 @@ export function startChangeNotify(
   void listen();
 
   return {
-    notify() {
+    /** Notifies the other nodes, soon. */
+    notify(): void {
       isPending = true;
       if (!isPausing) send();
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true;
       clearTimeout(reconnect);
       await listener?.end().catch(() => {});

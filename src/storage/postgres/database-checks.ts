@@ -2,8 +2,8 @@
 
 import type pg from 'pg';
 import { UserError } from '../../lib/user-error.ts';
-import type { SynchronousCommit } from './begin-transaction.ts';
 import { type Names, namesIn, RELATIONS } from './qualified-names.ts';
+import type { SynchronousCommit } from './transaction.ts';
 
 const MIN_VERSION = 14;
 

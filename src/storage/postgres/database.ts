@@ -3,10 +3,10 @@
 import pg from 'pg';
 import { describeUrl } from '../../lib/describe-url.ts';
 import { UserError } from '../../lib/user-error.ts';
-import { beginRead, beginWrite, noLimits } from './begin-transaction.ts';
 import { findNames, requireOwn, requireSound, type ServerPromises } from './database-checks.ts';
 import type { Names } from './qualified-names.ts';
 import { isSchemaCurrent, migrate } from './schema.ts';
+import { beginRead, beginWrite, noLimits } from './transaction.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
 /** Interval at which the system checks that the peer of an idle connection is still there. */

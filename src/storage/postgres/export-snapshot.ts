@@ -4,12 +4,11 @@
 import type pg from 'pg';
 import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../../domain/plant.ts';
 import { toNewPlant } from '../row-mapping.ts';
-import { beginRead, noLimits } from './begin-transaction.ts';
 import { lastSeq } from './change-log.ts';
 import { createClient, type PreparedDatabase } from './database.ts';
 import { TransactionError } from './pg-errors.ts';
 import { type BoundedRow, plantsFrom } from './plants-read.ts';
-import { destroyWhenLate, queryClient, type Statement } from './transaction.ts';
+import { beginRead, destroyWhenLate, noLimits, queryClient, type Statement } from './transaction.ts';
 
 const ROWS_AT_ONCE = 1000;
 const QUERY_TIMEOUT_MS = 60_000;

@@ -1,10 +1,9 @@
 // Differences between two stores → the statements that make the rows of this one like those of the other.
 
 import { printJson } from '../../lib/exact-json.ts';
-import type { ChangeRow } from '../row-mapping.ts';
+import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
 import {
   CHANGE,
-  type CopiedDelivery,
   type CopiedPlant,
   type CopiedSecret,
   type CopiedToken,
@@ -77,7 +76,7 @@ export function storeWebhooks(tables: Tables, webhooks: CopiedWebhook[]): Statem
   ];
 }
 
-export function storeDeliveries(tables: Tables, deliveries: CopiedDelivery[]): Statement[] {
+export function storeDeliveries(tables: Tables, deliveries: DeliveryRow[]): Statement[] {
   return [insert(tables.deliveries, DELIVERY, deliveries)];
 }
 

@@ -2,77 +2,65 @@
 
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../../lib/user-error.ts';
-import type { ChangeRow } from '../row-mapping.ts';
-import type { CopiedDelivery, CopiedPlant, CopiedWebhook } from '../store-copy.ts';
-import { beginWrite, noLimits } from './begin-transaction.ts';
+import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
+import type { CopiedPlant, CopiedWebhook } from '../store-copy.ts';
 import { COPY_IN_PROGRESS, createClient, prepareDatabase } from './database.ts';
 import { bounded } from './plants-read.ts';
-import type { Calls, Tables } from './qualified-names.ts';
-import { type Query, type Statement, typed } from './transaction.ts';
+import type { Tables } from './qualified-names.ts';
+import { beginWrite, noLimits, type Query, type Statement, typed } from './transaction.ts';
 
 export const ROWS_AT_ONCE = 1000;
 
-export interface CopyTarget {
-  tables: Tables;
-  calls: Calls;
-  /** Identifies this run in the table `copied`. */
-  run: string;
-  connect(): Promise<void>;
-  /** Returns the rows of one statement, which sees what is committed. */
-  query: Query;
-  /** Runs work in a transaction of the connection that writes. */
-  inTransaction(work: (query: Query) => Promise<void>): Promise<void>;
-  /** Commits statements. Throws UserError if another run has begun. */
-  commit(statements: Statement[]): Promise<void>;
-  /** The rows of the database by ascending key. What is stored meanwhile must lie behind the row that was read last. */
-  plants(): AsyncIterable<CopiedPlant>;
-  changes(): AsyncIterable<ChangeRow>;
-  webhooks(): AsyncIterable<CopiedWebhook>;
-  deliveries(): AsyncIterable<CopiedDelivery>;
-  close(): Promise<void>;
-}
+export type CopyTarget = Awaited<ReturnType<typeof openCopyTarget>>;
 
 /** Throws UserError if the database cannot be used. */
-export async function openCopyTarget(url: string): Promise<CopyTarget> {
+export async function openCopyTarget(url: string) {
   const { names, version, synchronousCommit } = await prepareDatabase(url, 'copy');
   const { tables, calls } = names;
   const begin = beginWrite(noLimits(version), synchronousCommit);
   const [writer, reader] = [createClient(url), createClient(url)];
+  /** Identifies this run in the table `copied`. */
   const run = randomUUID();
+  /** Returns the rows of one statement, which sees what is committed. */
   const query: Query = async (statement) => (await reader.query(typed(statement))).rows;
-  const target: CopyTarget = {
+
+  /** Runs work in a transaction of the connection that writes. */
+  async function inTransaction(work: (query: Query) => Promise<void>): Promise<void> {
+    await writer.query(begin);
+    await work(async (statement) => (await writer.query(typed(statement))).rows);
+    await writer.query('COMMIT');
+  }
+
+  return {
     tables,
     calls,
     run,
     query,
-    async connect() {
+    inTransaction,
+    async connect(): Promise<void> {
       await Promise.all([writer.connect(), reader.connect()]);
       await reader.query(begin); // until it ends; each statement sees what is committed before it
     },
-    async inTransaction(work) {
-      await writer.query(begin);
-      await work(async (statement) => (await writer.query(typed(statement))).rows);
-      await writer.query('COMMIT');
-    },
-    commit(statements) {
-      return target.inTransaction(async (write) => {
+    /** Commits statements. Throws UserError if another run has begun. */
+    commit(statements: Statement[]): Promise<void> {
+      return inTransaction(async (write) => {
         const text = `UPDATE ${tables.copied} SET seq = $1 WHERE run = $2 RETURNING run`;
         const own = await write({ text, values: [COPY_IN_PROGRESS, run] });
         if (own.length !== 1) throw new UserError('Another copy into this database was begun: this one has stopped');
         for (const statement of statements) await write(statement);
       });
     },
+    // The rows of the database by ascending key. What is stored meanwhile must lie behind the row that was read last.
     plants: () => readBy<CopiedPlant>(query, tables.plants, 'id'),
     changes: () => readBy<ChangeRow>(query, tables.changes, 'seq'),
     async *webhooks() {
       yield* await query<CopiedWebhook>({ text: `SELECT * FROM ${tables.webhooks} ORDER BY id` });
     },
     deliveries: () => readDeliveries(query, tables),
-    async close() {
+    async close(): Promise<void> {
       await Promise.allSettled([writer.end(), reader.end()]);
     },
   };
-  return target;
 }
 
 async function* readBy<Row extends object>(query: Query, table: string, key: 'id' | 'seq'): AsyncGenerator<Row> {
@@ -87,13 +75,13 @@ async function* readBy<Row extends object>(query: Query, table: string, key: 'id
   }
 }
 
-async function* readDeliveries(query: Query, { deliveries }: Tables): AsyncGenerator<CopiedDelivery> {
+async function* readDeliveries(query: Query, { deliveries }: Tables): AsyncGenerator<DeliveryRow> {
   const text = `
     SELECT * FROM ${deliveries} WHERE (webhook_id, seq) > ($1, $2::bigint) ORDER BY webhook_id, seq LIMIT ${ROWS_AT_ONCE}`;
   for (let last = { webhook_id: '', seq: 0n }; ; ) {
-    const rows = await query<CopiedDelivery>({ text, values: [last.webhook_id, last.seq] });
+    const rows = await query<DeliveryRow>({ text, values: [last.webhook_id, last.seq] });
     yield* rows;
     if (rows.length < ROWS_AT_ONCE) return;
-    last = rows.at(-1) as CopiedDelivery;
+    last = rows.at(-1) as DeliveryRow;
   }
 }

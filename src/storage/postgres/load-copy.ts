@@ -5,7 +5,6 @@ import { UserError } from '../../lib/user-error.ts';
 import type { ChangeRow } from '../row-mapping.ts';
 import {
   CHANGE,
-  type CopiedPlant,
   type CopiedToken,
   charsIn,
   type Difference,
@@ -14,8 +13,9 @@ import {
   fingerprint,
   PLANT,
   type StoreCopy,
+  toLine,
 } from '../store-copy.ts';
-import { beginCopy, endCopy } from './load-copy-begin.ts';
+import { COPY_IN_PROGRESS } from './database.ts';
 import {
   storeChanges,
   storeDeliveries,
@@ -28,9 +28,11 @@ import { type CopyTarget, openCopyTarget, ROWS_AT_ONCE } from './load-copy-targe
 import { toArray } from './pg-array.ts';
 import { failureOf } from './pg-errors.ts';
 import type { Tables } from './qualified-names.ts';
-import type { Statement } from './transaction.ts';
+import type { Query, Statement } from './transaction.ts';
 
 const CHARS_AT_ONCE = 256 * 1024;
+/** Key of the advisory lock that the functions of the database hold while they number changes. */
+const CHANGES_LOCK = 0x504c_4e54;
 /** Number of times that each row is read: once to load it, and once on each side to compare them in the end. */
 export const PASSES = 3;
 
@@ -40,22 +42,16 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
   try {
     await target.connect();
     await beginCopy(target, copy);
-    await loadDifferences(target, counted(copy.plants(), onRow), target.plants(), {
-      store: storePlants,
-      key: ({ id }: CopiedPlant) => id,
-      columns: PLANT,
-    });
-    await loadDifferences(target, counted(copy.changes(), onRow), target.changes(), {
-      store: storeChanges,
-      key: ({ seq }: ChangeRow) => seq,
-      columns: CHANGE,
-    });
+    const plants = { wanted: copy.plants(), loaded: target.plants(), columns: PLANT, store: storePlants };
+    await loadDifferences(target, { ...plants, key: ({ id }) => id }, onRow);
+    const changes = { wanted: copy.changes(), loaded: target.changes(), columns: CHANGE, store: storeChanges };
+    await loadDifferences(target, { ...changes, key: ({ seq }) => seq }, onRow);
     const tokens = await Array.fromAsync(copy.tokens());
     await target.commit(storeTokens(target.tables, tokens));
     await target.commit(storeOldSecrets(target.tables, await Array.fromAsync(copy.oldSecrets())));
     await loadWebhooks(target, copy);
-    const wanted = await fingerprintOf(copy, onRow);
-    const loaded = await fingerprintOf(target, onRow);
+    const wanted = await fingerprint(copy, onRow);
+    const loaded = await fingerprint(target, onRow);
     if (loaded.sha256 !== wanted.sha256 || !(await hasTokens(target, tokens))) {
       throw new UserError(
         `The copy is not the same (${JSON.stringify(loaded)}, not ${JSON.stringify(wanted)}): run it again`,
@@ -71,21 +67,76 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
   }
 }
 
+/** Throws UserError if the database is no copy of this store, or was written to. From then on no node writes to it. */
+async function beginCopy({ tables, run, inTransaction }: CopyTarget, copy: StoreCopy): Promise<void> {
+  await inTransaction(async (query) => {
+    await query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [CHANGES_LOCK] });
+    const [row] = await query<{ given: bigint; copied: bigint | null }>({
+      text: `
+        SELECT greatest(pruned_to, (SELECT max(seq) FROM ${tables.changes})) AS given, (SELECT seq FROM ${tables.copied}) AS copied
+        FROM ${tables.numbering}`,
+    });
+    const { given = 0n, copied = null } = row ?? {};
+    const isInProgress = copied === COPY_IN_PROGRESS;
+    if (!isInProgress && given > (copied ?? 0n)) {
+      throw new UserError(
+        'The database has plants of its own: take an empty one, or a copy that nobody has written to',
+      );
+    }
+    if (copied !== null && !(await isCopyOf(query, tables, copy, isInProgress ? undefined : copied))) {
+      throw new UserError('The database holds a copy of another store: take an empty one');
+    }
+    await query({ text: `DELETE FROM ${tables.copied}` });
+    await query({ text: `INSERT INTO ${tables.copied} VALUES ($1, $2)`, values: [COPY_IN_PROGRESS, run] });
+    // The tokens now: they tell whose copy it is, also when it is interrupted.
+    for (const statement of storeTokens(tables, await Array.fromAsync(copy.tokens()))) await query(statement);
+  });
+}
+
+/** True if the database has the same last change, or a token of the store, neither of which another one can have. */
+async function isCopyOf(query: Query, tables: Tables, copy: StoreCopy, last: bigint | undefined): Promise<boolean> {
+  if (last !== undefined) {
+    if (last > BigInt(copy.lastSeq)) return false;
+    const text = `SELECT * FROM ${tables.changes} WHERE seq = $1`;
+    const [own, other] = [(await query<ChangeRow>({ text, values: [last] }))[0], copy.changeAt(last)];
+    if (own && other) return toLine(own, CHANGE) === toLine(other, CHANGE);
+  }
+  const ids = (await Array.fromAsync(copy.tokens())).map(({ id }) => id);
+  const tokens = await query<{ id: string }>({ text: `SELECT id FROM ${tables.tokens}` });
+  return tokens.length + ids.length === 0 || tokens.some(({ id }) => ids.includes(id));
+}
+
+function endCopy({ tables, calls, commit }: CopyTarget, copy: StoreCopy): Promise<void> {
+  const { lastSeq, prunedTo, skipped } = copy;
+  return commit([
+    { text: `UPDATE ${tables.numbering} SET pruned_to = $1`, values: [prunedTo] },
+    { text: `DELETE FROM ${tables.skipped}` },
+    {
+      text: `INSERT INTO ${tables.skipped} SELECT * FROM unnest($1::bigint[], $2::bigint[])`,
+      values: [toArray(skipped.map(({ first }) => first)), toArray(skipped.map(({ last }) => last))],
+    },
+    { text: `SELECT ${calls.skip_change_numbers}` }, // the store that was copied may go on giving numbers
+    { text: `UPDATE ${tables.copied} SET seq = $1`, values: [lastSeq] },
+  ]);
+}
+
 interface RowKind<Row> {
-  store(tables: Tables, batch: Difference<Row>[]): Statement[];
-  key(row: Row): bigint | string;
+  /** The rows to load and those that are there, by ascending key. */
+  wanted: AsyncIterable<Row>;
+  loaded: AsyncIterable<Row>;
+  key(row: Row): bigint;
   columns: (keyof Row)[];
+  store(tables: Tables, batch: Difference<Row>[]): Statement[];
 }
 
 async function loadDifferences<Row extends { name: string; tag: string | null }>(
   { tables, commit }: CopyTarget,
-  wanted: AsyncIterable<Row>,
-  loaded: AsyncIterable<Row>,
-  { store, ...by }: RowKind<Row>,
+  { wanted, loaded, store, ...by }: RowKind<Row>,
+  onRow: () => void,
 ): Promise<void> {
   let batch: Difference<Row>[] = [];
   let chars = 0;
-  for await (const difference of differences(wanted, loaded, by)) {
+  for await (const difference of differences(counted(wanted, onRow), loaded, by)) {
     batch.push(difference);
     chars += charsIn(difference);
     if (batch.length < ROWS_AT_ONCE && chars < CHARS_AT_ONCE) continue;
@@ -105,17 +156,6 @@ async function loadWebhooks({ tables, commit }: CopyTarget, copy: StoreCopy): Pr
     batch = [];
   }
   if (batch.length > 0) await commit(storeDeliveries(tables, batch));
-}
-
-type Rows = Pick<StoreCopy, 'plants' | 'changes' | 'webhooks' | 'deliveries'>;
-
-function fingerprintOf(rows: Rows, onRow: () => void): Promise<Fingerprint> {
-  return fingerprint({
-    plants: counted(rows.plants(), onRow),
-    changes: counted(rows.changes(), onRow),
-    webhooks: rows.webhooks(),
-    deliveries: rows.deliveries(),
-  });
 }
 
 async function* counted<Row>(rows: AsyncIterable<Row>, onRow: () => void): AsyncGenerator<Row> {

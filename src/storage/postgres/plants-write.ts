@@ -90,10 +90,7 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
   };
 }
 
-export interface Indexed {
-  id: bigint;
-  words: bigint[];
-}
+type Indexed = { id: bigint; words: bigint[] };
 
 /** By ascending id and word: a list of words, and one of ids. */
 export function indexEntries(plants: Indexed[]): [words: string, ids: string] {

@@ -8,20 +8,17 @@ import pg from 'pg';
 export const SEARCH_PATH = 'pg_catalog, pg_temp';
 
 export const RELATIONS = [
-  'plant_store_schema',
-  'plants',
-  'changes',
-  'change_numbers',
-  'numbering',
-  'skipped',
-  'copied',
-  'words',
-  'tokens',
-  'old_secrets',
-  'webhooks',
-  'deliveries',
-  'delivery_nodes',
-  'database_identity',
+  ...([
+    'plant_store_schema',
+    'plants',
+    'changes',
+    'change_numbers',
+    'numbering',
+    'skipped',
+    'copied',
+    'words',
+  ] as const),
+  ...(['tokens', 'old_secrets', 'webhooks', 'deliveries', 'delivery_nodes', 'database_identity'] as const),
 ] as const;
 
 /** Functions that the migrations create and nodes call, with the types of their arguments. */

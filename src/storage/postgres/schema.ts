@@ -9,13 +9,8 @@ import { type Names, SEARCH_PATH } from './qualified-names.ts';
 /** Key of the advisory lock that is held while the schema changes. */
 const MIGRATION_LOCK = 0x504c_4e54_01;
 
-interface Migration {
-  sql: string;
-  /** The oldest schema whose code runs on this one, too. */
-  worksWith: number;
-}
-
-const MIGRATIONS: Migration[] = readdirSync(join(import.meta.dirname, 'migrations'))
+/** `worksWith` is the oldest schema whose code runs on this one, too. */
+const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
   .map((file) => {
     const sql = readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8');

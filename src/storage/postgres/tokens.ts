@@ -2,7 +2,7 @@
 
 import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
-import { type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
+import { TOKEN_COLUMNS, type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
 import { lastAdmin, noActiveToken, noToken, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { toArray } from './pg-array.ts';
@@ -10,11 +10,10 @@ import { type StoreQueries, tooManyReads } from './store-queries.ts';
 
 type FoundRow = TokenRow & { old_until: bigint };
 
-const COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
 const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
 
 export function createTokenStore({ names: { tables, calls }, select, commit }: StoreQueries): TokenStore {
-  const columnsOfAll = `${COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
+  const columnsOfAll = `${TOKEN_COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
   const all = `SELECT ${columnsOfAll} FROM ${tables.tokens} t`;
   return {
     async addToken({ id, name, scopes, createdMs, expiresMs, rate }, secretHash) {
@@ -61,7 +60,7 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
     const text = `
       SELECT t.secret_hash, ${columnsOfAll}, false AS is_old FROM ${tables.tokens} t WHERE t.secret_hash = ANY ($1)
       UNION ALL
-      SELECT o.secret_hash, ${COLUMNS}, o.until, true
+      SELECT o.secret_hash, ${TOKEN_COLUMNS}, o.until, true
       FROM ${tables.old_secrets} o JOIN ${tables.tokens} t ON t.id = o.token_id WHERE o.secret_hash = ANY ($1)`;
     const rows = await select<FoundRow & { secret_hash: string; is_old: boolean }>({
       text,

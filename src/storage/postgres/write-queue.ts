@@ -7,7 +7,7 @@ import type { PlantWrite, Rejection } from '../write-rules.ts';
 /** What became of a write: its result, why it was rejected, or why its outcome is unknown. */
 export type Written = { done: unknown } | Rejection | Error;
 
-export type Source = 'request' | 'import';
+type Source = 'request' | 'import';
 
 export interface QueuedWrite {
   write: PlantWrite;
@@ -21,11 +21,6 @@ export interface WriteGroup {
   writes: QueuedWrite[];
   /** To be called before the last of them is settled: other writes to the id may follow. */
   release(): void;
-}
-
-export interface BatchLimits {
-  ids: number;
-  chars: number;
 }
 
 /** All writes to one id that wait. */
@@ -65,7 +60,7 @@ export class WriteQueue {
   }
 
   /** Takes out the oldest up to the limits, and at least one. */
-  take(source: Source, limits: BatchLimits): WriteGroup[] {
+  take(source: Source, limits: { ids: number; chars: number }): WriteGroup[] {
     const ready = this.#ready[source];
     let chars = 0;
     const end = ready.findIndex(({ writes }, at) => {

@@ -1,15 +1,8 @@
 // A consistent snapshot of a store on SQLite as rows, while a server may continue to write to it.
 
 import type { SQLOutputValue } from 'node:sqlite';
-import type { ChangeRow } from '../row-mapping.ts';
-import type {
-  CopiedDelivery,
-  CopiedPlant,
-  CopiedSecret,
-  CopiedToken,
-  CopiedWebhook,
-  StoreCopy,
-} from '../store-copy.ts';
+import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
+import type { CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, StoreCopy } from '../store-copy.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader, prepareDatabase } from './database.ts';
 
@@ -27,10 +20,7 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
   return {
     lastSeq,
     prunedTo: pruned_to,
-    skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as {
-      first: number;
-      last: number;
-    }[],
+    skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as StoreCopy['skipped'],
     counts: { plants, changes },
     plants: () => rows<CopiedPlant>('SELECT * FROM plants ORDER BY id'),
     changes: () => rows<ChangeRow>('SELECT * FROM changes ORDER BY seq'),
@@ -42,7 +32,7 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
     tokens: () => rows<CopiedToken>('SELECT * FROM tokens ORDER BY id'),
     oldSecrets: () => rows<CopiedSecret>('SELECT * FROM old_secrets'),
     webhooks: () => rows<CopiedWebhook>('SELECT * FROM webhooks ORDER BY id'),
-    deliveries: () => rows<CopiedDelivery>('SELECT * FROM deliveries ORDER BY webhook_id, seq'),
+    deliveries: () => rows<DeliveryRow>('SELECT * FROM deliveries ORDER BY webhook_id, seq'),
     close() {
       db.close();
       database.release();
