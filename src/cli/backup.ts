@@ -1,21 +1,17 @@
 // plant-store backup FILE and restore FILE, on SQLite.
 
 import { existsSync, statSync } from 'node:fs';
-import type { Command } from 'commander';
 import type { Config } from '../config/config.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireDatabase } from './database-access.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { report } from './terminal/report.ts';
 
-export function declareBackup(command: Command, io: CommandIo): void {
-  command
-    .argument('<file>', 'a new file')
-    .addHelpText('after', examples('plant-store backup "plants-$(date +%F).db"'))
-    .action(withConfig(io, backUp));
+export function declareBackup(command: CliCommand): void {
+  command.argument('<file>', 'a new file').examples('plant-store backup "plants-$(date +%F).db"').runs(backUp);
 }
 
 async function backUp({ io, config }: CommandContext, file: string): Promise<void> {
@@ -28,19 +24,16 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
   reportFile(io, 'backed up to', file);
 }
 
-export function declareRestore(command: Command, io: CommandIo): void {
+export function declareRestore(command: CliCommand): void {
   command
     .argument('<file>', 'a backup')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Stop the server and move the old store away first. Tokens are those of the
 backup: what was revoked since works again. Whoever follows the change log and
 has seen what came after the backup has to begin anew with an export: the
-service tells them so.
-${examples('mv data/plants.db data/plants-old.db', 'plant-store restore plants-monday.db')}`,
-    )
-    .action(withConfig(io, restore));
+service tells them so.`)
+    .examples('mv data/plants.db data/plants-old.db', 'plant-store restore plants-monday.db')
+    .runs(restore);
 }
 
 async function restore({ io, config }: CommandContext, file: string): Promise<void> {

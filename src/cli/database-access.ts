@@ -25,6 +25,12 @@ export function newStorePath({ database }: Config): string | undefined {
   return database.kind === 'postgres' || existsSync(database.path) ? undefined : toSafeText(database.path);
 }
 
+/** Runs `work` on a database that must exist. */
+export async function withExistingStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
+  requireDatabase(config);
+  return withStore(config, work);
+}
+
 /** Reading a database that does not exist must not create one. */
 export function requireDatabase(config: Config): void {
   const missing = newStorePath(config);

@@ -1,6 +1,6 @@
-// Parts of the declaration of a command: its action, its examples, and options with fixed values.
+// How commands are declared: with examples, an action that gets the settings, and options with fixed values.
 
-import { Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { CommandContext, CommandIo } from './command-io.ts';
 
 /** An option whose values shell completion offers. Commander's own choices know no lists, and reject with other words. */
@@ -16,18 +16,38 @@ export class FixedOption extends Option {
   }
 }
 
-/** Returns examples for the end of a command's help. */
-export function examples(...lines: string[]): string {
-  return `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`;
-}
+/** A command that knows the streams it works with. Its subcommands know them, too. */
+export class CliCommand extends Command {
+  readonly io: CommandIo;
 
-/** Returns an action that first reads the settings, so that a wrong one is reported before anything is done. */
-export function withConfig<Args extends unknown[]>(
-  io: CommandIo,
-  action: (context: CommandContext, ...args: Args) => Promise<void>,
-): (...args: Args) => Promise<void> {
-  return async (...args) => {
-    const { readConfig } = await import('../config/config.ts');
-    await action({ io, config: readConfig(io.env) }, ...args);
-  };
+  constructor(name: string, io: CommandIo) {
+    super(name);
+    this.io = io;
+  }
+
+  override createCommand(name: string): CliCommand {
+    return new CliCommand(name, this.io);
+  }
+
+  subcommand(name: string, description: string): CliCommand {
+    return this.command(name).description(description);
+  }
+
+  /** Adds a text after the options in the help. */
+  notes(text: string): this {
+    return this.addHelpText('after', text);
+  }
+
+  /** Adds examples to the end of the help. */
+  examples(...lines: string[]): this {
+    return this.notes(`\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+  }
+
+  /** Sets an action that first reads the settings, so that a wrong one is reported before anything is done. */
+  runs<Args extends unknown[]>(action: (context: CommandContext, ...args: Args) => Promise<void>): this {
+    return this.action(async (...args) => {
+      const { readConfig } = await import('../config/config.ts');
+      await action({ io: this.io, config: readConfig(this.io.env) }, ...(args as Args));
+    });
+  }
 }

@@ -2,28 +2,26 @@
 
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { Command } from 'commander';
 import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireDatabase } from './database-access.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 import { chooseFormat, formatOption } from './format-option.ts';
 import { onInterrupt } from './interrupt.ts';
 import { withPlants } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
-import { report } from './terminal/report.ts';
-import { writeOut } from './terminal/write-out.ts';
+import { report, writeOut } from './terminal/report.ts';
 
-export function declareExport(command: Command, io: CommandIo): void {
+export function declareExport(command: CliCommand): void {
   command
     .argument('<file>', 'is there, or replaced, only when it is whole; - is standard output')
     .addOption(formatOption())
     .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')
-    .addHelpText('after', examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz'))
-    .action(withConfig(io, exportFile));
+    .examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz')
+    .runs(exportFile);
 }
 
 async function exportFile(

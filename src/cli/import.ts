@@ -3,12 +3,11 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type { Command } from 'commander';
 import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { CLI, newStorePath } from './database-access.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 import { chooseFormat, formatOption } from './format-option.ts';
 import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
@@ -17,22 +16,19 @@ import { report } from './terminal/report.ts';
 const CHUNK_BYTES = 64 * 1024;
 const INTERRUPTED = 130;
 
-export function declareImport(command: Command, io: CommandIo): void {
+export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
     .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: into the database)')
-    .addHelpText(
-      'after',
-      `
-Every line that fails is named on standard error, and the exit status is 1.
-${examples(
-  'plant-store import species.csv',
-  'zcat plants.ndjson.gz | plant-store import -',
-  'PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com',
-)}`,
+    .notes(`
+Every line that fails is named on standard error, and the exit status is 1.`)
+    .examples(
+      'plant-store import species.csv',
+      'zcat plants.ndjson.gz | plant-store import -',
+      'PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com',
     )
-    .action(withConfig(io, importFile));
+    .runs(importFile);
 }
 
 async function importFile(

@@ -1,13 +1,12 @@
 // plant-store list: pages of a running server as they come, in a table or as lines of JSON.
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CommandContext } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
 import { readCount } from './numbers.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
-import { writeOut } from './terminal/write-out.ts';
+import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const DEFAULT_LIMIT = '100';
 const PAGE = 1000;
@@ -21,7 +20,7 @@ interface ListOptions extends ServerOptions {
   json?: boolean;
 }
 
-export function declareList(command: Command, io: CommandIo): void {
+export function declareList(command: CliCommand): void {
   command
     .option('--tag <tag>', 'only those with exactly this tag')
     .option('--search <words>', 'only those in whose name each of these words begins a word')
@@ -29,17 +28,14 @@ export function declareList(command: Command, io: CommandIo): void {
     .addOption(new Option('--all', 'however many there are').conflicts('limit'))
     .addOption(urlOption())
     .option('--json', 'as JSON, a plant a line, which is the default when piped')
-    .addHelpText(
-      'after',
-      `
-When there are more than the limit, a line on standard error says so.
-${examples(
-  'plant-store list',
-  'plant-store list --search "mon del" --tag tropical',
-  "plant-store list --all | jq -r 'select(.tag == null) | .id'",
-)}`,
+    .notes(`
+When there are more than the limit, a line on standard error says so.`)
+    .examples(
+      'plant-store list',
+      'plant-store list --search "mon del" --tag tropical',
+      "plant-store list --all | jq -r 'select(.tag == null) | .id'",
     )
-    .action(withConfig(io, listPlants));
+    .runs(listPlants);
 }
 
 async function listPlants(context: CommandContext, options: ListOptions): Promise<void> {

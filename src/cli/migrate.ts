@@ -2,10 +2,9 @@
 // change log and its tokens, and proof that both hold the same.
 
 import { existsSync } from 'node:fs';
-import type { Command } from 'commander';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import type { CommandIo } from './command-io.ts';
-import { examples } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
@@ -15,21 +14,18 @@ interface MigrateOptions {
   to: string;
 }
 
-export function declareMigrate(command: Command, io: CommandIo): void {
+export function declareMigrate(command: CliCommand): void {
   command
     .requiredOption('--from <url>', 'sqlite:PATH; a server may go on using it')
     .requiredOption('--to <url>', 'postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or a copy from before')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Plants come with their versions and times, the change log with its numbers,
 tokens as they are. Run it while the old server works, then stop that server and
 run it again: only what has come since is brought over, though both sides are
 read and compared as a whole. Then start servers with DATABASE_URL set to the
-new one. What it prints is words on a terminal, JSON when piped.
-${examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db/plants')}`,
-    )
-    .action((options: MigrateOptions) => migrate(io, options));
+new one. What it prints is words on a terminal, JSON when piped.`)
+    .examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db/plants')
+    .action((options: MigrateOptions) => migrate(command.io, options));
 }
 
 async function migrate(io: CommandIo, options: MigrateOptions): Promise<void> {

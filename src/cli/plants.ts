@@ -1,17 +1,16 @@
 // plant-store add | get | edit | rm, on a running server.
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { UsageError } from '../lib/user-error.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CommandContext } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './numbers.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
-import { writeOut } from './terminal/write-out.ts';
+import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const ID = ['<id>', 'of the plant: any whole number of 64 bits, also a negative one'] as const;
 const JSON_OPTION = ['--json', 'as JSON, which is the default when piped'] as const;
@@ -22,7 +21,7 @@ interface Options extends ServerOptions {
   ifVersion?: string;
 }
 
-export function declareAdd(command: Command, io: CommandIo): void {
+export function declareAdd(command: CliCommand): void {
   command
     .argument(...ID)
     .argument('<name>', 'any text; before one that begins with a dash write --')
@@ -30,15 +29,12 @@ export function declareAdd(command: Command, io: CommandIo): void {
     .option('--replace', 'also if the id belongs to another plant, which is then gone')
     .addOption(urlOption())
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      examples(
-        'plant-store add 7 "Monstera deliciosa" --tag tropical',
-        'plant-store add 7 "Monstera adansonii" --replace',
-        'plant-store add 8 -- -odd-name-',
-      ),
+    .examples(
+      'plant-store add 7 "Monstera deliciosa" --tag tropical',
+      'plant-store add 7 "Monstera adansonii" --replace',
+      'plant-store add 8 -- -odd-name-',
     )
-    .action(withConfig(io, addPlant));
+    .runs(addPlant);
 }
 
 async function addPlant(
@@ -65,21 +61,13 @@ async function addPlant(
   }
 }
 
-export function declareGet(command: Command, io: CommandIo): void {
+export function declareGet(command: CliCommand): void {
   command
     .argument(...ID)
     .addOption(urlOption())
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      examples(
-        'plant-store get 7',
-        'plant-store get -5',
-        'plant-store get 7 --json',
-        'plant-store get 7 | jq -r .name',
-      ),
-    )
-    .action(withConfig(io, getPlant));
+    .examples('plant-store get 7', 'plant-store get -5', 'plant-store get 7 --json', 'plant-store get 7 | jq -r .name')
+    .runs(getPlant);
 }
 
 async function getPlant(context: CommandContext, idText: string, options: Options): Promise<void> {
@@ -92,7 +80,7 @@ async function getPlant(context: CommandContext, idText: string, options: Option
   await withServer(context, options, read, { isRead: true });
 }
 
-export function declareEdit(command: Command, io: CommandIo): void {
+export function declareEdit(command: CliCommand): void {
   command
     .argument(...ID)
     .option('--name <name>', 'the new name')
@@ -101,15 +89,12 @@ export function declareEdit(command: Command, io: CommandIo): void {
     .option(...IF_VERSION)
     .addOption(urlOption())
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      examples(
-        'plant-store edit 7 --name "Monstera adansonii"',
-        'plant-store edit 7 --no-tag',
-        'plant-store edit 7 --tag climber --if-version 1042   (which nobody else has changed since)',
-      ),
+    .examples(
+      'plant-store edit 7 --name "Monstera adansonii"',
+      'plant-store edit 7 --no-tag',
+      'plant-store edit 7 --tag climber --if-version 1042   (which nobody else has changed since)',
     )
-    .action(withConfig(io, editPlant));
+    .runs(editPlant);
 }
 
 /** An option of its own: commander takes it for the negation of --tag, and then the last of both would count. */
@@ -136,19 +121,16 @@ async function editPlant(
   });
 }
 
-export function declareRemove(command: Command, io: CommandIo): void {
+export function declareRemove(command: CliCommand): void {
   command
     .argument('<id...>', 'of each plant')
     .option(...IF_VERSION)
     .addOption(urlOption())
     .option(...JSON_OPTION)
-    .addHelpText(
-      'after',
-      `
-One that is not there stops none of the others, and the exit status is 3.
-${examples('plant-store rm 7', 'plant-store rm 7 8 -5', 'plant-store rm 7 --if-version 1042')}`,
-    )
-    .action(withConfig(io, removePlants));
+    .notes(`
+One that is not there stops none of the others, and the exit status is 3.`)
+    .examples('plant-store rm 7', 'plant-store rm 7 8 -5', 'plant-store rm 7 --if-version 1042')
+    .runs(removePlants);
 }
 
 /** Continues after a plant that does not exist. Any other failure ends it, once it has printed what is removed. */

@@ -1,11 +1,9 @@
 // All commands, in the order and the groups in which the help lists them. Each file declares the rest of its commands.
 
-import { Command, type Help } from 'commander';
+import type { Command, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { CommandIo } from './command-io.ts';
-import { examples } from './declare.ts';
-
-type Declare = (command: Command, io: CommandIo) => void;
+import { CliCommand } from './declare.ts';
 
 /** Usage and description of each command, by the heading under which the help lists them. */
 const GROUPS: Record<string, Record<string, string>> = {
@@ -38,7 +36,7 @@ const GROUPS: Record<string, Record<string, string>> = {
   },
 };
 
-const DECLARE: Record<string, () => Promise<Declare>> = {
+const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   serve: async () => (await import('./serve.ts')).declareServe,
   add: async () => (await import('./plants.ts')).declareAdd,
   get: async () => (await import('./plants.ts')).declareGet,
@@ -64,21 +62,14 @@ commands on plants 3 no such plant, 4 id taken or version changed, 5 no token or
 not a good one, 6 server out of reach.
 
 Settings come from the environment: "plant-store settings" lists them.
-In a checkout "plant-store" is "npm run --silent plant-store --".
-${examples(
-  'plant-store serve',
-  'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
-  'plant-store add 7 "Monstera deliciosa" --tag tropical',
-  'plant-store list --search monstera',
-  'plant-store import species.csv',
-)}`;
+In a checkout "plant-store" is "npm run --silent plant-store --".`;
 
 /**
  * Returns the program. Only the commands that `isWanted` names are loaded, with their options and their action: the help of
  * the program needs no more than the usage and the description of the others.
  */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
-  const program = new Command('plant-store')
+  const program = new CliCommand('plant-store', io)
     .description('A store of plant records behind one small, exact HTTP interface')
     .version(packageJson.version)
     .exitOverride()
@@ -90,14 +81,21 @@ export async function createProgram(io: CommandIo, isWanted: (name: string) => b
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
-    .addHelpText('after', AFTER);
+    .notes(AFTER)
+    .examples(
+      'plant-store serve',
+      'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
+      'plant-store add 7 "Monstera deliciosa" --tag tropical',
+      'plant-store list --search monstera',
+      'plant-store import species.csv',
+    );
   for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(heading);
     for (const [usage, description] of Object.entries(commands)) {
       const [name = ''] = usage.split(' ');
       const load = isWanted(name) ? DECLARE[name] : undefined;
       const command = program.command(load ? name : usage).description(description);
-      (await load?.())?.(command, io);
+      (await load?.())?.(command);
     }
   }
   return program.helpCommand(true); // into the last group

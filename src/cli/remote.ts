@@ -7,10 +7,10 @@ import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { PlantStore } from '../domain/plant.ts';
 import { describeUrl } from '../lib/describe-url.ts';
-import { UsageError, UserError } from '../lib/user-error.ts';
+import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext } from './command-io.ts';
 import { withStore } from './database-access.ts';
-import { CommandError, EXIT_STATUS } from './exit-status.ts';
+import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 
 /** Retries of a request, for which a person waits. */
 const RETRIES = 2;
@@ -19,7 +19,7 @@ export interface ServerOptions {
   url?: string;
 }
 
-export interface RemoteOptions extends Partial<ClientOptions> {
+interface RemoteOptions extends Partial<ClientOptions> {
   /** True if the command changes nothing, so that nothing can be half done. */
   isRead?: boolean;
 }
@@ -44,13 +44,7 @@ export async function withServer<T>(
   }
   const { createClient } = await import('../client/client.ts');
   const client = createClient({ url, token: requireToken(config.clientToken), retries: RETRIES, ...clientOptions });
-  try {
-    return await work(client, showUrl(url));
-  } catch (error) {
-    if (!(error instanceof PlantStoreError)) throw error;
-    const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
-    throw new CommandError(explainFailure(error, showUrl(url), isRead), statusOfFailure(error));
-  }
+  return work(client, showUrl(url)).catch((error) => rethrow(error, url, isRead));
 }
 
 /** Runs `work` on the database, or with a URL on the server that is there, which knows the author by its token. */
@@ -66,13 +60,15 @@ export async function withPlants<T>(
     throw new UsageError('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave');
   }
   const { createClient } = await import('../client/client.ts');
-  try {
-    return await work(createClient({ url, token: requireToken(config.clientToken) }));
-  } catch (error) {
-    if (!(error instanceof PlantStoreError)) throw error;
-    const { explainFailure } = await import('./remote-failure.ts');
-    throw new UserError(explainFailure(error, showUrl(url), isRead));
-  }
+  const client = createClient({ url, token: requireToken(config.clientToken) });
+  return work(client).catch((error) => rethrow(error, url, isRead, EXIT_STATUS.failed));
+}
+
+/** Throws what the client threw as a CommandError that says what to do about it. */
+async function rethrow(error: unknown, url: string, isRead: boolean, exitStatus?: ExitStatus): Promise<never> {
+  if (!(error instanceof PlantStoreError)) throw error;
+  const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
+  throw new CommandError(explainFailure(error, showUrl(url), isRead), exitStatus ?? statusOfFailure(error));
 }
 
 function readServerUrl(text: string): string {

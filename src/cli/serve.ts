@@ -1,12 +1,11 @@
 // plant-store serve: the service as a process, with its signals, its banner and its exit status.
 
-import type { Command } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { SCOPES } from '../domain/names.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandContext, CommandIo, Output } from './command-io.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 import { endBySignal } from './interrupt.ts';
 
 /** Time after which the process kills itself, whatever the disk is waiting for. */
@@ -18,20 +17,17 @@ const ORPHAN_CHECK_MS = 500;
  */
 const ECHO_MS = 500;
 
-export function declareServe(command: Command, io: CommandIo): void {
+export function declareServe(command: CliCommand): void {
   command
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Where it listens, what it stores in and all else is set in the environment:
-"plant-store settings" lists it. The first start on a terminal shows a token.
-${examples(
-  'plant-store serve',
-  'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',
-  'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
-)}`,
+"plant-store settings" lists it. The first start on a terminal shows a token.`)
+    .examples(
+      'plant-store serve',
+      'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',
+      'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
     )
-    .action(withConfig(io, serve));
+    .runs(serve);
 }
 
 async function serve({ io, config }: CommandContext): Promise<void> {
@@ -63,16 +59,13 @@ async function serve({ io, config }: CommandContext): Promise<void> {
   else if (isFirstStart) observe({ kind: 'no_token' });
 
   async function welcome(): Promise<string> {
-    const [{ describeDatabase }, { issueToken }, { banner }] = await Promise.all([
-      import('../config/config.ts'),
-      import('../domain/token.ts'),
-      import('./banner.ts'),
-    ]);
+    const { describeDatabase } = await import('../config/config.ts');
+    const { issueToken } = await import('../domain/token.ts');
+    const { toSafeLines } = await import('../lib/safe-text.ts');
     const first = isFirstStart
       ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
       : undefined;
-    const { version } = packageJson;
-    return banner({ version, url, database: describeDatabase(config.database), firstSecret: first?.secret });
+    return toSafeLines(banner(url, describeDatabase(config.database), first?.secret));
   }
 
   function isImpatient(): boolean {
@@ -87,6 +80,29 @@ async function serve({ io, config }: CommandContext): Promise<void> {
     await (await starting).stop(reason);
     process.exit(exitStatus);
   }
+}
+
+/** Returns what a person sees at the start on a terminal. `firstSecret` is there at the first start only. */
+function banner(url: string, database: string, firstSecret: string | undefined): string {
+  const tokenLine = firstSecret
+    ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
+    : '';
+  const makeToken = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
+  return `
+  Plant Store ${packageJson.version}
+
+  Address    ${url}
+  Console    ${url}/
+  Docs       ${url}/docs
+  Database   ${database}${tokenLine}
+
+  Store a plant:
+${makeToken}
+  curl "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
+
+  Ctrl-C stops it.
+
+`;
 }
 
 /** process.exit() would wait for the writer thread, and that for the disk. Every commit survives the signal. */

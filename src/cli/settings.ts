@@ -1,7 +1,6 @@
 // plant-store settings, and so "plant-store help settings": what the environment can say. config.ts reads it.
 
-import type { Command } from 'commander';
-import { examples } from './declare.ts';
+import type { CliCommand } from './declare.ts';
 
 const SETTINGS = `
 Of the server, and of the commands that work straight on its database:
@@ -37,11 +36,11 @@ Of the commands that ask a server:
   PLANT_STORE_URL     where it is (where "serve" with these HOST, PORT and
                       BASE_PATH would listen)
   PLANT_STORE_TOKEN   the token that they send; "import" and "export" with --url
-                      send it, too
-`;
+                      send it, too`;
 
-export function declareSettings(command: Command): void {
+export function declareSettings(command: CliCommand): void {
   command
-    .addHelpText('after', SETTINGS + examples('plant-store settings', 'PORT=8080 LOG_LEVEL=warn plant-store serve'))
-    .action((_options, command: Command) => command.outputHelp());
+    .notes(SETTINGS)
+    .examples('plant-store settings', 'PORT=8080 LOG_LEVEL=warn plant-store serve')
+    .action(() => command.outputHelp());
 }

@@ -1,28 +1,23 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
-import type { Command } from 'commander';
 import { SCOPES, type Scope } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
 import { toSafeJson } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { newStorePath, requireDatabase, withStore } from './database-access.ts';
-import { examples, FixedOption, withConfig } from './declare.ts';
+import { newStorePath, withExistingStore, withStore } from './database-access.ts';
+import { type CliCommand, FixedOption } from './declare.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 
 const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
 
-export function declareToken(command: Command, io: CommandIo): void {
-  const token = command.addHelpText(
-    'after',
-    examples('plant-store token create --name shop', 'plant-store token list'),
-  );
+export function declareToken(command: CliCommand): void {
+  const token = command.examples('plant-store token create --name shop', 'plant-store token list');
 
   token
-    .command('create')
-    .description('make a token and print its secret, which is shown only now')
+    .subcommand('create', 'make a token and print its secret, which is shown only now')
     .requiredOption('--name <name>', 'who will use it')
     .addOption(
       new FixedOption('--scopes <list>', 'of plants:read, plants:write and admin', SCOPES, { isList: true }).default(
@@ -31,45 +26,36 @@ export function declareToken(command: Command, io: CommandIo): void {
     )
     .option('--expires <time>', 'after 30m, 12h, 90d or 4w (default: never)')
     .option('--rate <rate>', 'how often it may ask at most: 100/s, 600/m or 5000/h (default: no limit)')
-    .addHelpText(
-      'after',
-      examples(
-        'plant-store token create --name shop',
-        'plant-store token create --name importer --scopes plants:write --expires 90d',
-        'plant-store token create --name stranger --scopes plants:read --rate 10/s',
-        'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
-      ),
+    .examples(
+      'plant-store token create --name shop',
+      'plant-store token create --name importer --scopes plants:write --expires 90d',
+      'plant-store token create --name stranger --scopes plants:read --rate 10/s',
+      'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
     )
-    .action(withConfig(io, createToken));
+    .runs(createToken);
 
   token
-    .command('list')
-    .description('show all tokens, never their secrets')
+    .subcommand('list', 'show all tokens, never their secrets')
     .option('--json', 'as JSON, which is the default when piped')
-    .addHelpText('after', examples('plant-store token list', "plant-store token list | jq -r '.[].name'"))
-    .action(withConfig(io, listTokens));
+    .examples('plant-store token list', "plant-store token list | jq -r '.[].name'")
+    .runs(listTokens);
 
   token
-    .command('rotate')
-    .description('give a token a new secret and print it; for a while the old one is taken, too')
+    .subcommand('rotate', 'give a token a new secret and print it; for a while the old one is taken, too')
     .argument(...TOKEN_ID)
     .option('--grace <time>', 'for how long: 30m, 12h, 7d; 0 ends the old secret now', '24h')
-    .addHelpText(
-      'after',
-      examples(
-        'plant-store token rotate tok_…',
-        'plant-store token rotate tok_… --grace 0   (the old secret has leaked)',
-      ),
+    .examples(
+      'plant-store token rotate tok_…',
+      'plant-store token rotate tok_… --grace 0   (the old secret has leaked)',
     )
-    .action(withConfig(io, rotateToken));
+    .runs(rotateToken);
 
   token
-    .command('revoke')
-    .description('end a token; a running server refuses it within a second')
+    .subcommand('revoke', 'end a token; a running server refuses it within a second')
     .argument(...TOKEN_ID)
     .option('--force', 'also the last one that is active with the scope admin')
-    .addHelpText('after', examples('plant-store token revoke tok_…'))
-    .action(withConfig(io, revokeToken));
+    .examples('plant-store token revoke tok_…')
+    .runs(revokeToken);
 }
 
 async function createToken(
@@ -92,8 +78,7 @@ async function createToken(
 }
 
 async function listTokens({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
-  requireDatabase(config);
-  const tokens = await withStore(config, (store) => store.listTokens());
+  const tokens = await withExistingStore(config, (store) => store.listTokens());
   const shown = await Promise.all(tokens.map(describe));
   const isJson = wantsJson(io.stdout, options);
   io.stdout.write(isJson ? `${toSafeJson(JSON.stringify(shown, null, 2))}\n` : print(shown));
@@ -102,9 +87,8 @@ async function listTokens({ io, config }: CommandContext, options: { json?: bool
 async function rotateToken({ io, config }: CommandContext, id: string, options: { grace: string }): Promise<void> {
   const graceMs = options.grace === '0' ? 0 : readDuration('--grace', options.grace);
   requireTokenId(id);
-  requireDatabase(config);
   const { renewSecret } = await import('../domain/token.ts');
-  const rotated = await withStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
+  const rotated = await withExistingStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
   await reportSecret(io, rotated);
   if (io.stderr.isTTY && graceMs > 0) {
     const until = shortTime((await describe(rotated.token)).rotating, '');
@@ -114,8 +98,7 @@ async function rotateToken({ io, config }: CommandContext, id: string, options: 
 
 async function revokeToken({ io, config }: CommandContext, id: string, options: { force?: true }): Promise<void> {
   requireTokenId(id);
-  requireDatabase(config);
-  await withStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
+  await withExistingStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
   if (io.stderr.isTTY) io.stderr.write(`Token ${id} is revoked\n`);
 }
 

@@ -1,13 +1,11 @@
 // plant-store watch: the change log of a running server as it grows. Ctrl-C is how it is meant to end.
 
-import type { Command } from 'commander';
 import type { Change, PlantStoreClient } from '../client/client.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
-import { examples, withConfig } from './declare.ts';
+import type { CommandContext } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
 import { readCount } from './numbers.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
-import { writeOut } from './terminal/write-out.ts';
+import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const DEFAULT_WIDTH = 80;
 
@@ -16,23 +14,20 @@ interface WatchOptions extends ServerOptions {
   json?: boolean;
 }
 
-export function declareWatch(command: Command, io: CommandIo): void {
+export function declareWatch(command: CliCommand): void {
   command
     .option('--after <seq>', 'first those that came after this one; 0 is all there are (default: only new ones)')
     .addOption(urlOption())
     .option('--json', 'as JSON, a change a line, which is the default when piped')
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 When the server goes away it waits until it is back, and goes on where it was:
-none is left out.
-${examples(
-  'plant-store watch',
-  'plant-store watch --after 1042',
-  'plant-store watch | jq --unbuffered -r \'select(.type == "plant.deleted") | .plant.id\'',
-)}`,
+none is left out.`)
+    .examples(
+      'plant-store watch',
+      'plant-store watch --after 1042',
+      'plant-store watch | jq --unbuffered -r \'select(.type == "plant.deleted") | .plant.id\'',
     )
-    .action(withConfig(io, watchChanges));
+    .runs(watchChanges);
 }
 
 async function watchChanges(context: CommandContext, options: WatchOptions): Promise<void> {

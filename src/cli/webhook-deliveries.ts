@@ -1,23 +1,21 @@
 // plant-store webhook deliveries | retry | replay: what became of each delivery, and sending changes again.
 
-import type { Command } from 'commander';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
 import type { Delivery, StoredWebhook } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { UsageError } from '../lib/user-error.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
-import { requireDatabase, withStore } from './database-access.ts';
-import { examples, FixedOption, withConfig } from './declare.ts';
+import type { CommandContext } from './command-io.ts';
+import { withExistingStore } from './database-access.ts';
+import { type CliCommand, FixedOption } from './declare.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { timeToSecond, toTable } from './terminal/table.ts';
 
 const MAX_LISTED = 1000;
 export const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;
 
-export function declareDeliveries(webhook: Command, io: CommandIo): void {
+export function declareDeliveries(webhook: CliCommand): void {
   webhook
-    .command('deliveries')
-    .description('show what became of each delivery, newest first')
+    .subcommand('deliveries', 'show what became of each delivery, newest first')
     .argument(...WEBHOOK_ID)
     .addOption(
       new FixedOption('--status <status>', 'only those that are waiting, delivered or dead', DELIVERY_STATUSES),
@@ -25,31 +23,23 @@ export function declareDeliveries(webhook: Command, io: CommandIo): void {
     .option('--limit <n>', 'at most so many, up to 1000', '100')
     .option('--before <seq>', 'only those of changes before this one')
     .option('--json', 'as JSON, which is the default when piped')
-    .addHelpText(
-      'after',
-      examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead --json'),
-    )
-    .action(withConfig(io, listDeliveries));
+    .examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead --json')
+    .runs(listDeliveries);
 
   webhook
-    .command('retry')
-    .description('send a change again, whatever became of it')
+    .subcommand('retry', 'send a change again, whatever became of it')
     .argument(...WEBHOOK_ID)
     .argument('<seq>', 'number of the change, as "webhook deliveries" shows it')
-    .addHelpText('after', examples('plant-store webhook retry whk_… 1042'))
-    .action(withConfig(io, retryDelivery));
+    .examples('plant-store webhook retry whk_… 1042')
+    .runs(retryDelivery);
 
   webhook
-    .command('replay')
-    .description('send a range of changes again; what is new comes after them')
+    .subcommand('replay', 'send a range of changes again; what is new comes after them')
     .argument(...WEBHOOK_ID)
     .requiredOption('--from <seq>', 'number of the first change (needed)')
     .option('--to <seq>', 'number of the last change (default: the newest)')
-    .addHelpText(
-      'after',
-      examples('plant-store webhook replay whk_… --from 1000 --to 2000', 'plant-store webhook replay whk_… --from 1'),
-    )
-    .action(withConfig(io, replayChanges));
+    .examples('plant-store webhook replay whk_… --from 1000 --to 2000', 'plant-store webhook replay whk_… --from 1')
+    .runs(replayChanges);
 }
 
 async function listDeliveries(
@@ -60,8 +50,7 @@ async function listDeliveries(
   const limit = readNumber('--limit', options.limit, MAX_LISTED);
   const before = options.before === undefined ? undefined : readNumber('--before', options.before);
   const query = { status: readStatus(options.status), before, limit: limit + 1 };
-  requireDatabase(config);
-  const found = await withStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
+  const found = await withExistingStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
   const deliveries = found.slice(0, limit);
   if (wantsJson(stdout, options)) return printList(stdout, deliveries);
   stdout.write(deliveries.length === 0 ? 'No deliveries\n' : toDeliveryTable(deliveries));
@@ -70,8 +59,7 @@ async function listDeliveries(
 
 async function retryDelivery({ io: { stdout }, config }: CommandContext, id: string, seq: string): Promise<void> {
   const number = readNumber('The number of the change', seq);
-  requireDatabase(config);
-  const [delivery, webhook] = await withStore(config, async (store) => {
+  const [delivery, webhook] = await withExistingStore(config, async (store) => {
     return [await store.retryDelivery(requireWebhookId(id), number, Date.now()), await store.getWebhook(id)] as const;
   });
   stdout.write(stdout.isTTY ? `Change ${seq} is sent again${whenEnabled(webhook)}\n` : `${printJson(delivery)}\n`);
@@ -85,8 +73,9 @@ async function replayChanges(
   const from = readNumber('--from', options.from);
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
   if (to !== undefined && to < from) throw new UsageError('--to must not be before --from');
-  requireDatabase(config);
-  const webhook = await withStore(config, (store) => store.replay(requireWebhookId(id), { from, to }, Date.now()));
+  const webhook = await withExistingStore(config, (store) =>
+    store.replay(requireWebhookId(id), { from, to }, Date.now()),
+  );
   const { describeWebhook } = await import('../domain/webhook.ts');
   const words = `Changes ${from} to ${to ?? 'the newest'} are sent again${whenEnabled(webhook)}, then what is new`;
   report(io.stdout, words, describeWebhook(webhook, Date.now()));

@@ -1,52 +1,47 @@
 // plant-store webhook …, straight on the database; a running server goes by it within a second.
 
-import type { Command } from 'commander';
 import { PlantStoreError } from '../domain/errors.ts';
 import { CHANGE_TYPES, type ChangeType } from '../domain/names.ts';
 import type { StoredWebhook, Webhook } from '../domain/webhook.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { requireDatabase, withStore } from './database-access.ts';
-import { examples, FixedOption, withConfig } from './declare.ts';
+import { withExistingStore } from './database-access.ts';
+import { type CliCommand, FixedOption } from './declare.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
 
-export function declareWebhook(command: Command, io: CommandIo): void {
-  const webhook = command.addHelpText(
-    'after',
-    examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…'),
+export function declareWebhook(command: CliCommand): void {
+  const webhook = command.examples(
+    'plant-store webhook add https://shop.example.com/plants',
+    'plant-store webhook deliveries whk_…',
   );
-  declareAdd(webhook, io);
-  declareCare(webhook, io);
-  declareDeliveries(webhook, io);
-  declareTest(webhook, io);
+  declareAdd(webhook);
+  declareCare(webhook);
+  declareDeliveries(webhook);
+  declareTest(webhook);
 }
 
-function declareAdd(webhook: Command, io: CommandIo): void {
+function declareAdd(webhook: CliCommand): void {
   const description = 'of plant.created, plant.updated and plant.deleted, or all';
   webhook
-    .command('add')
-    .description('make a webhook and print its secret, which is shown only now')
+    .subcommand('add', 'make a webhook and print its secret, which is shown only now')
     .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
     .addOption(
       new FixedOption('--events <list>', description, [...CHANGE_TYPES, 'all'], { isList: true }).default(
         'plant.created',
       ),
     )
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and
 tried again for three days. Give the secret to the receiver, which verifies with
-it what it gets.
-${examples(
-  'plant-store webhook add https://shop.example.com/plants',
-  'plant-store webhook add https://shop.example.com/plants --events all',
-  'WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/',
-)}`,
+it what it gets.`)
+    .examples(
+      'plant-store webhook add https://shop.example.com/plants',
+      'plant-store webhook add https://shop.example.com/plants --events all',
+      'WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/',
     )
-    .action(withConfig(io, addWebhook));
+    .runs(addWebhook);
 }
 
 async function addWebhook({ io, config }: CommandContext, url: string, options: { events: string }): Promise<void> {
@@ -63,44 +58,38 @@ async function addWebhook({ io, config }: CommandContext, url: string, options: 
     });
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
-  requireDatabase(config);
-  const webhook = await withStore(config, (store) => store.addWebhook(wanted));
+  const webhook = await withExistingStore(config, (store) => store.addWebhook(wanted));
   await reportSecret(io, `${webhook.id} is told of ${events.join(', ')} from now on`, webhook, secret);
 }
 
-function declareCare(webhook: Command, io: CommandIo): void {
+function declareCare(webhook: CliCommand): void {
   webhook
-    .command('list')
-    .description('show all webhooks, never their secrets')
+    .subcommand('list', 'show all webhooks, never their secrets')
     .option('--json', 'as JSON, which is the default when piped')
-    .addHelpText('after', examples('plant-store webhook list'))
-    .action(withConfig(io, listWebhooks));
+    .examples('plant-store webhook list')
+    .runs(listWebhooks);
 
   webhook
-    .command('remove')
-    .description('end a webhook and forget its deliveries')
+    .subcommand('remove', 'end a webhook and forget its deliveries')
     .argument(...WEBHOOK_ID)
-    .addHelpText('after', examples('plant-store webhook remove whk_…'))
-    .action(withConfig(io, removeWebhook));
+    .examples('plant-store webhook remove whk_…')
+    .runs(removeWebhook);
 
   webhook
-    .command('rotate')
-    .description('give a webhook a new secret; for 24 hours the old one signs, too')
+    .subcommand('rotate', 'give a webhook a new secret; for 24 hours the old one signs, too')
     .argument(...WEBHOOK_ID)
-    .addHelpText('after', examples('plant-store webhook rotate whk_…'))
-    .action(withConfig(io, rotateSecret));
+    .examples('plant-store webhook rotate whk_…')
+    .runs(rotateSecret);
 
   webhook
-    .command('enable')
-    .description('go on with a webhook that was disabled, with all that has come since')
+    .subcommand('enable', 'go on with a webhook that was disabled, with all that has come since')
     .argument(...WEBHOOK_ID)
-    .addHelpText('after', examples('plant-store webhook enable whk_…'))
-    .action(withConfig(io, enableWebhook));
+    .examples('plant-store webhook enable whk_…')
+    .runs(enableWebhook);
 }
 
 async function listWebhooks({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
-  requireDatabase(config);
-  const webhooks = await withStore(config, (store) => store.listWebhooks());
+  const webhooks = await withExistingStore(config, (store) => store.listWebhooks());
   const shown = await Promise.all(webhooks.map(describe));
   if (wantsJson(io.stdout, options)) return printList(io.stdout, shown);
   const table = toTable(
@@ -113,8 +102,7 @@ async function listWebhooks({ io, config }: CommandContext, options: { json?: bo
 }
 
 async function removeWebhook({ io, config }: CommandContext, id: string): Promise<void> {
-  requireDatabase(config);
-  await withStore(config, (store) => store.removeWebhook(requireWebhookId(id)));
+  await withExistingStore(config, (store) => store.removeWebhook(requireWebhookId(id)));
   if (io.stderr.isTTY) io.stderr.write(`Webhook ${id} is removed\n`);
 }
 
@@ -124,41 +112,34 @@ async function rotateSecret({ io, config }: CommandContext, id: string): Promise
     import('../domain/webhook.ts'),
   ]);
   const secret = mintWebhookSecret();
-  requireDatabase(config);
-  const webhook = await withStore(config, (store) =>
+  const webhook = await withExistingStore(config, (store) =>
     store.rotateSecret(requireWebhookId(id), secret, Date.now() + OLD_SECRET_MS),
   );
   await reportSecret(io, 'For 24 hours everything is signed with the old secret, too', webhook, secret);
 }
 
 async function enableWebhook({ io, config }: CommandContext, id: string): Promise<void> {
-  requireDatabase(config);
-  const [before, webhook] = await withStore(config, async (store) => {
+  const [before, webhook] = await withExistingStore(config, async (store) => {
     return [await store.getWebhook(requireWebhookId(id)), await store.enableWebhook(id, Date.now())] as const;
   });
   const words = before.disabledMs === null ? 'was not disabled, and goes on' : 'goes on';
   report(io.stdout, `Webhook ${id} ${words} after change ${webhook.position}`, await describe(webhook));
 }
 
-function declareTest(webhook: Command, io: CommandIo): void {
+function declareTest(webhook: CliCommand): void {
   webhook
-    .command('test')
-    .description('send a message now, and tell what came of it')
+    .subcommand('test', 'send a message now, and tell what came of it')
     .argument(...WEBHOOK_ID)
-    .addHelpText(
-      'after',
-      `
+    .notes(`
 It is sent from here, with the settings of this terminal: a server may be in
 another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
-when it was not delivered.
-${examples('plant-store webhook test whk_…')}`,
-    )
-    .action(withConfig(io, testWebhook));
+when it was not delivered.`)
+    .examples('plant-store webhook test whk_…')
+    .runs(testWebhook);
 }
 
 async function testWebhook({ io, config }: CommandContext, id: string): Promise<void> {
-  requireDatabase(config);
-  const webhook = await withStore(config, (store) => store.getWebhook(requireWebhookId(id)));
+  const webhook = await withExistingStore(config, (store) => store.getWebhook(requireWebhookId(id)));
   const [{ createReceiverClient, toTestResult }, { toTestMessage }, { createTargetGuard }] = await Promise.all([
     import('../webhooks/receiver-client.ts'),
     import('../webhooks/signed-message.ts'),

@@ -7,14 +7,8 @@ import type { TracingOptions } from '../observability/tracing.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const satisfies TracingOptions['protocol'][];
-const SAMPLERS = [
-  'always_on',
-  'always_off',
-  'traceidratio',
-  'parentbased_always_on',
-  'parentbased_always_off',
-  'parentbased_traceidratio',
-] as const satisfies TracingOptions['sampler'][];
+const ROOT_SAMPLERS = ['always_on', 'always_off', 'traceidratio'] as const;
+const SAMPLERS = [...ROOT_SAMPLERS, ...ROOT_SAMPLERS.map((name) => `parentbased_${name}` as const)];
 /** Nothing is sent on with a request of ours, so there is nothing to do for baggage. */
 const PROPAGATORS = ['tracecontext', 'baggage', 'none'] as const;
 const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];

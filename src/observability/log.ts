@@ -8,6 +8,50 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
+type Entry<E> = [
+  level: 'debug' | 'info' | 'warn' | 'error' | 'fatal',
+  toMessage: (event: E, command: string) => string,
+];
+
+type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E['kind']]: Entry<E> };
+
+const ENTRIES: Entries = {
+  listening: ['info', ({ url }) => `Listening on ${url}`],
+  no_token: ['warn', (_, command) => `There is no token yet: make one with "${command} token create --name NAME"`],
+  no_tls: [
+    'warn',
+    ({ host }) =>
+      `Tokens can be read on their way to ${host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
+  ],
+  certificate_renewed: ['info', ({ validTo }) => `The certificate was renewed: it is valid until ${validTo}`],
+  certificate_unusable: ['error', ({ reason }) => `The old certificate stays in use: ${reason}`],
+  refused: ['debug', ({ reason, why }) => `Not let in: ${reason}${why ? ` (${why})` : ''}`],
+  keys_failing: [
+    'error',
+    ({ reason }) => `The keys of the identity provider cannot be read, those that are known stay: ${reason}`,
+  ],
+  keys_recovered: ['info', () => 'The keys of the identity provider can be read again'],
+  traces_failing: [
+    'warn',
+    ({ reason }) => `Traces cannot be sent, those that do not fit into the queue are lost: ${reason}`,
+  ],
+  traces_recovered: ['info', () => 'Traces can be sent again'],
+  stopping: ['info', ({ reason }) => `Stopping (${reason}): answering what is under way`],
+  stopped: ['info', () => 'Stopped'],
+  request: ['info', ({ method, path, status }) => `${method} ${path} ${status}`],
+  delivery: ['debug', ({ webhookId, seq, result }) => `Webhook ${webhookId}: change ${seq} ${result}`],
+  webhook_failing: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} fails: ${reason}`],
+  webhook_recovered: ['info', ({ webhookId }) => `Webhook ${webhookId} succeeds again`],
+  webhook_disabled: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} is disabled: ${reason}`],
+  bug: ['error', () => 'A bug'],
+  writes_failing: ['error', ({ reason }) => `Writes fail: ${reason}`],
+  writes_recovered: ['info', () => 'Writes succeed again'],
+  store_failed: [
+    'fatal',
+    ({ error }) => `The disk or a file of the database failed: ${error.message}. Ending, so that nothing is lost`,
+  ],
+};
+
 /** `command` is how this installation calls the command line. */
 export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
@@ -24,66 +68,10 @@ export function createLog(level: LogLevel, command: string): Observe {
   );
 
   return (event) => {
-    switch (event.kind) {
-      case 'listening':
-        if (isTerminal) return; // the banner says it
-        return logger.info(event, `Listening on ${event.url}`);
-      case 'no_token':
-        return logger.warn(event, `There is no token yet: make one with "${command} token create --name NAME"`);
-      case 'no_tls':
-        return logger.warn(
-          event,
-          `Tokens can be read on their way to ${event.host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
-        );
-      case 'certificate_renewed':
-        return logger.info(event, `The certificate was renewed: it is valid until ${event.validTo}`);
-      case 'certificate_unusable':
-        return logger.error(event, `The old certificate stays in use: ${event.reason}`);
-      case 'answer':
-      case 'commit':
-        return;
-      case 'refused':
-        return logger.debug(event, `Not let in: ${event.reason}${event.why ? ` (${event.why})` : ''}`);
-      case 'keys_failing':
-        return logger.error(
-          event,
-          `The keys of the identity provider cannot be read, those that are known stay: ${event.reason}`,
-        );
-      case 'keys_recovered':
-        return logger.info(event, 'The keys of the identity provider can be read again');
-      case 'traces_failing':
-        return logger.warn(
-          event,
-          `Traces cannot be sent, those that do not fit into the queue are lost: ${event.reason}`,
-        );
-      case 'traces_recovered':
-        return logger.info(event, 'Traces can be sent again');
-      case 'stopping':
-        return logger.info(event, `Stopping (${event.reason}): answering what is under way`);
-      case 'stopped':
-        return logger.info(event, 'Stopped');
-      case 'request':
-        return logger.info(event, `${event.method} ${event.path} ${event.status}`);
-      case 'delivery':
-        return logger.debug(event, `Webhook ${event.webhookId}: change ${event.seq} ${event.result}`);
-      case 'webhook_failing':
-        return logger.warn(event, `Webhook ${event.webhookId} fails: ${event.reason}`);
-      case 'webhook_recovered':
-        return logger.info(event, `Webhook ${event.webhookId} succeeds again`);
-      case 'webhook_disabled':
-        return logger.warn(event, `Webhook ${event.webhookId} is disabled: ${event.reason}`);
-      case 'bug':
-        return logger.error(withError(event), 'A bug');
-      case 'writes_failing':
-        return logger.error(event, `Writes fail: ${event.reason}`);
-      case 'writes_recovered':
-        return logger.info(event, 'Writes succeed again');
-      case 'store_failed':
-        return logger.fatal(
-          withError(event),
-          `The disk or a file of the database failed: ${event.error.message}. Ending, so that nothing is lost`,
-        );
-    }
+    if (event.kind === 'listening' && isTerminal) return; // the banner says it
+    if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
+    const [level, toMessage] = ENTRIES[event.kind] as Entry<ServiceEvent>;
+    logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
   };
 }
 

@@ -30,12 +30,7 @@ export type ServiceEvent =
   | { kind: 'certificate_renewed'; validTo: string }
   | { kind: 'certificate_unusable'; reason: string }
   /** Every answer; `route` is not there where none takes the request. */
-  | {
-      kind: 'answer';
-      route: { method: string; path: string } | undefined;
-      status: number;
-      durationMs: number;
-    }
+  | { kind: 'answer'; route: { method: string; path: string } | undefined; status: number; durationMs: number }
   /** Every answer, under ACCESS_LOG only. */
   | {
       kind: 'request';

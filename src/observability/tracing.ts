@@ -33,24 +33,11 @@ export interface Tracing {
 export interface TracingOptions {
   exporter: 'otlp' | 'console';
   protocol: 'http/protobuf' | 'http/json';
-  sampler:
-    | 'always_on'
-    | 'always_off'
-    | 'traceidratio'
-    | 'parentbased_always_on'
-    | 'parentbased_always_off'
-    | 'parentbased_traceidratio';
+  sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
   /** Share of the traces, for a sampler that takes one. */
   ratio: number;
   /** The header `traceparent` counts. */
   takesParent: boolean;
-  batch: Batch;
-}
-
-/** Named as the batch processor of OpenTelemetry takes them. */
-export interface Batch {
-  scheduledDelayMillis: number;
-  exportTimeoutMillis: number;
-  maxQueueSize: number;
-  maxExportBatchSize: number;
+  /** Named as the batch processor of OpenTelemetry takes them. */
+  batch: Record<'scheduledDelayMillis' | 'exportTimeoutMillis' | 'maxQueueSize' | 'maxExportBatchSize', number>;
 }

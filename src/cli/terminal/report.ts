@@ -1,5 +1,6 @@
-// What a command says when it is done: words on a terminal, JSON when piped.
+// Results on standard output: words on a terminal, JSON when piped.
 
+import { pipeline } from 'node:stream/promises';
 import { printJson } from '../../lib/exact-json.ts';
 import { toSafeJson, toSafeLines } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
@@ -22,4 +23,11 @@ export function jsonLine(output: Output, value: object): string {
 export function printList(output: Output, rows: object[]): void {
   const lines = rows.map((row) => `  ${jsonLine(output, row).trimEnd()}`);
   output.write(rows.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`);
+}
+
+/** Writes texts as fast as they are read. A reader that goes away, such as `head`, is no error: the rest is not made. */
+export async function writeOut(output: Output, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
+  await pipeline(texts, output, { end: false }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
 }
