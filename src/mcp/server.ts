@@ -8,16 +8,17 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   Server,
+  type Tool as ToolDescription,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
 import type { Scope } from '../domain/names.ts';
 import type { PlantStore } from '../domain/plant.ts';
 import { requireScopes, type Token } from '../domain/token.ts';
 import { validate } from '../domain/validate.ts';
 import { printJson } from '../lib/exact-json.ts';
-import { describeTools, mayCall } from './describe.ts';
-import { TOOLS } from './tools.ts';
+import { TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS =
   'A store of plant records: an id of 64 bits, a name, an optional tag. Ids beyond 9007199254740991 are exact only as strings of digits. ' +
@@ -25,6 +26,15 @@ const INSTRUCTIONS =
 
 /** Those that the protocol puts there; the rest of a request is none of its business. */
 const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
+
+/** What a host may go by when it decides if it asks its user first. */
+const HINTS: Record<Tool['effect'], ToolDescription['annotations']> = {
+  reads: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  adds: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+  overwrites: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+};
+
+const DESCRIPTIONS = new Map(TOOLS.map((tool) => [tool, describe(tool)]));
 
 export interface Exchange {
   token: Token;
@@ -104,4 +114,30 @@ function toContent(value: object): { type: 'text'; text: string } {
 /** Our Error, as HTTP has it: for the assistant to read and do better, not for its host to give up on. */
 function toFailure({ code, message }: PlantStoreError): CallToolResult {
   return { isError: true, content: [toContent({ error: ERROR_NUMBERS[code], message })] };
+}
+
+/** Returns the tools that a token may call, as a host sees them. */
+function describeTools(token: Token): ToolDescription[] {
+  return [...DESCRIPTIONS].filter(([tool]) => mayCall(token, tool)).map(([, description]) => description);
+}
+
+function mayCall({ scopes }: Token, { scope }: Tool): boolean {
+  return scopes.includes(scope);
+}
+
+function describe({ name, title, description, effect, takes, gives }: Tool): ToolDescription {
+  return {
+    name,
+    title,
+    description,
+    inputSchema: toJsonSchema(takes) as ToolDescription['inputSchema'],
+    outputSchema: toJsonSchema(gives),
+    annotations: { title, ...HINTS[effect] },
+  };
+}
+
+/** Of what it gives, too, as one reads it: members may be added later. */
+function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
+  const { $schema, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return described;
 }

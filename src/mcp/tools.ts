@@ -1,7 +1,8 @@
 // All tools there are: the same calls of the store as over HTTP, for an assistant.
 
 import { z } from 'zod';
-import { type ListQuery, NewPlant, PlantPatch } from '../domain/plant.ts';
+import type { Scope } from '../domain/names.ts';
+import { type ListQuery, NewPlant, PlantPatch, type PlantStore } from '../domain/plant.ts';
 import { strictObjectError, validate } from '../domain/validate.ts';
 import {
   DeletedPlant,
@@ -14,7 +15,32 @@ import {
   Words,
   withExactId,
 } from './schemas.ts';
-import { type Caller, type Outcome, type Tool, tool } from './tool.ts';
+
+interface Definition<Arguments, Given extends object> {
+  name: string;
+  title: string;
+  description: string;
+  scope: Scope;
+  /** What it does to what is stored. */
+  effect: 'reads' | 'adds' | 'overwrites';
+  takes: z.ZodType<Arguments>;
+  gives: z.ZodType<Given>;
+  call(taken: Arguments, by: { store: PlantStore; tokenId: string }): Promise<Outcome<Given>>;
+}
+
+interface Outcome<Given> {
+  /** Printed as JSON each: first what HTTP answers with, then what it says in headers. */
+  texts: object[];
+  /** Without a number that a reader of doubles would round. */
+  structured: Given;
+}
+
+export type Tool = Definition<unknown, object>;
+
+/** Lets the types of what is taken and given flow into the call. */
+function tool<Arguments, Given extends object>(definition: Definition<Arguments, Given>): Tool {
+  return definition as unknown as Tool;
+}
 
 const STRICT = { error: strictObjectError };
 const { name: newName, tag: newTag } = PlantPatch.shape;
@@ -100,7 +126,7 @@ export const TOOLS: Tool[] = [
   }),
 ];
 
-async function page(query: ListQuery, store: Caller['store']): Promise<Outcome<z.output<typeof RecordPage>>> {
+async function page(query: ListQuery, store: PlantStore): Promise<Outcome<z.output<typeof RecordPage>>> {
   const { records, next } = await store.list(query);
   const more = next === undefined ? [] : [{ next }];
   return { texts: [records, ...more], structured: { plants: records.map(withExactId), ...more[0] } };

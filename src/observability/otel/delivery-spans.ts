@@ -1,9 +1,34 @@
 // A span for each attempt to deliver a change, linked to the request that made the change.
 
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { Observe } from '../service-events.ts';
-import type { Origins } from './origins.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from './request-spans.ts';
+
+const MAX_ORIGINS = 4096;
+
+export type Origins = ReturnType<typeof createOrigins>;
+
+/** Holds the spans of the newest changes. A change that is delivered much later, or by another node, has no link. */
+export function createOrigins() {
+  const bySeq = new Map<number, SpanContext>();
+  return {
+    /** Takes what a write returned, which has the number of its change. */
+    note(result: unknown, span: Span): void {
+      const seq = seqOf(result);
+      const context = span.spanContext();
+      if (seq === undefined || bySeq.has(seq) || !(context.traceFlags & TraceFlags.SAMPLED)) return;
+      bySeq.set(seq, context);
+      const [oldest] = bySeq.keys();
+      if (oldest !== undefined && bySeq.size > MAX_ORIGINS) bySeq.delete(oldest);
+    },
+    find: (seq: number) => bySeq.get(seq),
+  };
+}
+
+function seqOf(result: unknown): number | undefined {
+  if (typeof result !== 'object' || result === null || !('seq' in result)) return undefined;
+  return typeof result.seq === 'number' ? result.seq : undefined;
+}
 
 export function createDeliverySpans({ tracer }: Scope, origins: Origins): Observe {
   return (event) => {

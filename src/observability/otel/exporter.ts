@@ -34,6 +34,5 @@ function tellFailure(exporter: SpanExporter, observe: Observe): SpanExporter {
 
 /** Of several addresses that were tried, an error has a code and no message. */
 function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
-  if (!error) return 'unknown';
-  return error.message || String(error.code);
+  return error ? error.message || String(error.code) : 'unknown';
 }

@@ -1,18 +1,33 @@
 // A span for each request, by the semantic conventions for HTTP. Nothing that a client has chosen gets into it but the
 // method, the path and the id of the request, and these have been looked at for secrets.
 
+import type { AsyncLocalStorage } from 'node:async_hooks';
 import {
   type Attributes,
+  type Context,
   defaultTextMapGetter,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
+  type Tracer,
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
 import type { TracedRequest, Tracing } from '../tracing.ts';
-import type { Scope, UnderWay } from './scope.ts';
+
+/** What makes spans, and the request in progress where the code is. */
+export interface Scope {
+  tracer: Tracer;
+  current: AsyncLocalStorage<RequestInProgress>;
+}
+
+interface RequestInProgress {
+  /** Holds the span of the request. */
+  context: Context;
+  /** True once it is answered: what it has begun and goes on in the background is not a part of it. */
+  isOver: boolean;
+}
 
 /** Those that the conventions know. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
@@ -31,11 +46,11 @@ export function createRequestSpans({ tracer, current }: Scope, takesParent: bool
       work(); // by every sampler, what is inside is not sampled either
       return doNothing;
     }
-    const underWay: UnderWay = { context: trace.setSpan(parent, span), isOver: false };
-    current.run(underWay, work);
+    const request = { context: trace.setSpan(parent, span), isOver: false };
+    current.run(request, work);
 
     return (status) => {
-      underWay.isOver = true;
+      request.isOver = true;
       if (status === CLIENT_CLOSED_REQUEST) span.setAttribute('error.type', 'client_gone');
       else span.setAttribute('http.response.status_code', status);
       if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });

@@ -1,6 +1,7 @@
 // Spans as they are made, over a real store and the real SDK: what is an error, and what is no span at all.
 
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
@@ -8,9 +9,8 @@ import { makeFolder } from '../../../testing/server.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
 import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
 import type { TracedRequest } from '../tracing.ts';
-import { createOrigins } from './origins.ts';
-import { createRequestSpans } from './request-spans.ts';
-import { createScope } from './scope.ts';
+import { createOrigins } from './delivery-spans.ts';
+import { createRequestSpans, type Scope } from './request-spans.ts';
 import { traceStore } from './store-spans.ts';
 
 const SEEN: TracedRequest = {
@@ -31,7 +31,7 @@ const opened = await openSqliteStore({ path, role: 'server', observe: () => {}, 
 function start() {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
-  const scope = createScope(provider.getTracer('test'));
+  const scope: Scope = { tracer: provider.getTracer('test'), current: new AsyncLocalStorage() };
   const store = traceStore(opened, 'sqlite', scope, createOrigins());
   return { request: createRequestSpans(scope, true), store, spans: () => exporter.getFinishedSpans() };
 }

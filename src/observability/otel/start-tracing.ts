@@ -1,5 +1,6 @@
 // Traces by OpenTelemetry. Loaded only when they are on; nothing is registered globally and no module is patched.
 
+import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   defaultResource,
   detectResources,
@@ -20,18 +21,16 @@ import {
 import { withDeadline } from '../../lib/deadline.ts';
 import type { Observe } from '../service-events.ts';
 import type { Tracing, TracingOptions } from '../tracing.ts';
-import { createDeliverySpans } from './delivery-spans.ts';
+import { createDeliverySpans, createOrigins } from './delivery-spans.ts';
 import { createExporter } from './exporter.ts';
-import { createOrigins } from './origins.ts';
-import { createRequestSpans } from './request-spans.ts';
-import { createScope } from './scope.ts';
+import { createRequestSpans, type Scope } from './request-spans.ts';
 import { traceStore } from './store-spans.ts';
 
 /** A path may have 16 KiB, and thousands of spans may wait. */
 const MAX_VALUE_CHARS = 1024;
 const LAST_SPANS_MS = 2000;
 
-export interface StartTracingOptions {
+interface StartTracingOptions {
   config: TracingOptions;
   database: 'sqlite' | 'postgres';
   version: string;
@@ -40,13 +39,8 @@ export interface StartTracingOptions {
   observe: Observe;
 }
 
-export async function startTracing({
-  config,
-  database,
-  version,
-  node,
-  observe,
-}: StartTracingOptions): Promise<Tracing> {
+export async function startTracing(options: StartTracingOptions): Promise<Tracing> {
+  const { config, database, version, node, observe } = options;
   const exporter = await createExporter(config, observe);
   const provider = new TracerProvider({
     resource: describeService(version, node),
@@ -54,7 +48,7 @@ export async function startTracing({
     spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARS },
     spanProcessors: [new BatchSpanProcessor({ exporter, ...config.batch })],
   });
-  const scope = createScope(provider.getTracer('plant-store', version));
+  const scope: Scope = { tracer: provider.getTracer('plant-store', version), current: new AsyncLocalStorage() };
   const origins = createOrigins();
 
   return {

@@ -4,8 +4,8 @@
 import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
-import type { Origins } from './origins.ts';
-import type { Scope } from './scope.ts';
+import type { Origins } from './delivery-spans.ts';
+import type { Scope } from './request-spans.ts';
 
 type Ask = (...given: unknown[]) => Promise<unknown>;
 
@@ -50,10 +50,10 @@ export function traceStore(store: Store, system: string, { tracer, current }: Sc
   }
 
   function begin(name: string): Span | undefined {
-    const underWay = current.getStore();
-    if (!underWay || underWay.isOver) return undefined;
+    const request = current.getStore();
+    if (!request || request.isOver) return undefined;
     const attributes = { 'db.system.name': system, 'db.operation.name': name };
-    return tracer.startSpan(`store.${name}`, { kind: SpanKind.CLIENT, attributes }, underWay.context);
+    return tracer.startSpan(`store.${name}`, { kind: SpanKind.CLIENT, attributes }, request.context);
   }
 }
 
@@ -61,15 +61,10 @@ async function orFail<T>(span: Span, asked: Promise<T>): Promise<T> {
   try {
     return await asked;
   } catch (error) {
-    fail(span, error);
+    const code = error instanceof PlantStoreError ? error.code : 'bug';
+    span.setAttribute('error.type', code);
+    if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR }); // a refusal is an answer like others
+    span.end();
     throw error;
   }
-}
-
-/** A refusal, such as of an id that is taken, is an answer like others. */
-function fail(span: Span, error: unknown): void {
-  const code = error instanceof PlantStoreError ? error.code : 'bug';
-  span.setAttribute('error.type', code);
-  if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR });
-  span.end();
 }
