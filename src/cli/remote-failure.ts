@@ -1,6 +1,6 @@
 // What a failure of the client means for the person who called a command.
 
-import { networkCodesOf } from '../client/network-failure.ts';
+import { networkCodesOf } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';

@@ -4,9 +4,8 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant, Snapshot } from '../domain/plant.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import type { FileType } from './import.ts';
-import type { CallOptions, Requester } from './request.ts';
+import { type CallOptions, openResponseBody, type Requester, type ResponseBody } from './request.ts';
 import { parseWith, seqOf, withExactId } from './response.ts';
-import { openResponseBody, type ResponseBody } from './response-body.ts';
 
 const NEWLINE = 0x0a;
 

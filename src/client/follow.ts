@@ -3,9 +3,8 @@
 import type { Change, ChangeLog } from '../domain/change.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import { createEventReader } from './event-stream.ts';
-import type { Requester } from './request.ts';
+import { openResponseBody, type Requester } from './request.ts';
 import { parseWith, TransientError, toChange, unexpectedResponse } from './response.ts';
-import { openResponseBody } from './response-body.ts';
 
 export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenceMs: number): ChangeLog['follow'] {
   return async function* follow({ after, signal } = {}) {

@@ -5,8 +5,7 @@ import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Precondition, Versions } from '../domain/precondition.ts';
 import { parseJson, printJson } from '../lib/exact-json.ts';
-import { BAD_PORT } from './network-failure.ts';
-import { parseWith, TransientError, toPlantStoreError } from './response.ts';
+import { BAD_PORT, parseWith, TransientError, toPlantStoreError } from './response.ts';
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
@@ -38,7 +37,7 @@ export interface CallOptions extends Partial<Author> {
   timeoutMs?: number | undefined;
 }
 
-export interface ClientRequest extends CallOptions {
+interface ClientRequest extends CallOptions {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   headers?: Record<string, string>;
@@ -50,24 +49,17 @@ export interface ClientRequest extends CallOptions {
 /** A create that is sent again is a replay. */
 export const REPEATABLE = { isRepeatable: true } as const;
 
-export interface Requester {
-  /** The JSON of the answer. */
-  requestJson<T>(call: ClientRequest, toValue?: (json: unknown, headers: Headers) => T): Promise<T>;
-  /** For an answer that is read otherwise. */
-  request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T>;
-  requestOnce<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T>;
-  /** Before the next try. */
-  waitBeforeRetry(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void>;
-}
+export type Requester = ReturnType<typeof createRequester>;
 
 /** The server refuses these before it does anything. */
 const HAS_DONE_NOTHING: ErrorCode[] = ['over_rate', 'over_share'];
 
-export function createRequester(base: string, options: ClientOptions): Requester {
+export function createRequester(base: string, options: ClientOptions) {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, retries = 5 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
   return { requestJson, request, requestOnce, waitBeforeRetry };
 
+  /** Returns the JSON of the answer. */
   function requestJson<T>(call: ClientRequest, toValue = (json: unknown, _headers: Headers) => json as T): Promise<T> {
     return request(call, async (response) => {
       const text = await response.text();
@@ -75,6 +67,7 @@ export function createRequester(base: string, options: ClientOptions): Requester
     });
   }
 
+  /** Returns what `read` makes of the answer. */
   async function request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const isRepeatable = call.method === 'GET' || call.isRepeatable;
     for (let tries = 1; ; tries++) {
@@ -112,7 +105,7 @@ export function createRequester(base: string, options: ClientOptions): Requester
 }
 
 /** Throws the signal's reason when it aborts, and a TransientError when the time is up or the network fails. */
-export async function withTimeout<T>(
+async function withTimeout<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
@@ -141,6 +134,26 @@ export async function withTimeout<T>(
   function onAbort(): void {
     ended.reject(signal?.reason);
   }
+}
+
+export type ResponseBody = ReturnType<typeof openResponseBody>;
+
+/** The body of an answer that comes piece by piece, for as long as somebody reads it. */
+export function openResponseBody({ body }: Response, timeoutMs: number, signal: AbortSignal | undefined) {
+  const reader = body?.getReader();
+  let closed = false;
+  return {
+    /** Returns the next piece, or undefined at the end. */
+    async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
+      const piece = await withTimeout(timeoutMs, signal, async () => reader?.read());
+      return piece?.value;
+    },
+    isClosed: () => closed,
+    close(): void {
+      closed = true;
+      reader?.cancel().catch(() => {}); // it has failed before
+    },
+  };
 }
 
 /** Behind Node's "fetch failed" is what really happened. */

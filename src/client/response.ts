@@ -121,3 +121,18 @@ export function nextCursor(headers: Headers, base: string): string | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '')?.[1];
   return target === undefined ? undefined : (new URL(target, base).searchParams.get('cursor') ?? undefined);
 }
+
+/** What Node says of ports that fetch never connects to, such as 1 and 6000. */
+export const BAD_PORT = 'bad port';
+
+/** Returns the codes of the failure, such as ECONNREFUSED, if the server did not respond. Returns undefined if it did. */
+export function networkCodesOf(error: PlantStoreError): string[] | undefined {
+  if (!(error instanceof TransientError) || error.cause === undefined) return undefined;
+  const cause = ((error.cause as Error).cause ?? {}) as {
+    message?: string;
+    code?: string;
+    errors?: { code?: string }[];
+  };
+  const codes = [cause.message === BAD_PORT ? 'BAD_PORT' : cause.code, ...(cause.errors ?? []).map(({ code }) => code)];
+  return codes.filter((code) => code !== undefined);
+}
