@@ -102,9 +102,9 @@ suite('files in and out', { concurrency: 2 }, () => {
 
   test('a client that goes in the middle of an export ends it: nothing is left open', async () => {
     const server = await startTestService();
-    const name = 'x'.repeat(2000); // 2 MB in all: an export takes longer than its client waits
-    const plants = Array.from({ length: 1000 }, (_, n) => ({ id: BigInt(n), name }));
-    await server.store.import(plants, { tokenId: server.tokenId });
+    const name = 'x'.repeat(60_000); // 6 MB in all, which do not fit into the buffers of a connection
+    const plants = Array.from({ length: 100 }, (_, n) => ({ id: BigInt(n), name }));
+    for (let at = 0; at < 100; at += 20) await server.store.import(plants.slice(at, at + 20), { tokenId: 'tok_1' });
     const client = createClient({ url: server.url, token: server.secret });
     for (let n = 0; n < 40; n++) {
       const headers = { authorization: `Bearer ${server.secret}` };
