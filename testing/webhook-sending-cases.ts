@@ -128,7 +128,12 @@ export function sendingCases(started: () => WebhookService): void {
     });
     assert.equal(disabled.reason, 'The receiver answered 410 (gone)');
     assert.ok(Date.parse(disabled.since ?? ''));
+    const other = await startReceiver();
+    const { id: otherId } = await webhooks.add(other.url);
     await call('PUT', '/plants/41', { name: 'b' });
+    await other.count(1);
+    assert.equal(receiver.received.length, 1, 'nothing more is sent');
+    await webhooks.remove(otherId);
     receiver.answer((_request, response) => response.end());
     const enabled = JSON.parse((await call('POST', `/webhooks/${id}/enable`)).body);
     assert.deepEqual([enabled.status, enabled.reason, enabled.since], ['active', undefined, undefined]);

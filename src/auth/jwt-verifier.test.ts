@@ -140,7 +140,7 @@ suite('a JWT', () => {
     }
     assert.equal(bodies.size, 1);
     const denied = started.server.events.filter(({ kind }) => kind === 'refused');
-    assert.ok(!JSON.stringify(denied).includes(signature), 'a token is in the log');
+    assert.ok(!JSON.stringify(started.server.events).includes(signature), 'a token is in the log');
     const isNamed = (event: ServiceEvent) =>
       event.kind === 'refused' && event.reason === 'bad_jwt' && event.why === 'unexpected "aud" claim value';
     assert.ok(started.server.events.some(isNamed), JSON.stringify(denied));

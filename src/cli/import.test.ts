@@ -94,9 +94,9 @@ suite('import and export', () => {
     ['a format that nobody knows', ['import', '-', '--format', 'xml'], '--format takes ndjson or csv, not "xml"'],
     ['a URL that is none', ['import', '-', '--url', 'localhost'], '--url takes the address of a server'],
     ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
-    ['an export of nothing', ['export', 'x.csv'], 'There is no database at '],
-    ['a backup of nothing', ['backup', 'x.db'], 'There is no database at '],
-    ['a restore from nothing', ['restore', 'x.db'], 'There is no file x.db'],
+    ['an export of nothing', ['export', 'FOLDER/x.csv'], 'There is no database at FOLDER/plants.db'],
+    ['a backup of nothing', ['backup', 'FOLDER/x.db'], 'There is no database at FOLDER/plants.db'],
+    ['a restore from nothing', ['restore', 'FOLDER/x.db'], 'There is no file FOLDER/x.db'],
     [
       'a span of time that is none',
       ['changes', 'prune', '--older-than', 'soon'],
@@ -105,10 +105,11 @@ suite('import and export', () => {
   ] as [string, string[], string][]) {
     test(`${name} is refused in one line, and nothing is made`, async () => {
       const folder = makeFolder();
-      const { status, stderr } = await run(folder, args);
+      const inFolder = (text: string) => text.replace('FOLDER', folder);
+      const { status, stderr } = await run(folder, args.map(inFolder));
       assert.ok(status === 1 || status === 2);
       assert.match(stderr, /^plant-store: [^\n]+\n$/);
-      assert.ok(stderr.includes(says), stderr);
+      assert.ok(stderr.includes(inFolder(says)), stderr);
       assert.deepEqual(readdirSync(folder), []);
     });
   }

@@ -144,3 +144,19 @@ test('the address that counts is the one that a trusted proxy names: who makes o
 function atOnce<T>(count: number, ask: (n: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
 }
+
+for (const [title, env, forwardedFor, isLimited] of [
+  ['without TRUST_PROXY nobody can choose an address', {}, (n: number) => `192.0.2.${n}`, true],
+  ['TRUST_PROXY=1 is the address before one proxy', { TRUST_PROXY: '1' }, (n: number) => `192.0.2.${n}`, false],
+  ['TRUST_PROXY=1 is no address further off', { TRUST_PROXY: '1' }, (n: number) => `192.0.2.${n}, 203.0.113.9`, true],
+] as const) {
+  test(title, async () => {
+    const { port, stop } = await startTestService({ env });
+    const statuses = await atOnce(200, async (n) => {
+      const headers = { authorization: 'Bearer x', 'x-forwarded-for': forwardedFor(n) };
+      return (await send(port, { path: '/plants', headers })).status;
+    });
+    assert.equal(statuses.includes(429), isLimited);
+    await stop();
+  });
+}
