@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser } from '../../testing/browser.ts';
-import { makeFolder } from '../../testing/server.ts';
+import { freePort } from '../../testing/free-port.ts';
+import { makeFolder, startServer } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { openWindow, requireAccessible, requireAccessibleViews, signIn, startOver, type Window } from './window.ts';
@@ -106,5 +107,20 @@ describe('the console, at length', needsBrowser, () => {
     await others.get(1_000_000n);
     await assert.rejects(others.get(BigInt(1_000_000 + MANY / 2)), { code: 'not_found' });
     assert.equal(pieces, 2);
+  });
+
+  test('a server that is killed is told of, and when it is back all goes on by itself', async () => {
+    const options = { folder: makeFolder(), env: { PORT: String(await freePort()) } };
+    const killed = await startServer(options);
+    const other = await openWindow(browser, killed.url);
+    await signIn(other.page, killed.url, killed.secret);
+    await killed.kill();
+    await other.page.getByText('The server is out of reach').waitFor();
+    const again = await startServer(options);
+    await other.page.getByText('The server is out of reach').waitFor({ state: 'detached' });
+    await createClient({ url: again.url, token: killed.secret }).create({ id: -1n, name: 'After the restart' });
+    await other.page.getByText('After the restart').waitFor();
+    await other.context.close();
+    assert.equal(await again.stop(), 0);
   });
 });
