@@ -14,20 +14,16 @@ const GATHER_MS = 20;
 /** Time for which a page is shared by all followers, as long as this process commits nothing. */
 const FRESH_MS = 50;
 
-export interface Follow {
-  follow(options: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
-  /** Called after every commit of this process, and when another is heard of. */
-  onCommit(): void;
-}
+type FollowOptions = { after?: number | undefined; signal?: AbortSignal | undefined };
 
-export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>): Follow {
+export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>) {
   const waiting = new Set<() => void>();
   let commits = 0;
   /** The page read last: followers that are up to date all ask for the same one. */
   let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
 
   return {
-    async *follow({ after, signal }) {
+    async *follow({ after, signal }: FollowOptions): AsyncGenerator<Change> {
       let last = after;
       while (!signal?.aborted) {
         const commitsBefore = commits; // before the look, so that none is missed between the two
@@ -41,7 +37,8 @@ export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change
         else if (isAll(changes)) await sleep(GATHER_MS);
       }
     },
-    onCommit() {
+    /** Must be called after every commit of this process, and when another is heard of. */
+    onCommit(): void {
       commits++;
       for (const wake of waiting) wake();
     },

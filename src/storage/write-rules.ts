@@ -1,7 +1,7 @@
 // What a write does to the record that is there: the one rule of every database.
 
 import { type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
-import type { Author, Created, Plant, PlantPatch, Versioned } from '../domain/plant.ts';
+import type { Author, Created, Plant, PlantPatch, PlantStore, Versioned } from '../domain/plant.ts';
 import { type Precondition, preconditionHolds } from '../domain/precondition.ts';
 import { type PlantRow, toRecord } from './row-mapping.ts';
 
@@ -89,18 +89,6 @@ export function idTaken(id: bigint): Rejection {
   return { rejected: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
 }
 
-export function noPlant(id: bigint): Rejection {
-  return { rejected: 'not_found', message: `No plant has the id ${id}` };
-}
-
-export function noToken(id: string): Rejection {
-  return { rejected: 'not_found', message: `No token has the id "${id}"` };
-}
-
-export function noActiveToken(id: string): Rejection {
-  return { rejected: 'not_found', message: `No token that is active has the id "${id}"` };
-}
-
 export function lastAdmin(id: string): Rejection {
   return {
     rejected: 'last_admin',
@@ -108,22 +96,41 @@ export function lastAdmin(id: string): Rejection {
   };
 }
 
-export function noWebhook(id: string): Rejection {
-  return { rejected: 'not_found', message: `No webhook has the id "${id}"` };
-}
+export const noPlant = (id: bigint) => notFound(`No plant has the id ${id}`);
+export const noToken = (id: string) => notFound(`No token has the id "${id}"`);
+export const noActiveToken = (id: string) => notFound(`No token that is active has the id "${id}"`);
+export const noWebhook = (id: string) => notFound(`No webhook has the id "${id}"`);
+export const noDelivery = (seq: number) => notFound(`Change ${seq} was not tried yet, or is no longer there`);
 
-export function noDelivery(seq: number): Rejection {
-  return { rejected: 'not_found', message: `Change ${seq} was not tried yet, or is no longer there` };
+function notFound(message: string): Rejection {
+  return { rejected: 'not_found', message };
 }
 
 export function toError({ rejected, message, detail }: Rejection): PlantStoreError {
   return new PlantStoreError(rejected, message, detail ? { detail } : {});
 }
 
-/** Throws `not_valid` where a patch has another id than its path. */
-export function requireSameId(id: bigint, patch: PlantPatch): void {
-  if (patch.id === undefined || patch.id === id) return;
-  throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
+/** Returns the methods of a store that write single plants. `write` resolves when the write is committed. */
+export function createPlantWrites(
+  write: <W extends PlantWrite>(write: W) => Promise<Results[W['kind']]>,
+  clock: () => number,
+): Pick<PlantStore, 'create' | 'put' | 'patch' | 'delete'> {
+  return {
+    create({ id, name, tag }, { tokenId }) {
+      return write({ kind: 'create', id, plant: { name, tag }, tokenId, nowMs: clock() });
+    },
+    put(id, plant, { ifMatch, ifNoneMatch, tokenId }) {
+      return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, tokenId, nowMs: clock() });
+    },
+    async patch(id, patch, { ifMatch, ifNoneMatch, tokenId }) {
+      if (patch.id !== undefined && patch.id !== id)
+        throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
+      return write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, tokenId, nowMs: clock() });
+    },
+    async delete(id, { ifMatch, ifNoneMatch, tokenId }) {
+      await write({ kind: 'delete', id, condition: { ifMatch, ifNoneMatch }, tokenId, nowMs: clock() });
+    },
+  };
 }
 
 function storeUnlessSame(present: PlantRow | undefined, plant: Plant): WriteAction {

@@ -2,7 +2,7 @@
 // stand in between.
 
 import { unavailable } from '../../domain/errors.ts';
-import type { Author, ImportError } from '../../domain/plant.ts';
+import type { ImportError } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
@@ -10,7 +10,7 @@ import type { Observe } from '../../observability/service-events.ts';
 import { createFollow } from '../follow-changes.ts';
 import { toRecord } from '../row-mapping.ts';
 import { requireRoomForExport } from '../write-limits.ts';
-import { type Authorship, noPlant, type Results, requireSameId, toError } from '../write-rules.ts';
+import { createPlantWrites, noPlant, type Results, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { lastSeq, pruneChanges, readChanges } from './change-log.ts';
 import { startChangeNotify } from './change-notify.ts';
@@ -60,7 +60,8 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
   return {
     ...createPlantReads(queries, options, clock),
-    ...createPlantWrites(groupCommit, clock),
+    ...createPlantWrites((write) => groupCommit.write(write), clock),
+    import: createImport(groupCommit, clock),
     export: createExport(queries, url, database),
     changes: (query = {}) => read(() => readChanges(transactions, query)),
     follow: (options = {}) => follow(options),
@@ -117,39 +118,19 @@ function createPlantReads(
   };
 }
 
-function createPlantWrites(
-  groupCommit: GroupCommit,
-  clock: () => number,
-): Pick<Store, 'create' | 'put' | 'patch' | 'delete' | 'import'> {
-  return {
-    create: (plant, by) => groupCommit.write({ kind: 'create', id: plant.id, plant, ...authorship(by) }),
-    put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
-      return groupCommit.write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
-    async patch(id, patch, { ifMatch, ifNoneMatch, ...by }) {
-      requireSameId(id, patch);
-      return groupCommit.write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
-    async delete(id, { ifMatch, ifNoneMatch, ...by }) {
-      await groupCommit.write({ kind: 'delete', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
-    async import(plants, by) {
-      const own = authorship(by);
-      const all = await groupCommit.writeMany(plants.map((plant) => ({ kind: 'create', id: plant.id, plant, ...own })));
-      const errors: ImportError[] = [];
-      let created = 0;
-      for (const [at, written] of all.entries()) {
-        if (written instanceof Error) throw written;
-        if ('rejected' in written) errors.push({ line: at + 1, error: toError(written) });
-        else if (!(written.done as Results['create']).replayed) created++;
-      }
-      return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
-    },
+function createImport(groupCommit: GroupCommit, clock: () => number): Store['import'] {
+  return async (plants, { tokenId }) => {
+    const by = { tokenId, nowMs: clock() };
+    const all = await groupCommit.writeMany(plants.map((plant) => ({ kind: 'create', id: plant.id, plant, ...by })));
+    const errors: ImportError[] = [];
+    let created = 0;
+    for (const [at, written] of all.entries()) {
+      if (written instanceof Error) throw written;
+      if ('rejected' in written) errors.push({ line: at + 1, error: toError(written) });
+      else if (!(written.done as Results['create']).replayed) created++;
+    }
+    return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
   };
-
-  function authorship({ tokenId }: Author): Authorship {
-    return { tokenId, nowMs: clock() };
-  }
 }
 
 function createExport({ read }: StoreQueries, url: string, database: PreparedDatabase): Store['export'] {

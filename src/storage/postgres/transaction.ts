@@ -60,7 +60,7 @@ export interface Transactions {
   end(): Promise<void>;
 }
 
-export interface TransactionOptions {
+interface TransactionOptions {
   names: Names;
   statementTimeoutMs: number;
   synchronousCommit: SynchronousCommit;

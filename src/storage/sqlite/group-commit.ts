@@ -67,7 +67,8 @@ export class GroupCommit {
   #lastCommitMs = 0;
   /** True after a batch that was rolled back, until the next commit. */
   #isFailing = false;
-  #hasFailed = false;
+  /** True from the first call of `fail` on. */
+  hasFailed = false;
   #isClosing = false;
   #isCloseSent = false;
 
@@ -87,7 +88,7 @@ export class GroupCommit {
   /** Resolves after the commit. */
   write<W extends Write>(write: W): Promise<Done<W>> {
     return new Promise((resolve, reject) => {
-      if (this.#hasFailed || this.#isClosing) throw storeStopping();
+      if (this.hasFailed || this.#isClosing) throw storeStopping();
       const chars = charsOfWrite(write);
       requireRoomInQueue({ writes: this.#queue.length, chars: this.#queuedChars }, chars);
       this.#queue.push({ write, chars, resolve, reject });
@@ -103,7 +104,7 @@ export class GroupCommit {
 
   /** Resolves when all earlier writes are committed and the file is closed. Throws if it could not be closed properly. */
   async close(): Promise<void> {
-    if (this.#hasFailed) return;
+    if (this.hasFailed) return;
     this.#isClosing = true;
     this.#commitAtEndOfTurn();
     await this.#ended.promise;
@@ -111,8 +112,8 @@ export class GroupCommit {
 
   /** Ends everything: the disk or the file can no longer be trusted. */
   fail(cause: Error): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
+    if (this.hasFailed) return;
+    this.hasFailed = true;
     const error = outcomeUnknown(cause);
     for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(error);
     this.#inFlight = [];
@@ -134,7 +135,7 @@ export class GroupCommit {
   }
 
   #commitNext(): void {
-    if (this.#hasFailed || this.#inFlight.length > 0) return;
+    if (this.hasFailed || this.#inFlight.length > 0) return;
     if (this.#queue.length === 0) {
       if (this.#isClosing && !this.#isCloseSent) this.#thread.postMessage('close');
       this.#isCloseSent = this.#isClosing; // a commit may still be due at the end of this turn
@@ -161,7 +162,7 @@ export class GroupCommit {
   }
 
   #settle(result: BatchResult): void {
-    if (this.#hasFailed) return;
+    if (this.hasFailed) return;
     if ('failure' in result && result.failure === 'fatal') {
       this.fail(new Error(result.message));
       return;

@@ -14,8 +14,6 @@ const QUIET_MS = 5;
 /** One batch that is being stored, and one that is ready. */
 const MAX_IN_FLIGHT = 2;
 
-export type ImportBatcher = (plants: NewPlant[], by: Author) => Promise<ImportResult>;
-
 interface Batch {
   by: Author;
   packer: ImagePacker;
@@ -31,13 +29,13 @@ interface Call {
   reject(error: unknown): void;
 }
 
-export function createImportBatcher(store: (image: ImportImage, by: Author) => Promise<Imported>): ImportBatcher {
+export function createImportBatcher(store: (image: ImportImage, by: Author) => Promise<Imported>) {
   const waiting: Batch[] = [];
   let timer: NodeJS.Timeout | undefined;
   let inFlight = 0;
   let adding = Promise.resolve();
 
-  return (plants, by) => {
+  return (plants: NewPlant[], by: Author): Promise<ImportResult> => {
     const { promise, resolve, reject } = Promise.withResolvers<ImportResult>();
     adding = adding.then(() => add(plants, by, { resolve, reject })).catch(reject);
     return promise;

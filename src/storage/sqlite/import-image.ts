@@ -3,6 +3,7 @@
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../../domain/plant.ts';
+import type { Authorship } from '../write-rules.ts';
 import { isPlainTag, PLAIN_INDEX_TEXT, withTag } from './search.ts';
 import { createVocabulary } from './search-words.ts';
 
@@ -17,17 +18,10 @@ export interface ImportImage {
   ascending: boolean;
 }
 
-export interface ImagePacker {
-  /** Takes up to 50 ms for the longest of names. */
-  add(plant: NewPlant): void;
-  /** Of all texts so far. */
-  chars(): number;
-  /** To be called once. */
-  pack(): ImportImage;
-}
+export type ImagePacker = ReturnType<typeof createImagePacker>;
 
 /** For one batch: a database that was once large stays so. */
-export function createImagePacker(): ImagePacker {
+export function createImagePacker() {
   const db = new DatabaseSync(':memory:');
   db.exec(
     'CREATE TABLE plants (n INTEGER PRIMARY KEY, id INTEGER, name TEXT, tag TEXT, text TEXT); CREATE TABLE dictionary (word TEXT); BEGIN',
@@ -44,13 +38,16 @@ export function createImagePacker(): ImagePacker {
   const vocabulary = createVocabulary();
 
   return {
-    add(plant) {
+    /** Takes up to 50 ms for the longest of names. */
+    add(plant: NewPlant): void {
       fill(count++ % ROWS_AT_ONCE, plant);
       if (count % ROWS_AT_ONCE === 0) insertMany.run(...rows);
       if (vocabulary.fresh() >= WORDS_AT_ONCE) writeWords();
     },
+    /** Returns the number of characters of all texts so far. */
     chars: () => chars,
-    pack() {
+    /** Must be called once. */
+    pack(): ImportImage {
       const insertOne = insert(1);
       for (let at = 0; at < count % ROWS_AT_ONCE; at++) insertOne.run(...rows.slice(COLUMNS * at, COLUMNS * (at + 1)));
       writeWords();
@@ -84,11 +81,7 @@ export interface Imported {
   present: { line: number; id: bigint; same: boolean }[];
 }
 
-export interface ImportNumbers {
-  firstSeq: number;
-  tokenId: string;
-  nowMs: number;
-}
+type ImportNumbers = Authorship & { firstSeq: number };
 
 /**
  * In the writer's thread and its transaction, with the image as the database `batch`. Nearly always all plants are

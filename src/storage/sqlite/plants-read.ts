@@ -17,8 +17,6 @@ const PASS_MS = 20;
 
 type ListedRow = PlantRow & { id: bigint };
 
-export type PlantReads = ReturnType<typeof prepareReads>;
-
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
   const listPlants = db.prepare('SELECT * FROM plants WHERE id >= ? ORDER BY id LIMIT ?');

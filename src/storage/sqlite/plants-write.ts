@@ -19,15 +19,7 @@ import { prepareDictionary } from './search-words.ts';
 type Result = { done: Results[keyof Results] } | Rejection;
 type IndexedPlant = { name: string; tag?: string | null | undefined };
 
-export interface PlantWrites {
-  /** Begins a batch; the caller holds the transaction. `lastSeq` is the number of the last change. */
-  begin(lastSeq: number): void;
-  write(write: PlantWrite): Result;
-  /** Writes the index of words, once for the whole batch. */
-  end(): void;
-}
-
-export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>): PlantWrites {
+export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
   const insertPlant = db.prepare(
     'INSERT INTO plants (id, name, tag, created, updated, seq) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -41,11 +33,12 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>): Pl
   let seq = 0;
 
   return {
-    begin(lastSeq) {
+    /** Begins a batch; the caller holds the transaction. `lastSeq` is the number of the last change. */
+    begin(lastSeq: number): void {
       seq = lastSeq;
       index.begin();
     },
-    write(write) {
+    write(write: PlantWrite): Result {
       // Nearly always the id is free: only when it is not is it worth looking at what is there.
       if (write.kind === 'create' && insert(write.id, write.plant, write)) return { done: { seq, replayed: false } };
       const { id } = write;
@@ -67,6 +60,7 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>): Pl
           return { done: resultOf(write, nextRow(write, present, action.plant, seq), false) };
       }
     },
+    /** Writes the index of words, once for the whole batch. */
     end: () => index.write(),
   };
 

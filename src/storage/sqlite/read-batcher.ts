@@ -4,14 +4,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 
-export type ReadBatcher = <T>(read: () => T) => Promise<T>;
-
 interface Waiting {
   read(): void;
   reject(error: unknown): void;
 }
 
-export function createReadBatcher(db: DatabaseSync): ReadBatcher {
+export function createReadBatcher(db: DatabaseSync): <T>(read: () => T) => Promise<T> {
   const begin = db.prepare('BEGIN');
   const commit = db.prepare('COMMIT');
   const schedule = oncePerTurn(readAll);

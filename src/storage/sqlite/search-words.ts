@@ -12,44 +12,37 @@ const CHECK_MS = 5;
 const PAUSE = 20;
 const MAX_LOST = 100_000;
 
-export interface Vocabulary {
-  /** Returns the words of the name, or undefined if `isPlainName` holds. */
-  note(name: string): string[] | undefined;
-  /** Those that are new since the last time; one that was seen long ago may be among them again. */
-  take(): string[];
-  /** Number of words that `take` would give. */
-  fresh(): number;
-  /** From now on each word is new again. */
-  forget(): void;
-}
-
 /**
  * Returns the words of many names, each once, as the index has them. Nearly all were seen before: of an ASCII name these
  * are recognized where they stand. To make a text of each first takes four times as long, a sixth of an import.
  */
-export function createVocabulary(): Vocabulary {
+export function createVocabulary() {
   /** As they were written, by a hash; of two that share one, the last. */
   const known = new Map<number, string>();
   const knownOthers = new Set<string>();
   let fresh: string[] = [];
 
   return {
-    note(name) {
+    /** Returns the words of the name, or undefined if `isPlainName` holds. */
+    note(name: string): string[] | undefined {
       if (known.size + knownOthers.size >= MAX_KNOWN) forget();
       if (notePlain(name)) return undefined;
       const words = wordsIn(name);
       for (const word of words) noteOther(word);
       return words;
     },
-    take() {
+    /** Returns those that are new since the last time; one that was seen long ago may be among them again. */
+    take(): string[] {
       const words = fresh;
       fresh = [];
       return words;
     },
+    /** Returns the number of words that `take` would give. */
     fresh: () => fresh.length,
     forget,
   };
 
+  /** From now on each word is new again. */
   function forget(): void {
     known.clear();
     knownOthers.clear();
@@ -90,17 +83,8 @@ export function createVocabulary(): Vocabulary {
   }
 }
 
-export interface Dictionary {
-  /** Notes the words of a name, to be written with those of others. */
-  learn(name: string): void;
-  /** Notes the words of a name that a plant no longer has: a word that the last plant has lost is removed. */
-  doubt(name: string): void;
-  /** The caller holds the transaction; if that fails, what was learned is wrong, and the dictionary has to be taken anew. */
-  write(): void;
-}
-
 /** `lostWords` are words that a plant has lost and that are not checked yet. */
-export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>): Dictionary {
+export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
   const insertWords = db.prepare(
     'INSERT INTO dictionary (word) SELECT value FROM json_each(?) WHERE true ORDER BY value ON CONFLICT DO NOTHING',
   );
@@ -112,13 +96,16 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>): Dic
   let pausedUntilMs = 0;
 
   return {
-    learn(name) {
+    /** Notes the words of a name, to be written with those of others. */
+    learn(name: string): void {
       vocabulary.note(name);
     },
-    doubt(name) {
+    /** Notes the words of a name that a plant no longer has: a word that the last plant has lost is removed. */
+    doubt(name: string): void {
       for (const word of wordsIn(name)) if (lostWords.size < MAX_LOST) lostWords.add(word);
     },
-    write() {
+    /** The caller holds the transaction; if that fails, what was learned is wrong, and the dictionary has to be taken anew. */
+    write(): void {
       const words = vocabulary.take();
       if (words.length > 0) insertWords.run(JSON.stringify(words));
       if (lostWords.size > 0) removeUnused();

@@ -8,13 +8,10 @@ import { failureOf } from './sqlite-errors.ts';
 /** Longer than another command needs to make a new database, shorter than a person's patience. */
 const WAIT_MS = 1000;
 
-export interface ServerLock {
-  path: string;
-  release(): void;
-}
+export type ServerLock = NonNullable<ReturnType<typeof takeServerLock>>;
 
 /** Undefined when somebody else has it. */
-export function takeServerLock(databasePath: string): ServerLock | undefined {
+export function takeServerLock(databasePath: string) {
   const path = `${databasePath}.lock`;
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   accessSync(path, constants.W_OK); // SQLite would lock it for reading only, and say nothing

@@ -1,5 +1,7 @@
 // What an SQLite error means for us, by its code and never by its text.
 
+import { cannotRead } from '../write-limits.ts';
+
 export type Failure =
   /** No room: rolled back, and worth another try when there is room. */
   | 'full'
@@ -40,4 +42,30 @@ export function isDamage(error: unknown): boolean {
 /** SQLite's extended result code, 0 for any other error. */
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
+}
+
+export type ReadGuard = ReturnType<typeof guardReads>;
+
+/** Runs reads and turns SQLite's errors into those of a store. */
+export function guardReads(onFatal: (error: Error) => void) {
+  return {
+    read<T>(query: () => T): T {
+      try {
+        return query();
+      } catch (error) {
+        throw toReadError(error);
+      }
+    },
+    readAsync: <T>(query: () => Promise<T>): Promise<T> =>
+      query().catch((error) => {
+        throw toReadError(error);
+      }),
+  };
+
+  function toReadError(error: unknown): unknown {
+    const failure = failureOf(error);
+    if (failure === 'bug') return error; // also what is ours already
+    if (failure === 'fatal') onFatal(error as Error);
+    return cannotRead(error);
+  }
 }

@@ -1,24 +1,26 @@
 // The store on SQLite: reads on a connection of its own, writes through the group commit.
 
+import { stat } from 'node:fs/promises';
+import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeStore } from '../../domain/change.ts';
-import type { Author, PlantStore } from '../../domain/plant.ts';
-import type { Store } from '../../domain/store.ts';
+import type { PlantStore } from '../../domain/plant.ts';
+import type { Store, StoreStats } from '../../domain/store.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
-import { createFollow, type Follow } from '../follow-changes.ts';
-import { cannotRead, requireRoomForExport } from '../write-limits.ts';
-import { type Authorship, requireSameId } from '../write-rules.ts';
-import { openReader, type PreparedDatabase, prepareDatabase, type Role } from './database.ts';
-import { openExportSnapshot } from './export-snapshot.ts';
+import { createFollow } from '../follow-changes.ts';
+import { PRUNED_AT_ONCE, requireRoomForExport } from '../write-limits.ts';
+import { createPlantWrites } from '../write-rules.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+import { openReader, prepareDatabase, type Role } from './database.ts';
 import { type GroupCommit, startGroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
-import { type PlantReads, prepareReads } from './plants-read.ts';
-import { createReadBatcher, type ReadBatcher } from './read-batcher.ts';
-import { failureOf } from './sqlite-errors.ts';
-import { prepareStats } from './stats.ts';
-import { createSummaries, type Summaries } from './summary.ts';
-import { createThreadedSearch, type ThreadedSearch } from './threaded-search.ts';
+import { prepareReads } from './plants-read.ts';
+import { createReadBatcher } from './read-batcher.ts';
+import { openExportSnapshot } from './read-snapshot.ts';
+import { guardReads } from './sqlite-errors.ts';
+import { createSummaries } from './summary.ts';
+import { createThreadedSearch } from './threaded-search.ts';
 import { createTokenStore } from './tokens.ts';
 import { createWebhookStore } from './webhooks.ts';
 
@@ -33,27 +35,9 @@ export interface SqliteOptions {
 
 /** Throws UserError when the file cannot be used. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path, role, clock = Date.now } = options;
-  const database = prepareDatabase(path, role);
-  let hasFailed = false;
-  const writer = await openWriter(database, options, {
-    onCommit: () => follow.onCommit(),
-    onFailure() {
-      hasFailed = true;
-      options.onFailure();
-    },
-  });
-  const guard = guardReads((error) => writer.fail(error));
-  const { read, readAsync } = guard;
-  const db = openReader(database.path);
-  const reads = prepareReads(db);
-  const search = createThreadedSearch(database.path);
-  const summaries = createSummaries(database.path, clock);
-  const stats = prepareStats(db, database.path);
-  const follow = createFollow(async (query) => read(() => reads.changes(query)));
-  const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
-  const readBatcher = createReadBatcher(db);
-  const parts = { path: database.path, clock, write, guard, reads, readBatcher, search, summaries, follow };
+  const parts = await openParts(options);
+  const { db, database, guard, reads, search, stats, summaries, write, writer } = parts;
+  const { read } = guard;
 
   return {
     ...createPlantStore(parts),
@@ -65,14 +49,14 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       hasChangesAfter: (seq) => read(() => reads.changes({ after: seq, limit: 1 })).length > 0,
     }),
     queuedWrites: () => writer.waiting(),
-    stats: () => readAsync(stats),
+    stats: () => guard.readAsync(stats),
     async probe() {
       await write({ kind: 'probe' });
     },
     async close() {
       const counting = summaries.close();
       if (counting) await counting; // without a need, writes would be accepted for a moment longer
-      if (hasFailed) return; // to close a file is to write to it
+      if (writer.hasFailed) return; // to close a file is to write to it
       const searching = search.close();
       if (searching) await searching; // as above
       db.close();
@@ -82,41 +66,38 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   };
 }
 
-async function openWriter(
-  { path, lockPath, release }: PreparedDatabase,
-  { path: givenPath, observe }: SqliteOptions,
-  on: { onCommit(): void; onFailure(): void },
-): Promise<GroupCommit> {
-  try {
-    return await startGroupCommit({ path, lockPath, observe, ...on });
-  } catch (error) {
-    release();
-    throw new UserError(`Cannot use ${givenPath}: ${(error as Error).message}`);
-  }
-}
+type Parts = Awaited<ReturnType<typeof openParts>>;
 
-interface Parts {
-  path: string;
-  clock: () => number;
-  write: GroupCommit['write'];
-  guard: ReadGuard;
-  reads: PlantReads;
-  readBatcher: ReadBatcher;
-  search: ThreadedSearch;
-  summaries: Summaries;
-  follow: Follow;
+async function openParts({ path: givenPath, role, observe, onFailure, clock = Date.now }: SqliteOptions) {
+  const database = prepareDatabase(givenPath, role);
+  const { path, lockPath } = database;
+  const onCommit = () => follow.onCommit();
+  const writer = await startGroupCommit({ path, lockPath, observe, onCommit, onFailure }).catch((error) => {
+    database.release();
+    throw new UserError(`Cannot use ${givenPath}: ${error.message}`);
+  });
+  const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
+  const guard = guardReads((error) => writer.fail(error));
+  const db = openReader(path);
+  const reads = prepareReads(db);
+  const search = createThreadedSearch(path);
+  const summaries = createSummaries(path, clock);
+  const stats = prepareStats(db, path);
+  const follow = createFollow(async (query) => guard.read(() => reads.changes(query)));
+  const readBatcher = createReadBatcher(db);
+  return { database, clock, writer, write, guard, db, reads, readBatcher, search, summaries, stats, follow };
 }
 
 function createPlantStore(parts: Parts): PlantStore {
-  const { path, clock, write, reads, readBatcher, search, summaries } = parts;
+  const { database, clock, write, reads, readBatcher, search, summaries } = parts;
   const { read, readAsync } = parts.guard;
-  const importPlants = createImportBatcher((image, by) => write({ kind: 'create_plants', image, ...authorship(by) }));
+  const importPlants = createImportBatcher((image, { tokenId }) =>
+    write({ kind: 'create_plants', image, tokenId, nowMs: clock() }),
+  );
   let exports = 0;
 
   return {
-    create({ id, name, tag }, { tokenId }) {
-      return write({ kind: 'create', id, plant: { name, tag }, tokenId, nowMs: clock() });
-    },
+    ...createPlantWrites(write, clock),
     get(id) {
       return readAsync(() => readBatcher(() => reads.get(id)));
     },
@@ -124,32 +105,18 @@ function createPlantStore(parts: Parts): PlantStore {
       const isPlain = query.tag === undefined && query.q === undefined;
       return readAsync(() => (isPlain ? reads.list(query) : search.list(query)));
     },
-    put(id, plant, { ifMatch, ifNoneMatch, ...by }) {
-      return write({ kind: 'put', id, plant, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
-    async patch(id, patch, { ifMatch, ifNoneMatch, ...by }) {
-      requireSameId(id, patch);
-      return write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
-    async delete(id, { ifMatch, ifNoneMatch, ...by }) {
-      await write({ kind: 'delete', id, condition: { ifMatch, ifNoneMatch }, ...authorship(by) });
-    },
     async import(plants, by) {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
       return importPlants(plants, by);
     },
     async export() {
       requireRoomForExport(exports);
-      const snapshot = openExportSnapshot(path, read, () => exports--);
+      const snapshot = openExportSnapshot(database.path, read, () => exports--);
       exports++;
       return snapshot;
     },
     summary: () => readAsync(summaries.read),
   };
-
-  function authorship({ tokenId }: Author): Authorship {
-    return { tokenId, nowMs: clock() };
-  }
 }
 
 function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore {
@@ -160,41 +127,20 @@ function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore 
     },
     follow: (options = {}) => follow.follow(options),
     async pruneChanges(beforeMs) {
-      let total = 0;
-      for (;;) {
-        const { pruned, more } = await write({ kind: 'prune_changes', beforeMs });
+      for (let total = 0; ; ) {
+        const pruned = await write({ kind: 'prune_changes', beforeMs });
         total += pruned;
-        if (!more) return total;
+        if (pruned < PRUNED_AT_ONCE) return total;
       }
     },
   };
 }
 
-/** Runs reads and turns SQLite's errors into those of a store. */
-interface ReadGuard {
-  read<T>(query: () => T): T;
-  readAsync<T>(query: () => Promise<T>): Promise<T>;
-}
-
-function guardReads(onFatal: (error: Error) => void): ReadGuard {
-  return {
-    read(query) {
-      try {
-        return query();
-      } catch (error) {
-        throw toReadError(error);
-      }
-    },
-    readAsync: (query) =>
-      query().catch((error) => {
-        throw toReadError(error);
-      }),
+/** Returns a function that gives what is known of the whole file without counting. */
+function prepareStats(db: DatabaseSync, path: string): () => Promise<StoreStats> {
+  const lastSeq = prepareLastSeq(db);
+  return async () => {
+    const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
+    return { lastSeq: lastSeq(), bytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0) }; // there may be no WAL
   };
-
-  function toReadError(error: unknown): unknown {
-    const failure = failureOf(error);
-    if (failure === 'bug') return error; // also what is ours already
-    if (failure === 'fatal') onFatal(error as Error);
-    return cannotRead(error);
-  }
 }

@@ -20,23 +20,18 @@ const SLICE_PLANTS = 250;
 /** After so long others get their turn. */
 const TURN_MS = 2;
 
-export interface Summaries {
-  /** Throws `unavailable` when the store is closed meanwhile. */
-  read(): Promise<Summary>;
-  /** Ends those that are being counted. Returns undefined if there are none. */
-  close(): Promise<unknown> | undefined;
-}
-
-export function createSummaries(path: string, clock: () => number): Summaries {
+export function createSummaries(path: string, clock: () => number) {
   const counting = new Set<Promise<Summary>>();
   const closing = new AbortController();
   return {
-    read() {
+    /** Throws `unavailable` when the store is closed meanwhile. */
+    read(): Promise<Summary> {
       const summary = readSummary(path, clock(), closing.signal);
       counting.add(summary);
       return summary.finally(() => counting.delete(summary));
     },
-    close() {
+    /** Ends those that are being counted. Returns undefined if there are none. */
+    close(): Promise<unknown> | undefined {
       closing.abort(unavailable('The service is stopping'));
       return counting.size > 0 ? Promise.allSettled(counting) : undefined;
     },

@@ -15,20 +15,14 @@ const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import
 /** Limit on memory for short-lived objects, which is what a search creates. */
 const YOUNG_MIB = 12;
 
-export interface ThreadedSearch {
-  /** Throws as `list` of a store does, or an error of SQLite. */
-  list(query: ListQuery): Promise<Page>;
-  /** Ends the thread, if there is one; searches in progress are rejected with `unavailable`. */
-  close(): Promise<unknown> | undefined;
-}
-
-export function createThreadedSearch(path: string): ThreadedSearch {
+export function createThreadedSearch(path: string) {
   const waiting = new Map<number, PromiseWithResolvers<Page>>();
   let thread: Worker | undefined;
   let lastNumber = 0;
 
   return {
-    async list(query) {
+    /** Throws as `list` of a store does, or an error of SQLite. */
+    async list(query: ListQuery): Promise<Page> {
       thread ??= start();
       const result = Promise.withResolvers<Page>();
       waiting.set(++lastNumber, result);
@@ -37,7 +31,8 @@ export function createThreadedSearch(path: string): ThreadedSearch {
       await nextEventLoopTurn(); // also for what prints the page
       return page;
     },
-    close() {
+    /** Ends the thread, if there is one; searches in progress are rejected with `unavailable`. */
+    close(): Promise<unknown> | undefined {
       thread?.postMessage('close');
       return thread && once(thread, 'exit');
     },

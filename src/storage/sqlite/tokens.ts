@@ -5,6 +5,7 @@ import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
 import { TOKEN_COLUMNS, type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
 import { lastAdmin, noActiveToken, noToken, type Rejection, toError } from '../write-rules.ts';
+import type { ReadGuard } from './sqlite-errors.ts';
 
 export type TokenWrite =
   | { kind: 'add_token'; token: Token; secretHash: string }
@@ -14,11 +15,7 @@ export type TokenWrite =
 
 export type TokenResults = Record<TokenWrite['kind'], null>;
 
-export interface TokenAccess {
-  /** Turns SQLite's errors into ours. */
-  read<T>(query: () => T): T;
-  write(write: TokenWrite): Promise<unknown>;
-}
+type TokenAccess = { read: ReadGuard['read']; write(write: TokenWrite): Promise<unknown> };
 
 export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess): TokenStore {
   const { find, findByOldSecret, get, list } = prepareTokenReads(db);

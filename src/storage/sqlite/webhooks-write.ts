@@ -18,16 +18,10 @@ export type WebhookWrite =
   | { kind: 'retry_delivery'; id: string; seq: number; nowMs: number }
   | { kind: 'record_deliveries'; progress: Progress[] };
 
-export interface WebhookResults {
-  add_webhook: null;
-  remove_webhook: null;
-  rotate_secret: null;
-  enable_webhook: null;
-  replay: null;
-  retry_delivery: null;
-  /** Of those that were recorded. */
+/** Those that record progress return the ids of the webhooks whose progress was recorded. */
+export type WebhookResults = Record<Exclude<WebhookWrite['kind'], 'record_deliveries'>, null> & {
   record_deliveries: string[];
-}
+};
 
 type Result = { done: WebhookResults[keyof WebhookResults] } | Rejection;
 

@@ -8,11 +8,11 @@ import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore
 import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../row-mapping.ts';
 import { noDelivery, noWebhook, toError } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
+import type { ReadGuard } from './sqlite-errors.ts';
 import { IS_WAITING, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
 
-export interface WebhookAccess {
-  /** Turns SQLite's errors into ours. */
-  read<T>(query: () => T): T;
+interface WebhookAccess {
+  read: ReadGuard['read'];
   write<W extends WebhookWrite>(write: W): Promise<WebhookResults[W['kind']]>;
   /** True if there is a change after this number. Throws `changes_pruned` when some after it are gone. */
   hasChangesAfter(seq: number): boolean;

@@ -1,13 +1,13 @@
 // Every write there is, as data that can cross to the writer's thread, and which part of the code applies it there.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import type { Authorship, PlantWrite, Rejection, Results } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { type Imported, type ImportImage, importPlants } from './import-image.ts';
 import { preparePlantWrites } from './plants-write.ts';
-import { type Pruned, preparePrune } from './prune-changes.ts';
 import { prepareTokenWrites, type TokenResults, type TokenWrite } from './tokens.ts';
-import { prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
+import { IS_WAITING, prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
 
 export type Write =
   | PlantWrite
@@ -21,7 +21,7 @@ export type Write =
 
 interface AllResults extends Results, TokenResults, WebhookResults {
   create_plants: Imported;
-  prune_changes: Pruned;
+  prune_changes: number;
   probe: null;
 }
 export type Done<W extends Write> = AllResults[W['kind']];
@@ -71,4 +71,33 @@ export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch:
         return writeWebhook(write);
     }
   }
+}
+
+/** Returns a function that prunes up to PRUNED_AT_ONCE changes older than `beforeMs`, and returns how many. */
+function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
+  const oldestChanges = db.prepare(`SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}`);
+  const deleteChanges = db.prepare('DELETE FROM changes WHERE seq <= ?');
+  const deleteDeliveries = db.prepare(
+    'DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= ?', // the IN uses the primary key
+  );
+  /** Changes that a webhook still has to receive are kept. */
+  const lastPrunable = db.prepare(`
+    SELECT min(w.position, coalesce(
+      (SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND ${IS_WAITING}), w.position
+    )) AS seq FROM webhooks w WHERE w.disabled IS NULL ORDER BY 1 LIMIT 1`);
+  const setPrunedTo = db.prepare('UPDATE numbering SET pruned_to = max(pruned_to, ?)');
+
+  return (beforeMs) => {
+    const oldest = oldestChanges.all() as { seq: bigint; time: bigint }[];
+    const { seq: last = oldest.at(-1)?.seq ?? 0n } = (lastPrunable.get() ?? {}) as { seq?: bigint };
+    const firstKept = oldest.findIndex(({ seq, time }) => time >= beforeMs || seq > last);
+    const pruned = firstKept === -1 ? oldest.length : firstKept;
+    const end = oldest[pruned - 1];
+    if (end) {
+      deleteChanges.run(end.seq);
+      deleteDeliveries.run(end.seq);
+      setPrunedTo.run(end.seq);
+    }
+    return pruned;
+  };
 }
