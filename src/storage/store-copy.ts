@@ -1,7 +1,6 @@
 // A whole store as rows, to be moved into another database: what it holds, and how two of them are compared.
 
 import { createHash } from 'node:crypto';
-import { charsOf } from '../domain/page-size.ts';
 import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './row-mapping.ts';
 
 export type CopiedPlant = PlantRow & { id: bigint };
@@ -105,9 +104,4 @@ export async function* differences<T extends object>(
     if (!old || toLine(old, columns) !== toLine(row, columns)) yield { row, old };
   }
   for (; !other.done; other = await others.next()) yield { row: undefined, old: other.value };
-}
-
-/** Of its texts. */
-export function charsIn({ row, old }: Difference<{ name: string; tag: string | null }>): number {
-  return [row, old].reduce((sum, one) => sum + (one ? charsOf(one) : 0), 0);
 }

@@ -1,6 +1,6 @@
 // Bounds that both databases share, and the errors past them.
 
-import { type PlantStoreError, unavailable } from '../domain/errors.ts';
+import { unavailable } from '../domain/errors.ts';
 import { charsOf } from '../domain/page-size.ts';
 
 /** Bounds on the queue of writes. Past either, the database cannot keep up, and waiting longer does not help. */
@@ -37,18 +37,11 @@ export function requireRoomForExport(inProgress: number): void {
   if (inProgress >= MAX_EXPORTS) throw unavailable('Too many exports are under way: try again later');
 }
 
-export function storeStopping(): PlantStoreError {
-  return unavailable('The store is stopping: try again later');
-}
-
-/** For a write that may have been committed. */
-export function outcomeUnknown(cause: unknown): PlantStoreError {
-  return unavailable('It is not known if the record was stored: send the same record again', cause);
-}
-
 /** Message for a write that was rolled back because others hold a lock or memory is short. */
 export const DATABASE_BUSY = 'The database is busy: try again later';
 
-export function cannotRead(cause: unknown): PlantStoreError {
-  return unavailable('The database cannot be read now: try again later', cause);
-}
+export const storeStopping = () => unavailable('The store is stopping: try again later');
+export const cannotRead = (cause: unknown) => unavailable('The database cannot be read now: try again later', cause);
+/** For a write that may have been committed. */
+export const outcomeUnknown = (cause: unknown) =>
+  unavailable('It is not known if the record was stored: send the same record again', cause);

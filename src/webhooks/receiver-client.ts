@@ -36,21 +36,17 @@ export interface Outcome {
 
 type Result = Omit<Outcome, 'durationMs'>;
 
-export interface ReceiverClient {
-  /** Sends a message. A failure of the receiver is an outcome; only a URL that is none throws. */
-  post(url: string, message: Message): Promise<Outcome>;
-  /** Aborts the requests in flight. */
-  close(): void;
-}
+export type ReceiverClient = ReturnType<typeof createReceiverClient>;
 
 /** `onBug` receives errors that no receiver can cause; the attempt then counts as failed, too. */
-export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown) => void): ReceiverClient {
+export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown) => void) {
   const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
   const plain = { request, agent: new Agent(options) };
   let secure: Promise<typeof plain> | undefined;
 
   return {
-    async post(text, message) {
+    /** Sends a message. A failure of the receiver is an outcome; only a URL that is none throws. */
+    async post(text: string, message: Message): Promise<Outcome> {
       const startMs = performance.now();
       const result = await attempt(new URL(text), message).catch((error): Result => {
         if (!isExpected(error)) onBug(error);
@@ -58,7 +54,8 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
       });
       return { ...result, durationMs: performance.now() - startMs };
     },
-    close() {
+    /** Aborts the requests in flight. */
+    close(): void {
       plain.agent.destroy();
       secure?.then(({ agent }) => agent.destroy());
     },

@@ -9,10 +9,7 @@ import { printJson } from '../lib/exact-json.ts';
 
 const SECRET_BYTES = 32;
 
-export interface Message {
-  headers: Record<string, string>;
-  body: string;
-}
+export type Message = { headers: Record<string, string>; body: string };
 
 export function mintWebhookSecret(): string {
   return WEBHOOK_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
@@ -35,7 +32,9 @@ function messagePrefix({ id }: StoredWebhook): string {
 
 function toSigned(webhook: StoredWebhook, id: string, event: string, body: string, nowMs: number): Message {
   const timestamp = Math.floor(nowMs / 1000);
-  const signatures = secretsOf(webhook, nowMs).map((secret) => sign(secret, `${id}.${timestamp}.${body}`));
+  const { secret, oldSecret } = webhook;
+  const secrets = oldSecret && nowMs < oldSecret.untilMs ? [secret, oldSecret.secret] : [secret];
+  const signatures = secrets.map((one) => sign(one, `${id}.${timestamp}.${body}`));
   return {
     headers: {
       'content-type': 'application/json',
@@ -48,10 +47,6 @@ function toSigned(webhook: StoredWebhook, id: string, event: string, body: strin
     },
     body,
   };
-}
-
-function secretsOf({ secret, oldSecret }: StoredWebhook, nowMs: number): string[] {
-  return oldSecret && nowMs < oldSecret.untilMs ? [secret, oldSecret.secret] : [secret];
 }
 
 function sign(secret: string, content: string): string {

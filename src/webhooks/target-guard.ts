@@ -12,27 +12,17 @@ const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows htt
 const RESOLVE_TIMEOUT_MS = 2000;
 const PRIVATE = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
 
-export interface Address {
-  address: string;
-  family: number;
-}
-
+export type Address = { address: string; family: number };
 /** Returns all addresses of a name. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
-export const resolveName: Resolve = (hostname) => lookup(hostname, { all: true });
+export type TargetGuard = ReturnType<typeof createTargetGuard>;
 
-export interface TargetGuard {
-  /** Returns the URL in its stored form. Throws `not_valid` if it is not allowed; an unknown name is, since it may resolve later. */
-  check(url: string): Promise<string>;
-  /** Returns the addresses to connect to. Throws `ForbiddenTarget` if any of them is not allowed. */
-  addressesOf(url: URL): Promise<Address[]>;
-}
-
-export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Resolve }): TargetGuard {
-  const { allowPrivate, resolve = resolveName } = options;
+export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Resolve }) {
+  const { allowPrivate, resolve = (hostname) => lookup(hostname, { all: true }) } = options;
   return {
-    async check(text) {
+    /** Returns the URL in its stored form. Throws `not_valid` if it is not allowed; an unknown name is, since it may resolve later. */
+    async check(text: string): Promise<string> {
       const url = readUrl(text, allowPrivate);
       const found = withDeadline(addressesOf(url), RESOLVE_TIMEOUT_MS, () => undefined);
       await found.catch((error: NodeJS.ErrnoException) => {
@@ -44,6 +34,7 @@ export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Re
     addressesOf,
   };
 
+  /** Returns the addresses to connect to. Throws `ForbiddenTarget` if any of them is not allowed. */
   async function addressesOf(url: URL): Promise<Address[]> {
     const literal = literalOf(url);
     const family = isIP(literal);

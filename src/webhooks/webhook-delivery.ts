@@ -110,10 +110,10 @@ export class WebhookDelivery {
       if (this.isIdle ? requests.inFlight >= MAX_IN_FLIGHT : requests.shared >= MAX_SHARED) return;
       const delivery = this.queue.next(clock.monotonicMs());
       if (!delivery) {
-        if (this.reading === 'behind' && this.queue.wantsMore(clock.monotonicMs())) this.run(this.read());
+        if (this.reading === 'behind' && this.queue.wantsMore(clock.monotonicMs())) this.read().catch(this.pauseIfBug);
         return;
       }
-      this.run(this.deliver(delivery));
+      this.deliver(delivery).catch(this.pauseIfBug);
     }
   }
 
@@ -135,14 +135,10 @@ export class WebhookDelivery {
     return this.state === 'active' && clock.monotonicMs() >= this.pausedUntilMs && maySend();
   }
 
-  private run(task: Promise<void>): void {
-    task.catch((error) => this.pauseIfBug(error));
-  }
-
-  private pauseIfBug(error: unknown): void {
+  private readonly pauseIfBug = (error: unknown): void => {
     const { clock, reportIfBug } = this.context;
     if (reportIfBug(error)) this.pausedUntilMs = clock.monotonicMs() + AFTER_BUG_MS;
-  }
+  };
 
   private async read(): Promise<void> {
     const { clock, log } = this.context;

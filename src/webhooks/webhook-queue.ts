@@ -17,12 +17,8 @@ const MAX_HELD_CHARS = 32 * 1024;
 /** Duration after which a request is deferred, so that the position can pass it. */
 const SLOW_MS = 1000;
 
-export interface WebhookQueueOptions {
-  /** Largest number of deliveries that are not done. */
-  maxOpen: number;
-  /** Returns a number from 0 to 1. */
-  random(): number;
-}
+/** `maxOpen` is the largest number of deliveries that are not done. `random` returns a number from 0 to 1. */
+type WebhookQueueOptions = { maxOpen: number; random(): number };
 
 export class WebhookQueue {
   /** The webhook as it was last read. A newer one counts from the next change on. */
@@ -239,12 +235,7 @@ export class WebhookQueue {
     }
   }
 
-  private settle<T extends 'delivered' | 'dead'>(
-    delivery: PendingDelivery,
-    status: T,
-    outcome: Outcome,
-    nowMs: number,
-  ): T {
+  private settle(delivery: PendingDelivery, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number) {
     this.record(delivery, status, outcome, nowMs);
     this.pending.remove(delivery);
     return status;

@@ -34,13 +34,8 @@ export async function commitBatch(options: CommitBatchOptions, groups: WriteGrou
   for (let attempt = 0; open.length > 0; attempt++) {
     if (attempt === maxAttempts) failAll(open, unavailable(CHANGED_BY_MANY));
     const next = open.flatMap((group) => nextStep(group) ?? []);
-    await Promise.all([
-      commitSteps(options, next.filter(isNew)),
-      commitSteps(
-        options,
-        next.filter((one) => !isNew(one)),
-      ),
-    ]);
+    const { create = [], change = [] } = Object.groupBy(next, ({ step }) => (step.present ? 'change' : 'create'));
+    await Promise.all([commitSteps(options, create), commitSteps(options, change)]);
     open = open.filter(({ writes }) => writes.length > 0);
   }
 }
@@ -113,14 +108,7 @@ interface PendingGroup extends WriteGroup {
   seen: 'not yet' | 'read' | 'committed';
 }
 
-interface NextStep {
-  group: PendingGroup;
-  step: Step;
-}
-
-function isNew({ step }: NextStep): boolean {
-  return step.present === undefined;
-}
+type NextStep = { group: PendingGroup; step: Step };
 
 /** Settles what needs no step, in order, and returns the first that does. */
 function nextStep(group: PendingGroup): NextStep | undefined {

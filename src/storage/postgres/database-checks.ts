@@ -21,15 +21,8 @@ interface FoundSchema {
   schema_table: number | null;
 }
 
-interface SettingsRow extends FoundSchema {
-  version_number: number;
-  encoding: string;
-  fsync: string;
-  synchronous_commit: string;
-  standbys: string;
-  replication_role: string;
-  exit_on_error: string;
-}
+type Setting = 'encoding' | 'fsync' | 'synchronous_commit' | 'standbys' | 'replication_role' | 'exit_on_error';
+type SettingsRow = FoundSchema & { version_number: number } & Record<Setting, string>;
 
 /**
  * Throws UserError if the server could lose or change what is stored. Runs the only statement outside of a transaction of

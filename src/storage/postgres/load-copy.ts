@@ -1,12 +1,12 @@
 // A store as rows → a database of PostgreSQL that holds the same, also its numbers and times. A second run loads what was
 // added since, or resumes a run that was interrupted. No node writes to the database meanwhile.
 
+import { charsOf } from '../../domain/page-size.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { ChangeRow } from '../row-mapping.ts';
 import {
   CHANGE,
   type CopiedToken,
-  charsIn,
   type Difference,
   differences,
   type Fingerprint,
@@ -138,7 +138,7 @@ async function loadDifferences<Row extends { name: string; tag: string | null }>
   let chars = 0;
   for await (const difference of differences(counted(wanted, onRow), loaded, by)) {
     batch.push(difference);
-    chars += charsIn(difference);
+    for (const row of [difference.row, difference.old]) if (row) chars += charsOf(row);
     if (batch.length < ROWS_AT_ONCE && chars < CHARS_AT_ONCE) continue;
     await commit(store(tables, batch));
     batch = [];

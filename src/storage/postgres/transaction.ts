@@ -47,18 +47,7 @@ export type Query = <Row extends object>(statement: Statement) => Promise<Row[]>
 /** The rows of several statements. */
 type RowsOf<Rows extends object[]> = { [At in keyof Rows]: Rows[At][] };
 
-export interface Transactions {
-  readonly names: Names;
-  /** Commits one statement. Throws TransactionError. */
-  write: Query;
-  /** Runs several statements on one snapshot. Throws TransactionError. */
-  read<Rows extends object[]>(...statements: Statement[]): Promise<RowsOf<Rows>>;
-  /** The same where a statement depends on the one before. All together may take as long as one statement. */
-  readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T>;
-  /** Number of transactions that wait for a connection. */
-  waiting(): number;
-  end(): Promise<void>;
-}
+export type Transactions = ReturnType<typeof createTransactions>;
 
 interface TransactionOptions {
   names: Names;
@@ -66,7 +55,7 @@ interface TransactionOptions {
   synchronousCommit: SynchronousCommit;
 }
 
-export function createTransactions(pool: pg.Pool, options: TransactionOptions): Transactions {
+export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
   const { names, statementTimeoutMs, synchronousCommit } = options;
   const limits = limitsOf(statementTimeoutMs);
   const [readBegin, writeBegin] = [beginRead(limits), beginWrite(limits, synchronousCommit)];
@@ -74,6 +63,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
 
   return {
     names,
+    /** Commits one statement. Throws TransactionError. */
     async write<Row extends object>(statement: Statement): Promise<Row[]> {
       const client = await connect(pool);
       let isCommitting = false;
@@ -97,7 +87,8 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
       client.off('notice', onNotice);
       return committedRows(settled, warning) as Row[];
     },
-    async read<Rows extends object[]>(...statements: Statement[]) {
+    /** Runs several statements on one snapshot. Throws TransactionError. */
+    async read<Rows extends object[]>(...statements: Statement[]): Promise<RowsOf<Rows>> {
       const client = await connect(pool);
       const sent = [{ text: readBegin }, ...statements, { text: 'COMMIT' }];
       const settled = await sendTogether(client, deadlineMs, () => sent.map((one) => client.query(typed(one))));
@@ -107,7 +98,8 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
       });
       return rows.slice(1, -1) as RowsOf<Rows>;
     },
-    async readStepwise(work) {
+    /** The same where a statement depends on the one before. All together may take as long as one statement. */
+    async readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T> {
       const client = await connect(pool);
       const endMs = performance.now() + statementTimeoutMs;
       const done = runStepwise(client, readBegin, (query) =>
@@ -118,6 +110,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions): 
       );
       return destroyWhenLate(client, done, deadlineMs);
     },
+    /** Returns the number of transactions that wait for a connection. */
     waiting: () => pool.waitingCount,
     end: () => pool.end(),
   };

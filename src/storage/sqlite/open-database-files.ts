@@ -18,11 +18,7 @@ import { syncDirectory } from './file-location.ts';
 const CHUNK_BYTES = 1024 * 1024;
 const MAX_DESCRIPTORS = 4096;
 
-export interface OwnFile {
-  name: string;
-  dev: number;
-  ino: number;
-}
+export type OwnFile = { name: string; dev: number; ino: number };
 
 export function identify(name: string): OwnFile {
   const { dev, ino } = statSync(name);

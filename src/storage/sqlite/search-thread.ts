@@ -6,18 +6,9 @@ import type { ListQuery, Page } from '../../domain/plant.ts';
 import { openReader } from './database.ts';
 import { prepareReads } from './plants-read.ts';
 
-export interface Search {
-  number: number;
-  query: ListQuery;
-}
-
+type Search = { number: number; query: ListQuery };
 /** Our own error by its code, one of SQLite by its result code. */
-export interface FailedSearch {
-  code?: ErrorCode;
-  errcode?: unknown;
-  message: string;
-}
-
+export type FailedSearch = { code?: ErrorCode; errcode?: unknown; message: string };
 export type SearchResult = { number: number } & ({ page: Page } | FailedSearch);
 
 const port = parentPort;

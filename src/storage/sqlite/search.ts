@@ -53,25 +53,20 @@ export function wordsIn(name: string): string[] {
   return [...new Set(wordsOf(name).map(cut))];
 }
 
-export interface Search {
-  /** For `MATCH`. */
-  expression: string;
-  isWanted(plant: Plant): boolean;
-}
-
-/** The function gives undefined when the filter lets everything through. To be called anew for each pass. */
-export function prepareSearch(db: DatabaseSync): (filter: Filter, pass: number) => Search | undefined {
+/** The function gives undefined when the filter lets everything through. Must be called anew for each pass. */
+export function prepareSearch(db: DatabaseSync) {
   const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
-  return ({ q = '', tag }, pass) => {
+  return ({ q = '', tag }: Filter, pass: number) => {
     const words = queryWords(q);
     if (words.length === 0 && tag === undefined) return undefined;
     const longest = words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED);
     const terms = longest.map((word) => toTerm(cut(word), pass));
     if (tag !== undefined) terms.push(`"${tagWord(tag)}"`);
     return {
+      /** For `MATCH`. */
       expression: terms.join(' AND '),
-      isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
+      isWanted: (plant: Plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
     };
   };
 

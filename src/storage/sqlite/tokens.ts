@@ -15,10 +15,18 @@ export type TokenWrite =
 
 export type TokenResults = Record<TokenWrite['kind'], null>;
 
+type FoundRow = TokenRow & { old_until: number | null };
 type TokenAccess = { read: ReadGuard['read']; write(write: TokenWrite): Promise<unknown> };
 
 export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess): TokenStore {
-  const { find, findByOldSecret, get, list } = prepareTokenReads(db);
+  const all = `
+    SELECT ${TOKEN_COLUMNS}, (SELECT max(until) FROM old_secrets WHERE token_id = t.id) AS old_until FROM tokens t`;
+  const find = db.prepare(`${all} WHERE t.secret_hash = ?`);
+  const findByOldSecret = db.prepare(`
+    SELECT ${TOKEN_COLUMNS}, o.until AS old_until FROM old_secrets o JOIN tokens t ON t.id = o.token_id
+    WHERE o.secret_hash = ?`);
+  const get = db.prepare(`${all} WHERE t.id = ?`);
+  const list = db.prepare(`${all} ORDER BY t.created, t.id`);
 
   return {
     async addToken(token, secretHash) {
@@ -53,21 +61,6 @@ export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess)
     if (!row) throw toError(noToken(id));
     return toToken(row);
   }
-}
-
-type FoundRow = TokenRow & { old_until: number | null };
-
-function prepareTokenReads(db: DatabaseSync) {
-  const all = `
-    SELECT ${TOKEN_COLUMNS}, (SELECT max(until) FROM old_secrets WHERE token_id = t.id) AS old_until FROM tokens t`;
-  return {
-    find: db.prepare(`${all} WHERE t.secret_hash = ?`),
-    findByOldSecret: db.prepare(`
-      SELECT ${TOKEN_COLUMNS}, o.until AS old_until FROM old_secrets o JOIN tokens t ON t.id = o.token_id
-      WHERE o.secret_hash = ?`),
-    get: db.prepare(`${all} WHERE t.id = ?`),
-    list: db.prepare(`${all} ORDER BY t.created, t.id`),
-  };
 }
 
 /** The caller holds the transaction. */

@@ -19,10 +19,7 @@ const CHECK_FILES_MS = 250;
 /** Holds what a batch of an import touches. */
 const CACHE_KIB = 8 * 1024;
 
-export interface Committed {
-  results: ResultMessage[];
-  durationMs: number;
-}
+export type Committed = { results: ResultMessage[]; durationMs: number };
 export type BatchResult = Committed | { failure: Failure; message: string };
 
 const port = parentPort;
