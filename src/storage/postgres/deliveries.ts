@@ -10,12 +10,8 @@ import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
 
-interface ClaimedRow {
-  /** A row of the table as JSON. */
-  webhook: string;
-  surplus: number;
-  last_seq: bigint;
-}
+/** `webhook` is a row of the table as JSON. */
+type ClaimedRow = { webhook: string; surplus: number; last_seq: bigint };
 
 export function createDeliveryStore({ names, select, commit }: StoreQueries): DeliveryStore {
   const { tables } = names;

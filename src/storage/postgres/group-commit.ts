@@ -58,20 +58,11 @@ export class GroupCommit {
   }
 
   /** For an import: does not count against the limits of the queue, as its caller passes a bounded number. */
-  writeMany(writes: PlantWrite[]): Promise<Written[]> {
-    return new Promise((resolve) => {
-      if (this.#isClosing) throw storeStopping();
-      const results: Written[] = [];
-      let left = writes.length;
-      if (left === 0) resolve(results);
-      for (const [at, write] of writes.entries()) {
-        const settle = (written: Written) => {
-          results[at] = written;
-          if (--left === 0) resolve(results);
-        };
-        this.#queue.add({ write, source: 'import', settle });
-      }
-    });
+  async writeMany(writes: PlantWrite[]): Promise<Written[]> {
+    if (this.#isClosing) throw storeStopping();
+    const add = (write: PlantWrite) =>
+      new Promise<Written>((settle) => this.#queue.add({ write, source: 'import', settle }));
+    return Promise.all(writes.map(add));
   }
 
   /** Number of ids with writes that are not in a transaction yet. */

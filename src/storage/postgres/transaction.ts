@@ -15,7 +15,7 @@ const GRACE_MS = 5000;
 export type SynchronousCommit = 'on' | 'remote_apply';
 
 /** Sets the timeouts of a transaction. */
-export function limitsOf(statementTimeoutMs: number): string {
+function limitsOf(statementTimeoutMs: number): string {
   return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
 }
 

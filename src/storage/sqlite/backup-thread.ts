@@ -11,12 +11,8 @@ import { inspectDatabase, migrate, openReader } from './database.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-export interface Filling {
-  does: 'back up' | 'restore';
-  from: string;
-  /** An empty file. */
-  draft: string;
-}
+/** `draft` is an empty file. */
+export type Filling = { does: 'back up' | 'restore'; from: string; draft: string };
 
 const { does, from, draft } = workerData as Filling;
 const url = pathToFileURL(draft);

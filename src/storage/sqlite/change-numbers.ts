@@ -12,11 +12,10 @@ const LAST_SEQ = `
   ) AS seq FROM numbering`;
 
 /**
- * A restore skips a billion numbers, far more than can have been written after a backup, and a random count, so that
- * two restores of one backup give different numbers. The count is uniform in 1/64 of all numbers below 2^53, which
- * JSON holds exactly: at first 2^47 of them. If both restores write a million changes, they give a number twice with
- * a probability of 2 * 10^6 / 2^47, about 1 in 70 million. Each restore leaves at least 63/64 of the numbers, so that
- * a chain of 900 restores still fits. PostgreSQL's skip_change_numbers() has the same rule.
+ * A restore skips a billion numbers, far more than can have been written after a backup, and a random count of up to
+ * 1/64 of the numbers that are left below 2^53 (at first 2^47), so that two restores of one backup give different ones:
+ * if both write a million changes, they give a number twice with a probability of 2 * 10^6 / 2^47, 1 in 70 million.
+ * A chain of 900 restores still fits. PostgreSQL's skip_change_numbers() has the same rule.
  */
 const SKIPPED_AT_LEAST = 1_000_000_000;
 const SKIPPED_SHARE = 64;

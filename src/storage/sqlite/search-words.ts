@@ -28,7 +28,10 @@ export function createVocabulary() {
       if (known.size + knownOthers.size >= MAX_KNOWN) forget();
       if (notePlain(name)) return undefined;
       const words = wordsIn(name);
-      for (const word of words) noteOther(word);
+      for (const word of words.filter((one) => !knownOthers.has(one))) {
+        knownOthers.add(word);
+        fresh.push(word);
+      }
       return words;
     },
     /** Returns those that are new since the last time; one that was seen long ago may be among them again. */
@@ -74,12 +77,6 @@ export function createVocabulary() {
     const unknown = name.slice(begin, end);
     known.set(hash, unknown);
     fresh.push(unknown.toLowerCase());
-  }
-
-  function noteOther(word: string): void {
-    if (knownOthers.has(word)) return;
-    knownOthers.add(word);
-    fresh.push(word);
   }
 }
 
