@@ -1,5 +1,4 @@
-// plant-store import FILE: plants from a file into the database, or to a server. A second run continues where the first
-// one was stopped: plants that are stored already are passed over.
+// plant-store import FILE: plants from a file into the database, or to a server. A second run passes over stored plants.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -8,7 +7,7 @@ import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { CLI, newStorePath } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
-import { chooseFormat, formatOption } from './format-option.ts';
+import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';

@@ -14,10 +14,7 @@ export function onInterrupt(io: CommandIo, cleanUp: () => void): void {
   }
 }
 
-/**
- * Ends the process as the signal does where no listener is there, so that a shell gets the status it expects: 130 for
- * Ctrl-C. This takes effect at once, where process.exit() would wait for the threads of the process.
- */
+/** Ends the process by the signal, so that a shell sees it: at once, while process.exit() would wait for threads. */
 export function endBySignal(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);

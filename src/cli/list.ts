@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { readCount } from './numbers.ts';
+import { readCount } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 

@@ -1,5 +1,4 @@
-// plant-store migrate --from sqlite:… --to postgres://…: a whole store into another database, with its versions, its
-// change log and its tokens, and proof that both hold the same.
+// plant-store migrate --from sqlite:… --to postgres://…: a whole store, with proof that both are equal.
 
 import { existsSync } from 'node:fs';
 import { UsageError, UserError } from '../lib/user-error.ts';
@@ -8,11 +7,6 @@ import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { startProgress } from './terminal/progress.ts';
 import { report } from './terminal/report.ts';
-
-interface MigrateOptions {
-  from: string;
-  to: string;
-}
 
 export function declareMigrate(command: CliCommand): void {
   command
@@ -25,10 +19,10 @@ run it again: only what has come since is brought over, though both sides are
 read and compared as a whole. Then start servers with DATABASE_URL set to the
 new one. What it prints is words on a terminal, JSON when piped.`)
     .examples('plant-store migrate --from sqlite:./data/plants.db --to postgres://plants:secret@db/plants')
-    .action((options: MigrateOptions) => migrate(command.io, options));
+    .action((options) => migrate(command.io, options));
 }
 
-async function migrate(io: CommandIo, options: MigrateOptions): Promise<void> {
+async function migrate(io: CommandIo, options: { from: string; to: string }): Promise<void> {
   const { describeDatabase, readDatabase } = await import('../config/config.ts');
   const [from, to] = [readDatabase(options.from, {}, '--from'), readDatabase(options.to, {}, '--to')];
   if (from.kind !== 'sqlite' || to.kind !== 'postgres') {

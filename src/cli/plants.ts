@@ -1,14 +1,14 @@
 // plant-store add | get | edit | rm, on a running server.
 
 import { Option } from 'commander';
-import type { PlantPatch, PlantStoreClient, Versioned } from '../client/client.ts';
+import type { PlantPatch, PlantStoreClient } from '../client/client.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
-import { readCount, readPlantId } from './numbers.ts';
+import { readCount, readPlantId } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
@@ -46,7 +46,10 @@ async function addPlant(
   const id = readPlantId(idText);
   const plant = { name, ...(options.tag !== undefined && { tag: options.tag }) };
   await withServer(context, options, async (client) => {
-    if (options.replace) return showVersion(context, await client.put(id, plant), options, 'is stored');
+    if (options.replace) {
+      const { record, seq } = await client.put(id, plant);
+      return show(context, options, `Plant ${id} is stored\n`, { ...record, version: seq });
+    }
     const { seq, replayed } = await client.create({ id, ...plant }).catch(adviseOnTakenId);
     const words = replayed ? 'was there already, the same' : 'is stored';
     return show(context, options, `Plant ${id} ${words}\n`, { id, ...plant, version: seq, replayed });
@@ -117,7 +120,8 @@ async function editPlant(
   if (Object.keys(patch).length === 0) throw new UsageError('Say what to change: --name, --tag or --no-tag');
   const condition = readCondition(options);
   await withServer(context, options, async (client) => {
-    await showVersion(context, await client.patch(id, patch, condition), options, 'is changed');
+    const { record, seq } = await client.patch(id, patch, condition);
+    await show(context, options, `Plant ${id} is changed\n`, { ...record, version: seq });
   });
 }
 
@@ -165,15 +169,6 @@ async function isRemoved(client: PlantStoreClient, id: bigint, condition: Precon
 
 function readCondition({ ifVersion }: Options): Precondition {
   return ifVersion === undefined ? {} : { ifMatch: [readCount('--if-version', ifVersion, 1)] };
-}
-
-function showVersion(
-  context: CommandContext,
-  { record, seq }: Versioned,
-  options: Options,
-  words: string,
-): Promise<void> {
-  return show(context, options, `Plant ${record.id} ${words}\n`, { ...record, version: seq });
 }
 
 function show({ io: { stdout } }: CommandContext, options: Options, words: string, json: object): Promise<void> {

@@ -64,10 +64,7 @@ not a good one, 6 server out of reach.
 Settings come from the environment: "plant-store settings" lists them.
 In a checkout "plant-store" is "npm run --silent plant-store --".`;
 
-/**
- * Returns the program. Only the commands that `isWanted` names are loaded, with their options and their action: the help of
- * the program needs no more than the usage and the description of the others.
- */
+/** Returns the program. Only wanted commands are loaded: of others its help needs usage and description only. */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
   const program = new CliCommand('plant-store', io)
     .description('A store of plant records behind one small, exact HTTP interface')

@@ -11,10 +11,7 @@ import { endBySignal } from './interrupt.ts';
 /** Time after which the process kills itself, whatever the disk is waiting for. */
 const STOP_WITHIN_MS = 9500;
 const ORPHAN_CHECK_MS = 500;
-/**
- * Time within which a second signal is the echo of the first: some senders signal a process and its group, as timeout
- * does. A person needs longer to send a second one.
- */
+/** Time within which a second signal is the echo of the first: timeout signals a process and its group. */
 const ECHO_MS = 500;
 
 export function declareServe(command: CliCommand): void {

@@ -1,6 +1,6 @@
 // plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
 
-import { SCOPES, type Scope } from '../domain/names.ts';
+import { SCOPES } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
 import { toSafeJson } from '../lib/safe-text.ts';
@@ -8,6 +8,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { newStorePath, withExistingStore, withStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
+import { readList } from './parse-arguments.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 
@@ -68,7 +69,7 @@ async function createToken(
   const nowMs = Date.now();
   const wanted = {
     name: options.name,
-    scopes: readScopes(options.scopes),
+    scopes: readList('--scopes', options.scopes, SCOPES, SCOPES.join(', ')),
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
@@ -118,16 +119,6 @@ async function describe(token: Token): Promise<DescribedToken> {
 
 function requireTokenId(id: string): void {
   if (!/^tok_\w+$/.test(id)) throw new UsageError('An id begins with tok_: "token list" shows it'); // not echoed: it may be a secret
-}
-
-function readScopes(text: string): Scope[] {
-  const wanted = text.split(',').map((scope) => scope.trim());
-  for (const scope of wanted) {
-    if (!SCOPES.some((known) => known === scope)) {
-      throw new UsageError(`--scopes takes ${SCOPES.join(', ')}, separated by commas, not "${scope}"`);
-    }
-  }
-  return SCOPES.filter((scope) => wanted.includes(scope));
 }
 
 function print(tokens: DescribedToken[]): string {

@@ -7,23 +7,15 @@ import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
+import { readList } from './parse-arguments.ts';
 import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
 
-export function declareWebhook(command: CliCommand): void {
-  const webhook = command.examples(
-    'plant-store webhook add https://shop.example.com/plants',
-    'plant-store webhook deliveries whk_…',
-  );
-  declareAdd(webhook);
-  declareCare(webhook);
-  declareDeliveries(webhook);
-  declareTest(webhook);
-}
-
-function declareAdd(webhook: CliCommand): void {
+export function declareWebhook(webhook: CliCommand): void {
   const description = 'of plant.created, plant.updated and plant.deleted, or all';
+  webhook.examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…');
+
   webhook
     .subcommand('add', 'make a webhook and print its secret, which is shown only now')
     .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
@@ -42,27 +34,7 @@ it what it gets.`)
       'WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/',
     )
     .runs(addWebhook);
-}
 
-async function addWebhook({ io, config }: CommandContext, url: string, options: { events: string }): Promise<void> {
-  const events = readEvents(options.events);
-  const [{ createTargetGuard }, { mintWebhookSecret }, { mintWebhookId }] = await Promise.all([
-    import('../webhooks/target-guard.ts'),
-    import('../webhooks/signed-message.ts'),
-    import('../domain/webhook.ts'),
-  ]);
-  const target = await createTargetGuard({ allowPrivate: config.allowPrivateWebhooks })
-    .check(url)
-    .catch((error: Error) => {
-      throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
-    });
-  const secret = mintWebhookSecret();
-  const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
-  const webhook = await withExistingStore(config, (store) => store.addWebhook(wanted));
-  await reportSecret(io, `${webhook.id} is told of ${events.join(', ')} from now on`, webhook, secret);
-}
-
-function declareCare(webhook: CliCommand): void {
   webhook
     .subcommand('list', 'show all webhooks, never their secrets')
     .option('--json', 'as JSON, which is the default when piped')
@@ -86,6 +58,36 @@ function declareCare(webhook: CliCommand): void {
     .argument(...WEBHOOK_ID)
     .examples('plant-store webhook enable whk_…')
     .runs(enableWebhook);
+
+  declareDeliveries(webhook);
+
+  webhook
+    .subcommand('test', 'send a message now, and tell what came of it')
+    .argument(...WEBHOOK_ID)
+    .notes(`
+It is sent from here, with the settings of this terminal: a server may be in
+another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
+when it was not delivered.`)
+    .examples('plant-store webhook test whk_…')
+    .runs(testWebhook);
+}
+
+async function addWebhook({ io, config }: CommandContext, url: string, options: { events: string }): Promise<void> {
+  const events = readEvents(options.events);
+  const [{ createTargetGuard }, { mintWebhookSecret }, { mintWebhookId }] = await Promise.all([
+    import('../webhooks/target-guard.ts'),
+    import('../webhooks/signed-message.ts'),
+    import('../domain/webhook.ts'),
+  ]);
+  const target = await createTargetGuard({ allowPrivate: config.allowPrivateWebhooks })
+    .check(url)
+    .catch((error: Error) => {
+      throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
+    });
+  const secret = mintWebhookSecret();
+  const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
+  const webhook = await withExistingStore(config, (store) => store.addWebhook(wanted));
+  await reportSecret(io, `${webhook.id} is told of ${events.join(', ')} from now on`, webhook, secret);
 }
 
 async function listWebhooks({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
@@ -126,18 +128,6 @@ async function enableWebhook({ io, config }: CommandContext, id: string): Promis
   report(io.stdout, `Webhook ${id} ${words} after change ${webhook.position}`, await describe(webhook));
 }
 
-function declareTest(webhook: CliCommand): void {
-  webhook
-    .subcommand('test', 'send a message now, and tell what came of it')
-    .argument(...WEBHOOK_ID)
-    .notes(`
-It is sent from here, with the settings of this terminal: a server may be in
-another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
-when it was not delivered.`)
-    .examples('plant-store webhook test whk_…')
-    .runs(testWebhook);
-}
-
 async function testWebhook({ io, config }: CommandContext, id: string): Promise<void> {
   const webhook = await withExistingStore(config, (store) => store.getWebhook(requireWebhookId(id)));
   const [{ createReceiverClient, toTestResult }, { toTestMessage }, { createTargetGuard }] = await Promise.all([
@@ -167,12 +157,7 @@ async function describe(webhook: StoredWebhook): Promise<Webhook> {
 }
 
 function readEvents(text: string): ChangeType[] {
-  if (text === 'all') return [...CHANGE_TYPES];
-  const wanted = text.split(',').map((event) => event.trim());
-  for (const event of wanted) {
-    if (!CHANGE_TYPES.some((known) => known === event)) {
-      throw new UsageError(`--events takes all, or ${CHANGE_TYPES.join(', ')}, separated by commas, not "${event}"`);
-    }
-  }
-  return CHANGE_TYPES.filter((type) => wanted.includes(type));
+  return text === 'all'
+    ? [...CHANGE_TYPES]
+    : readList('--events', text, CHANGE_TYPES, `all, or ${CHANGE_TYPES.join(', ')}`);
 }

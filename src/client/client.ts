@@ -27,7 +27,6 @@ import {
   createRequester,
   DEFAULT_TIMEOUT_MS,
   json,
-  REPEATABLE,
   toHeaders,
   toQuery,
 } from './request.ts';
@@ -90,7 +89,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     ...createImports(requester),
     ...createExports(requester, timeoutMs),
     create(plant, options) {
-      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), ...REPEATABLE } as const;
+      const call = { ...options, method: 'POST', path: '/plants', ...json(plant), isRepeatable: true } as const;
       return requestJson(call, (_plant, headers) => ({
         seq: seqOf(headers),
         replayed: headers.get('idempotent-replayed') === 'true',

@@ -1,5 +1,4 @@
 // Server-sent events (the event stream of the HTML standard, §9.2.6) out of bytes that come in pieces of any size.
-// Knows nothing of plants or connections; when to connect again is for its user.
 
 export interface ServerEvent {
   /** Of this event, or of the last one before it that had one. */

@@ -1,5 +1,4 @@
-// A file of plants, cut at ends of records into pieces that can be sent one by one, and will be read as the whole would
-// be. Holds no more than some pieces of it in memory, whatever is in it.
+// A file of plants, cut at ends of records into pieces that are read as the whole would be. Few are in memory.
 
 import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
 

@@ -3,7 +3,7 @@
 import type { ImportResult, NewPlant } from '../domain/plant.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { cutFile } from './file-pieces.ts';
-import { type CallOptions, REPEATABLE, type Requester } from './request.ts';
+import type { CallOptions, Requester } from './request.ts';
 import { toImportResult } from './response.ts';
 
 /** The answer names no more errors than that. */
@@ -63,7 +63,7 @@ export function createImports({ requestJson }: Requester): Imports {
     linesBefore: number,
     options: CallOptions | undefined,
   ): Promise<ImportResult> {
-    const sent = { headers: { 'content-type': type }, body, ...REPEATABLE };
+    const sent = { headers: { 'content-type': type }, body, isRepeatable: true } as const;
     return requestJson({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
       toImportResult(report, linesBefore),
     );

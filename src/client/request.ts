@@ -42,12 +42,9 @@ interface ClientRequest extends CallOptions {
   path: string;
   headers?: Record<string, string>;
   body?: string | Blob;
-  /** To do it twice is to do it once. A GET is so anyway. */
+  /** To do it twice is to do it once, as a create that is sent again is a replay. A GET is so anyway. */
   isRepeatable?: true;
 }
-
-/** A create that is sent again is a replay. */
-export const REPEATABLE = { isRepeatable: true } as const;
 
 export type Requester = ReturnType<typeof createRequester>;
 

@@ -1,5 +1,4 @@
-// The only reader of the environment: variables → a frozen Config, or a UsageError that names the
-// variable, what is wrong with it and what it takes. Opens nothing.
+// The only reader of the environment: variables → a frozen Config, or a UsageError that says what a variable takes.
 
 import { isIP } from 'node:net';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';

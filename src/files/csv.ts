@@ -14,10 +14,7 @@ const MAX_HEADER_SHOWN = 100;
 /** A longer number is no id, and takes long to read. */
 const MAX_ID_CHARS = 100;
 
-/**
- * Throws when the header row does not name the columns, or is all there is; all else is an error of its line.
- * `onIgnored` gets the columns that are not ours.
- */
+/** Throws when the header row does not name the columns, or is all there is. `onIgnored` gets unknown columns. */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   onIgnored: (columns: string[]) => void,

@@ -33,10 +33,7 @@ function readLine(text: string): unknown {
   return readJson(text, 'The line');
 }
 
-/**
- * Parses them in one go, which is quicker. Undefined unless that surely gives the same: there are as many braces as
- * lines, each line begins with one, and as many objects come out.
- */
+/** Parses all lines in one go, which is quicker. Undefined unless each line surely is one object without others in it. */
 function readAllObjects(texts: string[]): unknown[] | undefined {
   if (!texts.every(isPlainObject)) return undefined;
   try {

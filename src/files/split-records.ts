@@ -1,5 +1,4 @@
-// Bytes of a file → its records as text, each with the number of the line that it begins on. A record that cannot be
-// read is named and passed over. Memory stays flat, whatever comes.
+// Bytes of a file → its records as text, each with the line that it begins on. Memory stays flat, whatever comes.
 
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../domain/errors.ts';

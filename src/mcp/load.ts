@@ -1,22 +1,22 @@
-// Loads what answers messages of assistants, with the first of them: it takes a quarter of a second, in parts. Each has a
-// turn of the event loop of its own, so that other requests wait for one part at most.
+// Loads the MCP server in parts, a turn of the event loop for each, so that other requests wait for one part at most.
 
 import type { PlantStore } from '../domain/plant.ts';
 import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 
+const PARTS = [
+  () => new Request('http://mcp.invalid/'), // loads Node's fetch
+  () => import('@modelcontextprotocol/core'),
+  () => import('@modelcontextprotocol/server/validators/ajv'),
+  () => import('./tools.ts'),
+  () => import('@modelcontextprotocol/server'),
+  async () => (await import('@modelcontextprotocol/server')).preloadSchemas(),
+];
+
 export async function loadMcp(store: PlantStore, version: string) {
-  await nextEventLoopTurn();
-  new Request('http://mcp.invalid/'); // loads Node's fetch
-  await nextEventLoopTurn();
-  await import('@modelcontextprotocol/core');
-  await nextEventLoopTurn();
-  await import('@modelcontextprotocol/server/validators/ajv');
-  await nextEventLoopTurn();
-  await import('./tools.ts');
-  await nextEventLoopTurn();
-  const { preloadSchemas } = await import('@modelcontextprotocol/server');
-  await nextEventLoopTurn();
-  preloadSchemas();
+  for (const load of PARTS) {
+    await nextEventLoopTurn();
+    await load();
+  }
   await nextEventLoopTurn();
   const { createMcp } = await import('./server.ts');
   return createMcp(store, version);

@@ -1,5 +1,4 @@
-// What tools take and give, for readers that may know numbers as doubles only: an id comes in as a small number or as
-// digits, and goes out as digits.
+// What tools take and give. An id comes in as a safe integer or digits and goes out as digits: hosts may read doubles.
 
 import { z } from 'zod';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';

@@ -1,5 +1,4 @@
-// One message of an assistant's host → its answer, by the SDK of the protocol. Nothing is kept between two messages: each
-// has a server of its own, which knows who is calling.
+// One message of an assistant's host → its answer, by the SDK of the protocol. Each message has a server of its own.
 
 import {
   type CallToolResult,

@@ -1,19 +1,15 @@
 // Counts values by how large they are, as Prometheus wants it.
 
-export interface Histogram {
-  add(value: number): void;
-  /** Lines of the text format, by what follows the name. `labels` come before `le`. */
-  values(labels?: string): [suffix: string, value: number][];
-}
+export type Histogram = ReturnType<typeof createHistogram>;
 
 /** `bounds` ascend; what is beyond the last is counted, too. */
-export function createHistogram(bounds: number[]): Histogram {
+export function createHistogram(bounds: number[]) {
   const counts = bounds.map(() => 0);
   let count = 0;
   let sum = 0;
 
   return {
-    add(value) {
+    add(value: number): void {
       count++;
       sum += value;
       for (let at = 0; at < bounds.length; at++) {
@@ -22,7 +18,8 @@ export function createHistogram(bounds: number[]): Histogram {
         return;
       }
     },
-    values(labels = '') {
+    /** Lines of the text format, by what follows the name. `labels` come before `le`. */
+    values(labels = ''): [suffix: string, value: number][] {
       const before = labels === '' ? '' : `${labels},`;
       const own = labels === '' ? '' : `{${labels}}`;
       let below = 0;

@@ -75,10 +75,7 @@ export function createLog(level: LogLevel, command: string): Observe {
   };
 }
 
-/**
- * A log that cannot be written, on a full disk or because nobody reads it, drops lines and stops nothing. Lines are safe
- * to show on a terminal, where people look at log files, too.
- */
+/** Drops lines that cannot be written and stops nothing. Lines are safe to show: people read log files on terminals. */
 function jsonLines(): DestinationStream {
   const destination = pino
     .destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES, retryEAGAIN: () => false })

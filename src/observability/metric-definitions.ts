@@ -1,5 +1,4 @@
-// The metrics of the service as a table, in the order in which they are printed. Labels are bounded: no ids, and no paths
-// but those of the routes.
+// The metrics of the service, in the order in which they are printed. Labels are bounded: no ids, no paths but routes.
 
 import type { monitorEventLoopDelay } from 'node:perf_hooks';
 import { WEBHOOK_STATUSES } from '../domain/names.ts';

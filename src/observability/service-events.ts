@@ -1,5 +1,4 @@
-// The events that the service reports about itself. Code emits them; the log, the metrics and, when they are on, traces
-// decide what is shown, and how.
+// The events that the service reports about itself. The log, the metrics and traces decide what is shown, and how.
 
 import { CREDENTIAL_FAULTS } from '../domain/token.ts';
 

@@ -1,5 +1,4 @@
-// The progress of a long command: a bar on a terminal, a line every 5 s otherwise. It goes to standard error, since
-// standard output may be the result.
+// The progress of a long command on standard error: a bar on a terminal, a line every 5 s otherwise.
 
 import { toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';

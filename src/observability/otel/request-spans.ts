@@ -1,5 +1,4 @@
-// A span for each request, by the semantic conventions for HTTP. Nothing that a client has chosen gets into it but the
-// method, the path and the id of the request, and these have been looked at for secrets.
+// A span for each request, by the semantic conventions for HTTP. Of the client it has method, path and id, never secrets.
 
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import {

@@ -1,6 +1,7 @@
 // Traces by OpenTelemetry. Loaded only when they are on; nothing is registered globally and no module is patched.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { ExportResultCode } from '@opentelemetry/core';
 import {
   defaultResource,
   detectResources,
@@ -15,6 +16,7 @@ import {
   BatchSpanProcessor,
   ParentBasedSampler,
   type Sampler,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
@@ -22,7 +24,6 @@ import { withDeadline } from '../../lib/deadline.ts';
 import type { Observe } from '../service-events.ts';
 import type { Tracing, TracingOptions } from '../tracing.ts';
 import { createDeliverySpans, createOrigins } from './delivery-spans.ts';
-import { createExporter } from './exporter.ts';
 import { createRequestSpans, type Scope } from './request-spans.ts';
 import { traceStore } from './store-spans.ts';
 
@@ -78,4 +79,36 @@ function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
         ? new AlwaysOffSampler()
         : new TraceIdRatioBasedSampler(ratio);
   return name === sampler ? root : new ParentBasedSampler({ root });
+}
+
+/** Loads only the one that is wanted. */
+async function createExporter(config: TracingOptions, observe: Observe): Promise<SpanExporter> {
+  if (config.exporter === 'console') return new (await import('@opentelemetry/sdk-trace')).ConsoleSpanExporter();
+  const { OTLPTraceExporter } = await (config.protocol === 'http/json'
+    ? import('@opentelemetry/exporter-trace-otlp-http')
+    : import('@opentelemetry/exporter-trace-otlp-proto'));
+  return tellFailure(new OTLPTraceExporter(), observe);
+}
+
+/** Reports once that the collector is out of reach, and once that it is back. */
+function tellFailure(exporter: SpanExporter, observe: Observe): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, callback) {
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== ExportResultCode.SUCCESS;
+        if (hasFailed && !isFailing) observe({ kind: 'traces_failing', reason: reasonOf(result.error) });
+        if (!hasFailed && isFailing) observe({ kind: 'traces_recovered' });
+        isFailing = hasFailed;
+        callback(result);
+      });
+    },
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  };
+}
+
+/** Of several addresses that were tried, an error has a code and no message. */
+function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
+  return error ? error.message || String(error.code) : 'unknown';
 }

@@ -1,5 +1,4 @@
-// A span for each thing that a request asks of the store. What nobody asked for, such as the work of the webhook loop
-// or the look at a token every second, has none.
+// A span for each call of the store by a request. Work in the background, such as the webhook loop, has none.
 
 import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
@@ -63,7 +62,7 @@ async function orFail<T>(span: Span, asked: Promise<T>): Promise<T> {
   } catch (error) {
     const code = error instanceof PlantStoreError ? error.code : 'bug';
     span.setAttribute('error.type', code);
-    if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR }); // a refusal is an answer like others
+    if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR }); // else a refusal
     span.end();
     throw error;
   }
