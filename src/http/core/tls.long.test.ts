@@ -32,6 +32,22 @@ suite('TLS', needsOpenssl, () => {
     await server.stop();
   });
 
+  test('a client in a process that trusts the certificate by NODE_EXTRA_CA_CERTS uses it as ever', async () => {
+    const server = await startServer({ env: files });
+    const script = `
+      import { createClient } from ${JSON.stringify(join(import.meta.dirname, '../../client/client.ts'))};
+      const client = createClient({ url: process.argv[1], token: process.argv[2] });
+      await client.create({ id: 9223372036854775807n, name: 'x' });
+      console.log(String((await client.get(9223372036854775807n)).record.id));`;
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', script, server.url, server.secret],
+      { env: { ...process.env, NODE_EXTRA_CA_CERTS: files.TLS_CERT }, encoding: 'utf8' },
+    );
+    assert.equal(stdout, '9223372036854775807\n', stderr);
+    await server.stop();
+  });
+
   test('SIGTERM ends it cleanly, also while a client has said nothing yet', async () => {
     const other = await startServer({
       env: files,
