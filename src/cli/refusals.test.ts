@@ -1,0 +1,117 @@
+// Commands on plants that cannot be done: one line that says why and what to do, and an exit status of its own.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, test } from 'node:test';
+import { type Run, runInProcess } from '../../testing/command-line.ts';
+import { addToken } from '../../testing/server.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
+
+let server: TestService;
+before(async () => {
+  server = await startTestService();
+  for (const id of ['2', '1']) assert.equal((await piped(['add', id, 'Monstera'])).status, 0);
+});
+after(() => server.stop());
+
+function piped(args: string[], other: Record<string, string> = {}): Promise<Run> {
+  return runInProcess(args, { env: { PLANT_STORE_URL: server.url, PLANT_STORE_TOKEN: server.secret, ...other } });
+}
+
+async function refused(args: string[], status: number, words: RegExp, other: Record<string, string> = {}) {
+  const run = await piped(args, other);
+  assert.deepEqual([run.status, run.stdout], [status, '']);
+  assert.match(run.stderr, /^plant-store: [^\n]+\n$/);
+  assert.match(run.stderr.slice('plant-store: '.length, -1), words);
+}
+
+test('--tag and --no-tag are one or the other, whatever the order', async () => {
+  const both = await Promise.all([
+    piped(['edit', '1', '--tag', 'x', '--no-tag']),
+    piped(['edit', '1', '--no-tag', '--tag', 'x']),
+  ]);
+  for (const { status, stderr } of both) {
+    assert.match(stderr, /^plant-store: option '--no-tag' cannot be used with option '--tag <tag>'\n/);
+    assert.equal(status, 2);
+  }
+});
+
+test('after a read without an answer nothing may be changed', async () => {
+  const deaf = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+  await once(deaf, 'listening');
+  const where = { PLANT_STORE_URL: `http://127.0.0.1:${(deaf.address() as AddressInfo).port}` };
+  await refused(['get', '1'], 6, /: try again, or with https:\/\/ if it speaks TLS$/, where);
+  await refused(['rm', '1'], 6, /TLS; what was to be changed may be changed$/, where);
+  deaf.close();
+});
+
+test('http and https mixed up is told, and no reason to try again', async () => {
+  await refused(['get', '1'], 1, /^No TLS is spoken at https:.*: does its address begin with http:\/\/\?$/, {
+    PLANT_STORE_URL: server.url.replace('http:', 'https:'),
+  });
+});
+
+for (const [args, status, words] of [
+  [['get', '9223372036854775808'], 2, /An id is a whole number from -9223372036854775808 to 9223372036854775807, not/],
+  [['rm', '1', '1.5'], 2, /not "1.5"/],
+  [['add', '0x7', 'x'], 2, /not "0x7"/],
+  [['edit', '1'], 2, /Say what to change: --name, --tag or --no-tag/],
+  [['get', '1', '--url', 'http://127.0.0.1:1'], 6, /No plant store answers at http:\/\/127.0.0.1:1 \(the port belongs/],
+  [['rm', '1', '2', '--if-version', '1'], 2, /--if-version goes with one id only/],
+  [['list', '--limit', '0'], 2, /--limit takes a whole number from 1 on, not "0"/],
+  [['watch', '--after', '-1'], 2, /--after takes a whole number from 0 on, not "-1"/],
+  [['get', '1', '--url', 'localhost'], 2, /--url takes the address of a server/],
+  [['get', '-77'], 3, /No plant has the id -77$/],
+  [['edit', '-77', '--name', 'x'], 3, /No plant has the id -77$/],
+  [
+    ['add', '1', 'another'],
+    4,
+    /Id 1 belongs to another plant: take another id, change that plant with "edit 1", or add --replace$/,
+  ],
+  [['edit', '1', '--name', 'x', '--if-version', '1'], 4, /Plant 1 is at version \d+/],
+  [['add', '1', 'x'.repeat(70_000)], 1, /64 KiB|65,?536/],
+] as [string[], number, RegExp][]) {
+  test(`${args.join(' ').slice(0, 60)} is refused with status ${status}`, async () => {
+    await refused(args, status, words);
+  });
+}
+
+test('without a token, with a wrong one or one that may not, it says how to get one', async () => {
+  const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
+  await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(.*plant-store -- token create --name me\)/, {
+    PLANT_STORE_TOKEN: '',
+  });
+  await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create.*with the DATABASE_URL of the server/, {
+    PLANT_STORE_TOKEN: `${secret}x`,
+    npm_lifecycle_event: 'plant-store',
+  });
+  await refused(['rm', '1'], 5, /lacks the scope "plants:write" .*--scopes/, { PLANT_STORE_TOKEN: secret });
+  await refused(['get', '1'], 2, /PLANT_STORE_TOKEN has a character/, { PLANT_STORE_TOKEN: 'a b' });
+});
+
+test('without a server it says where it has looked and how to start one', async () => {
+  const other = createServer((_request, response) => response.writeHead(404).end('<h1>nothing</h1>')).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(other, 'listening');
+  const port = String((other.address() as AddressInfo).port);
+  const where = { PLANT_STORE_URL: '', PORT: port, BASE_PATH: '/store' };
+  await refused(
+    ['get', '1'],
+    1,
+    /status 404 and no Error \(at http:\/\/127.0.0.1:\d+\/store: does the address lack/,
+    where,
+  );
+  other.close();
+  await once(other, 'close');
+  const words = new RegExp(
+    `No plant store answers at http://127.0.0.1:${port}/store \\(.*ECONNREFUSED.*plant-store -- serve" starts one`,
+  );
+  await refused(['rm', '1'], 6, words, where);
+  await refused(['watch'], 6, words, where);
+  await refused(['list'], 2, /PORT is 0/, { PLANT_STORE_URL: '', PORT: '0' });
+  await refused(['list'], 2, /PLANT_STORE_URL must be the address of a server/, { PLANT_STORE_URL: 'x' });
+});
