@@ -15,16 +15,9 @@ const TIMEOUT_MS = 3_000;
 const PAUSE_MS = 1_000;
 const MAX_BYTES = 1024 * 1024;
 
-export type Keys = ReturnType<typeof createLocalJWKSet>;
+export type JwksClient = ReturnType<typeof createJwksClient>;
 
-export interface JwksClient {
-  /** Undefined as long as none could be read. */
-  keys(): Promise<Keys | undefined>;
-  /** For a token whose key is not among them. */
-  newerKeys(): Promise<Keys | undefined>;
-}
-
-export interface JwksClientOptions {
+interface JwksClientOptions {
   issuer: string;
   /** Without it, the issuer's metadata has it. */
   jwksUrl: string | undefined;
@@ -35,25 +28,28 @@ export interface JwksClientOptions {
   timeoutMs?: number;
 }
 
-export function createJwksClient(options: JwksClientOptions): JwksClient {
+export function createJwksClient(options: JwksClientOptions) {
   const { issuer, jwksUrl, observe, timeoutMs = TIMEOUT_MS } = options;
   const { fetch = globalThis.fetch, now = () => performance.now() } = options;
   const buckets = createTokenBuckets(1);
-  let known: Keys | undefined;
+  let known: ReturnType<typeof createLocalJWKSet> | undefined;
   let underWay: Promise<void> | undefined;
   let pausedUntilMs = 0;
   let isFailing = false;
-  setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
+  const refresh = setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
 
   return {
+    /** Undefined as long as none could be read. */
     async keys() {
       if (!known) await ask();
       return known;
     },
+    /** For a token whose key is not among them. */
     async newerKeys() {
       await ask();
       return known;
     },
+    stop: () => clearInterval(refresh),
   };
 
   async function ask(): Promise<void> {

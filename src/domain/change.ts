@@ -26,7 +26,7 @@ export interface ChangeLog {
    * Oldest first, those above `after`, or from the oldest there is. At most `limit`, 100 by default; none is the end.
    * Throws `changes_pruned` when some above `after` are gone, or when the store never gave that number.
    */
-  changes(query?: { after?: number | undefined; limit?: number | undefined }): Promise<Change[]>;
+  changes(query?: Omit<ChangeQuery, 'maxChars'>): Promise<Change[]>;
   /** All of these and then each new one when it comes, until the signal. Throws `changes_pruned` in the same case. */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
 }

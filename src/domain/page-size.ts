@@ -8,25 +8,20 @@ export const MAX_LIMIT = 1000;
 /** Of the texts in a page: 1,000 records of 64 KiB would hold up everybody else. */
 export const PAGE_CHARS = 512 * 1024;
 
-export interface PageBuilder {
-  /** False when the page was full before: the record is not in it. */
-  add(record: PlantRecord): boolean;
-  /** To be asked for after `add` gave false, `more`, or at the end of all records. */
-  page(more: boolean): Page;
-}
-
 /** Shorter than asked for where the records are long. */
-export function createPage(limit: number, filter: Filter): PageBuilder {
+export function createPage(limit: number, filter: Filter) {
   const records: PlantRecord[] = [];
   let chars = 0;
   return {
-    add(record) {
+    /** Returns false if the page was full before: the record is not in it. */
+    add(record: PlantRecord): boolean {
       if (records.length === limit || chars > PAGE_CHARS) return false;
       records.push(record);
       chars += charsOf(record);
       return true;
     },
-    page(more) {
+    /** Call after `add` returned false, which is `more`, or at the end of all records. */
+    page(more: boolean): Page {
       const last = records.at(-1);
       return more && last ? { records, next: toCursor(last.id + 1n, filter) } : { records };
     },

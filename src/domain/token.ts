@@ -116,8 +116,6 @@ export const WantedToken = z
   .meta({ id: 'NewToken' });
 export type WantedToken = z.input<typeof WantedToken>;
 
-export const TOKEN_STATUSES = ['active', 'expired', 'revoked'] as const;
-
 const DESCRIBED = {
   id: z.string(),
   name: z.string(),
@@ -127,7 +125,7 @@ const DESCRIBED = {
   rate: RateText.optional(),
   lastUsed: Time.optional().meta({ description: 'To the minute' }),
   rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one is taken, too' }),
-  status: z.enum(TOKEN_STATUSES),
+  status: z.enum(['active', 'expired', 'revoked']),
 };
 
 /** As it is shown: neither the secret nor its hash is in it. */
@@ -186,11 +184,7 @@ export function isActive(token: Token, nowMs: number): boolean {
 export type NewToken = Pick<Token, 'name' | 'scopes' | 'expiresMs'> & Partial<Pick<Token, 'rate'>>;
 
 /** The secret is given back here and never again. */
-export async function issueToken(
-  store: TokenStore,
-  wanted: NewToken,
-  nowMs: number,
-): Promise<{ token: Token; secret: string }> {
+export async function issueToken(store: TokenStore, wanted: NewToken, nowMs: number) {
   const secret = mintSecret();
   const token: Token = {
     rate: null,
@@ -206,12 +200,7 @@ export async function issueToken(
 }
 
 /** The same: a new secret for a token that has one. */
-export async function renewSecret(
-  store: TokenStore,
-  id: string,
-  nowMs: number,
-  graceMs: number,
-): Promise<{ token: Token; secret: string }> {
+export async function renewSecret(store: TokenStore, id: string, nowMs: number, graceMs: number) {
   const secret = mintSecret();
   const token = await store.rotateToken(id, hashSecret(secret), nowMs, nowMs + graceMs);
   return { token, secret };

@@ -1,22 +1,23 @@
 // What the log, the metrics and a trace are told of a request and its response.
 
 import type { ServerResponse } from 'node:http';
+import { mayHoldSecret } from '../domain/token-secret.ts';
 import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
 import type { TracedRequest } from '../observability/tracing.ts';
 import { connectionOf } from './core/connection.ts';
-import { redactPath } from './core/redact-path.ts';
-import type { HttpReply, HttpRequest } from './core/request-reply.ts';
+import type { HttpRequest } from './core/request-reply.ts';
 import type { Route } from './core/route.ts';
+import { decode, pathOf } from './core/router.ts';
 
-/** A request, its response, and the route; undefined where no route has the path and method. */
-export interface Exchange {
-  request: HttpRequest;
-  reply: HttpReply;
-  route: Route | undefined;
-}
-
-export function observeResponse({ request, reply, route }: Exchange, observe: Observe, accessLog: boolean): void {
-  const status = statusOf(request, reply.raw);
+/** `route` is undefined where no route has the path and method. */
+export function observeResponse(
+  request: HttpRequest,
+  response: ServerResponse,
+  route: Route | undefined,
+  observe: Observe,
+  accessLog: boolean,
+): void {
+  const status = statusOf(request, response);
   const durationMs = request.ageMs();
   observe({ kind: 'answer', route, status, durationMs });
   if (!accessLog) return;
@@ -52,4 +53,19 @@ export function toTracedRequest(
     port: socket.localPort,
     headers,
   };
+}
+
+/** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
+function redactPath(url: string): string {
+  const isElsewhere = !url.startsWith('/') || url.startsWith('//');
+  if (isElsewhere && (url.includes('@') || mayHoldSecret(url))) return '…'; // a password, which may have a slash in it
+  const segments = pathOf(url).split('/');
+  const first = segments.findIndex(isHidden);
+  return first === -1 ? segments.join('/') : [...segments.slice(0, first), '…'].join('/'); // some hold a slash themselves
+}
+
+/** Also what cannot be read. */
+function isHidden(segment: string): boolean {
+  const text = decode(segment);
+  return text.includes('%') || mayHoldSecret(text); // what is encoded twice is not read either
 }

@@ -3,7 +3,6 @@
 
 import type { ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
-import type { Observe } from '../observability/service-events.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
@@ -21,42 +20,31 @@ import { createRequestIds } from './core/request-id.ts';
 import { RequestOrder } from './core/request-order.ts';
 import { HttpReply, HttpRequest } from './core/request-reply.ts';
 import type { Route } from './core/route.ts';
-import { createRouter, type Router } from './core/router.ts';
+import { createRouter, type Found, type Router } from './core/router.ts';
 import { sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
-import { type Exchange, observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
+import { observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
 import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
-import type { LoadMcp } from './routes/mcp.ts';
 
-export interface PipelineOptions extends Omit<RouteOptions, 'clock' | 'mcp'> {
+export interface PipelineOptions extends RouteOptions {
   accessLog: boolean;
-  observe: Observe;
   /** Undefined where tracing is off: requests then take no other way than without it. */
   tracing: Tracing | undefined;
   /** Undefined where no JWT is a credential. */
   verifyJwt: VerifyJwt | undefined;
   /** Proxies whose `X-Forwarded-For` counts: addresses and networks, or their number. */
   trustProxy: string[] | number | undefined;
-  /** Origins whose pages may call the service; `*` is any. */
-  corsOrigins: string[];
-  /** Called at the first MCP message. */
-  loadMcp: LoadMcp;
   /** With it the server speaks nothing but TLS. */
   certificate: Certificate | undefined;
-  clock?: () => number;
-}
-
-/** Creates the HTTP server with all routes. It does not listen yet. */
-export function createPipeline(options: PipelineOptions): HttpServer {
-  return new Pipeline(options).http;
 }
 
 /** Time after its headers for which a request counts as admitted; later its credential is checked again. */
 const ADMITTED_MS = 250;
 const NEVER = new AbortController().signal;
 
-class Pipeline {
+/** The HTTP server with all routes. It does not listen yet. */
+export class Pipeline {
   readonly http: HttpServer;
   readonly #options: PipelineOptions;
   readonly #router: Router;
@@ -69,19 +57,8 @@ class Pipeline {
   readonly #answerOrigin: AnswerOrigin;
 
   constructor(options: PipelineOptions) {
-    const {
-      store,
-      basePath,
-      observe,
-      tracing,
-      certificate,
-      timeouts,
-      trustProxy,
-      corsOrigins,
-      clock = Date.now,
-    } = options;
-    const mcp = { load: options.loadMcp, corsOrigins, observe };
-    const routes = createAllRoutes({ ...options, mcp, clock });
+    const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, clock } = options;
+    const routes = createAllRoutes(options);
     for (const route of routes) requireAccess(route);
     this.#options = options;
     this.#router = createRouter(routes, basePath);
@@ -95,49 +72,48 @@ class Pipeline {
     });
     this.#admission = createAdmission(authenticator, observe);
     this.#watchRevocation = createRevocationWatch(authenticator, observe);
-    this.#answerOrigin = createCors(corsOrigins);
+    this.#answerOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
-      routeOf: (raw) => this.#router.find(raw.method ?? '', raw.url ?? '')?.route,
-      start: tracing
-        ? this.#serveInSpan(tracing, routes)
-        : (raw, response) => void this.#serve(this.#open(raw, response)),
+      routeOf: (raw) => this.#find(raw)?.route,
+      start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
       early: this.#early,
     });
-    this.http = createServer({
-      certificate,
-      isProxy: createTrusted(trustProxy),
-      timeouts,
-      nextRequestId: this.#requestIds.next,
-    });
+    const isProxy = createTrusted(trustProxy);
+    this.http = createServer(certificate, { isProxy, timeouts, nextRequestId: this.#requestIds.next });
     this.http.server.on('request', (raw, response) => this.#order.add(raw, response));
   }
 
-  #open(raw: BufferedRequest, response: ServerResponse): Exchange {
-    const found = this.#router.find(raw.method ?? '', raw.url ?? '');
-    return {
-      request: new HttpRequest(raw, this.#requestIds.of(raw.headers), found?.params ?? {}),
-      reply: new HttpReply(response),
-      route: found?.route,
-    };
+  #find({ method = '', url = '' }: BufferedRequest): Found | undefined {
+    return this.#router.find(method, url);
+  }
+
+  #open(raw: BufferedRequest, found: Found | undefined): HttpRequest {
+    return new HttpRequest(raw, this.#requestIds.of(raw.headers), found?.params ?? {});
+  }
+
+  #start(raw: BufferedRequest, response: ServerResponse): void {
+    const found = this.#find(raw);
+    void this.#serve(this.#open(raw, found), response, found?.route);
   }
 
   #serveInSpan({ traceRequest }: Tracing, routes: Route[]): (raw: BufferedRequest, response: ServerResponse) => void {
     const { basePath, certificate } = this.#options;
     const names = new Map(routes.map((route) => [route, (basePath + route.path).replace(/:(\w+)/g, '{$1}')]));
     return (raw, response) => {
-      const exchange = this.#open(raw, response);
-      const { request, route } = exchange;
-      const traced = toTracedRequest(request, route && names.get(route), certificate ? 'https' : 'http');
-      const end = traceRequest(traced, () => void this.#serve(exchange));
+      const found = this.#find(raw);
+      const request = this.#open(raw, found);
+      const name = found && names.get(found.route);
+      const traced = toTracedRequest(request, name, certificate ? 'https' : 'http');
+      const end = traceRequest(traced, () => void this.#serve(request, response, found?.route));
       response.on('close', () => end(statusOf(request, response)));
     };
   }
 
-  async #serve(exchange: Exchange): Promise<void> {
-    const { request, reply, route } = exchange;
+  async #serve(request: HttpRequest, response: ServerResponse, route: Route | undefined): Promise<void> {
+    const reply = new HttpReply(response);
     const { raw } = request;
     try {
-      if (this.#receive(exchange)) {
+      if (this.#receive(request, reply, route)) {
         raw.dropBody();
         return await this.#respond(request, reply.code(204), undefined);
       }
@@ -161,12 +137,11 @@ class Pipeline {
   }
 
   /** Returns true for a preflight: a browser that asks if its page may call the service. */
-  #receive(exchange: Exchange): boolean {
-    const { request, reply } = exchange;
+  #receive(request: HttpRequest, reply: HttpReply, route: Route | undefined): boolean {
     const { accessLog, certificate, observe } = this.#options;
     if (accessLog) request.address = this.#addressOf(request.raw);
     reply.raw.on('close', () => {
-      observeResponse(exchange, observe, accessLog);
+      observeResponse(request, reply.raw, route, observe, accessLog);
       this.#order.finish(request.raw);
     });
     connectionOf(request.raw.socket).noteRequest(request.raw, request.startedMs);

@@ -13,16 +13,10 @@ export function createCachedResult<T>(keepMs: number, work: () => Promise<T>): (
     const begunMs = performance.now();
     untilMs = Number.POSITIVE_INFINITY;
     latest = work();
-    latest.then(keep, forget);
+    latest.then(
+      () => (untilMs = performance.now() + Math.max(keepMs, TIMES_AS_LONG * (performance.now() - begunMs))),
+      () => (latest = undefined),
+    );
     return latest;
-
-    function keep(): void {
-      const endedMs = performance.now();
-      untilMs = endedMs + Math.max(keepMs, TIMES_AS_LONG * (endedMs - begunMs));
-    }
   };
-
-  function forget(): void {
-    latest = undefined;
-  }
 }

@@ -6,12 +6,10 @@ export async function withDeadline<T, Late>(
   timeoutMs: number,
   onTimeout: () => Late,
 ): Promise<T | Awaited<Late>> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
-  });
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, timeoutMs);
   try {
-    return await Promise.race([promise, late.then(onTimeout)]);
+    return await Promise.race([promise, late.promise.then(onTimeout)]);
   } finally {
     clearTimeout(timer);
   }

@@ -19,18 +19,15 @@ function next(): void {
   if (waitingForTurn.length > 0) setImmediate(next);
 }
 
-export interface TimeSlices {
-  isOver(): boolean;
-  /** Resolves in a turn of its own, in which the next slice begins. */
-  next(): Promise<void>;
-}
+export type TimeSlices = ReturnType<typeof createTimeSlices>;
 
 /** The first slice begins now. */
-export function createTimeSlices(sliceMs = SLICE_MS): TimeSlices {
+export function createTimeSlices(sliceMs = SLICE_MS) {
   let begunMs = performance.now();
   return {
     isOver: () => performance.now() - begunMs > sliceMs,
-    async next() {
+    /** Resolves in a turn of its own, in which the next slice begins. */
+    async next(): Promise<void> {
       await nextEventLoopTurn();
       begunMs = performance.now();
     },

@@ -1,7 +1,7 @@
 // Reads and prints JSON without losing a digit of an integer.
 // Knows nothing of plants: what a value means is for the schemas.
 
-import { endOfString, withPlainKeys } from './json-keys.ts';
+import { endOfString, isBlank, withPlainKeys } from './json-keys.ts';
 
 const MAX_NESTING = 32;
 /** A longer integer cannot be an int64, and stays the number JSON.parse made of it. */
@@ -93,10 +93,6 @@ export function isExactAnyway(bytes: Uint8Array): boolean {
     if (at > first && (bytes[at] === 0x2e || bytes[at] === 0x65 || bytes[at] === 0x45)) return false; // . e E
   }
   return true;
-}
-
-function isBlank(byte: number | undefined): boolean {
-  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
 function isDigit(byte: number | undefined): boolean {

@@ -52,7 +52,7 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
-function isBlank(char: number): boolean {
+export function isBlank(char: number | undefined): boolean {
   return char === 0x20 || char === 0x09 || char === 0x0a || char === 0x0d;
 }
 

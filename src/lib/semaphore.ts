@@ -1,6 +1,6 @@
 // A bound on how much work runs at once, with a bounded queue before it.
 
-export interface SemaphoreOptions {
+interface SemaphoreOptions {
   maxConcurrent: number;
   maxQueued: number;
   /** Time for which work may be queued. */
@@ -9,14 +9,12 @@ export interface SemaphoreOptions {
   tooBusy(): Error;
 }
 
-/** Runs the work as soon as there is room for it. */
-export type RunBounded = <T>(work: () => Promise<T>) => Promise<T>;
-
-export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions): RunBounded {
+/** Returns what runs work as soon as there is room for it. */
+export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions) {
   const waiting = new Set<() => void>();
   let running = 0;
 
-  return async (work) => {
+  return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running < maxConcurrent) running++;
     else if (waiting.size < maxQueued) await nextTurn();
     else throw tooBusy();

@@ -31,18 +31,13 @@ export interface TakeResult {
   nextMs: number;
 }
 
-export interface TokenBuckets {
-  take(key: string, rate: Rate, nowMs: number): TakeResult;
-  size(): number;
-}
-
 /** What is full again is forgotten; past `maxKeys` also what was made first, many at a time. */
-export function createTokenBuckets(maxKeys: number): TokenBuckets {
+export function createTokenBuckets(maxKeys: number) {
   /** When each will be full again: all that there is to know of a bucket. */
   const fullAtMs = new Map<string, number>();
 
   return {
-    take(key, rate, nowMs) {
+    take(key: string, rate: Rate, nowMs: number): TakeResult {
       const stepMs = rate.periodMs / rate.count;
       const fullMs = Math.max(fullAtMs.get(key) ?? 0, nowMs) + stepMs;
       if (fullMs - nowMs > rate.periodMs + stepMs / 1000) return toResult(false, fullMs - stepMs - nowMs, rate);

@@ -14,7 +14,7 @@ import type { Store } from '../domain/store.ts';
 import type { VerifyJwt } from '../http/access/authenticator.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
-import { createPipeline } from '../http/pipeline.ts';
+import { Pipeline } from '../http/pipeline.ts';
 import { UserError } from '../lib/user-error.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
@@ -79,7 +79,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   let delivered: Promise<void> | undefined;
   cleanUp.defer(() => delivered);
   const stopping = new AbortController();
-  const pipeline = createPipeline({
+  const { http } = new Pipeline({
     store,
     basePath: config.basePath,
     accessLog: config.accessLog,
@@ -87,23 +87,29 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     tracing,
     metrics,
     webhooks: { targetGuard, receiverClient, onChange: () => delivery?.claim() },
-    verifyJwt: config.jwt && (await startJwt(config.jwt, observe)),
+    verifyJwt: config.jwt && (await startJwt(config.jwt, observe, cleanUp)),
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
     loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
     certificate,
     stopping: stopping.signal,
     timeouts,
+    clock: Date.now,
   });
-  const { server } = pipeline;
+  const { server } = http;
   cleanUp.defer(() => new Promise((resolve) => server.close(() => resolve()))); // also ends idle connections
   if (config.tls && certificate && server instanceof TlsServer) {
     followCertificate(config.tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
   }
   const isFirstStart = (await store.listTokens()).length === 0; // without a database the service does not listen
   const url = (await listen(server, config)) + config.basePath;
-  const observeDelivery = tracing ? tellBoth(observe, tracing.observe) : observe;
-  delivery = new DeliveryLoop({ store, receiverClient, node, observe: observeDelivery, ...options.delivery });
+  delivery = new DeliveryLoop({
+    store,
+    receiverClient,
+    node,
+    observe: tracing ? tellBoth(observe, tracing.observe) : observe,
+    ...options.delivery,
+  });
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
   if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
   let stopped: Promise<void> | undefined;
@@ -120,11 +126,11 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
     const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
-    await pipeline.connections.stopListening();
+    await http.connections.stopListening();
     delivered = delivery?.stop();
     stopping.abort();
     if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
-    pipeline.connections.endHandshakes();
+    http.connections.endHandshakes();
     await cleanUp.disposeAsync();
     clearTimeout(disconnect);
     observe({ kind: 'stopped' });
@@ -151,12 +157,13 @@ function tellBoth(first: Observe, second: Observe): Observe {
 }
 
 /** Loads JWT support only where it is configured. Reads the keys now, so that the first request need not wait for them. */
-async function startJwt(jwt: JwtOptions, observe: Observe): Promise<VerifyJwt> {
+async function startJwt(jwt: JwtOptions, observe: Observe, cleanUp: AsyncDisposableStack): Promise<VerifyJwt> {
   const [{ createJwtVerifier }, { createJwksClient }] = await Promise.all([
     import('../auth/jwt-verifier.ts'),
     import('../auth/jwks-client.ts'),
   ]);
   const jwksClient = createJwksClient({ ...jwt, observe });
+  cleanUp.defer(jwksClient.stop);
   void jwksClient.keys();
   return createJwtVerifier(jwt, jwksClient);
 }

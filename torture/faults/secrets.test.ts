@@ -44,7 +44,7 @@ fault({
       caught: /is in (backup|plants)\.db/,
     },
     'one that logs paths as they are': {
-      change: ['src/http/core/redact-path.ts', "return text.includes('%') || mayHoldSecret(text);", 'return false;'],
+      change: ['src/http/observe-response.ts', "return text.includes('%') || mayHoldSecret(text);", 'return false;'],
       caught: /is in the log/,
     },
   },

@@ -32,17 +32,14 @@ async function readTable(): Promise<Route[]> {
   const webhooks = { targetGuard, receiverClient: createReceiverClient(targetGuard, assert.ifError), onChange() {} };
   const stopping = new AbortController().signal;
   const metrics = createMetrics(store);
-  const mcp = {
-    load: () => Promise.reject(new Error('nobody calls a route of a table')),
-    corsOrigins: [],
-    observe() {},
-  };
   const routes = createAllRoutes({
     store,
     basePath: BASE_PATH,
     metrics,
     webhooks,
-    mcp,
+    observe() {},
+    corsOrigins: [],
+    loadMcp: () => Promise.reject(new Error('nobody calls a route of a table')),
     stopping,
     timeouts: TIMEOUTS,
     clock: Date.now,

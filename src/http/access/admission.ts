@@ -15,21 +15,17 @@ const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
   over_rate: 'rate',
 };
 
-export interface Admission {
-  /**
-   * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
-   * `scope_missing`. Gives a promise only where the token has to be looked up.
-   */
-  admit(request: HttpRequest, reply: HttpReply, scopes?: Scope | readonly Scope[]): void | Promise<void>;
-  /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
-  requireStillGood(request: HttpRequest): Promise<void>;
-}
+export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ authenticate, findFault }: Authenticator, observe: Observe): Admission {
+export function createAdmission({ authenticate, findFault }: Authenticator, observe: Observe) {
   const takeFromRate = createRateLimit();
 
   return {
-    admit(request, reply, scopes) {
+    /**
+     * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
+     * `scope_missing`. Gives a promise only where the token has to be looked up.
+     */
+    admit(request: HttpRequest, reply: HttpReply, scopes?: Scope | readonly Scope[]): void | Promise<void> {
       try {
         const found = authenticate(request, reply);
         if (!(found instanceof Promise)) return acceptToken(found, request, reply, scopes);
@@ -40,7 +36,8 @@ export function createAdmission({ authenticate, findFault }: Authenticator, obse
         return observeAndThrow(error, request);
       }
     },
-    async requireStillGood(request) {
+    /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
+    async requireStillGood(request: HttpRequest): Promise<void> {
       const fault = await findFault(request.headers.authorization);
       if (!fault) return;
       observeRefusal(fault, request);

@@ -7,8 +7,8 @@ import { hashSecret, isSecret } from '../../domain/token-secret.ts';
 import { isUnavailable, type ReportBug } from '../../observability/bug-report.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { AddressOf } from './client-address.ts';
-import { createGuessLimit } from './guess-limit.ts';
 import { createLastUsed } from './last-used.ts';
+import { createGuessLimit } from './rate-limit.ts';
 
 /** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
 const TRUST_MS = 500;
@@ -20,14 +20,9 @@ const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** A Token, or a throw of BadCredential. */
 export type VerifyJwt = (jwt: string) => Promise<Token>;
 
-export interface Authenticator {
-  /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
-  authenticate(request: HttpRequest, reply: HttpReply): Token | Promise<Token>;
-  /** Of a request that was let in before: what is wrong by now. */
-  findFault(authorization: string | undefined): Promise<BadCredential | undefined>;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-export interface AuthenticatorOptions {
+interface AuthenticatorOptions {
   tokens: TokenStore;
   /** Undefined where no JWT is a credential. */
   verifyJwt: VerifyJwt | undefined;
@@ -36,8 +31,7 @@ export interface AuthenticatorOptions {
   reportBug: ReportBug;
 }
 
-export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const { tokens, verifyJwt, addressOf, clock, reportBug } = options;
+export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, reportBug }: AuthenticatorOptions) {
   /** What was looked up since then, by the header as it came. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
@@ -45,12 +39,14 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const noteUse = createLastUsed(tokens, clock, reportBug);
 
   return {
-    authenticate(request, reply) {
+    /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
+    authenticate(request: HttpRequest, reply: HttpReply): Token | Promise<Token> {
       const { authorization = '' } = request.headers;
       const token = findFresh(authorization);
       return token ? requireActive(token) : lookUpCounted(authorization, request, reply);
     },
-    async findFault(authorization = '') {
+    /** Of a request that was admitted before: what is wrong by now. */
+    async findFault(authorization = ''): Promise<BadCredential | undefined> {
       try {
         requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
         return undefined;

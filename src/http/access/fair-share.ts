@@ -4,24 +4,16 @@ import { PlantStoreError } from '../../domain/errors.ts';
 
 const RETRY_AFTER_S = 5;
 
-/** Returns what gives the slot back. Throws `over_share`. */
-export type TakeShare = (tokenId: string) => () => void;
-
-/** `what` is what there are slots for, such as "exports". */
-export function createFairShare(slots: number, what: string): TakeShare {
+/** `what` is what there are slots for, such as "exports". What it returns takes a slot and returns what frees it, or throws `over_share`. */
+export function createFairShare(slots: number, what: string): (tokenId: string) => () => void {
   const most = slots / 4;
   const used = new Map<string, number>();
 
   return (tokenId) => {
     const own = used.get(tokenId) ?? 0;
     if (own >= most) {
-      throw new PlantStoreError(
-        'over_share',
-        `The token has ${most} ${what} in progress, a quarter of all slots: try again later`,
-        {
-          detail: { retryAfterS: RETRY_AFTER_S },
-        },
-      );
+      const message = `The token has ${most} ${what} in progress, a quarter of all slots: try again later`;
+      throw new PlantStoreError('over_share', message, { detail: { retryAfterS: RETRY_AFTER_S } });
     }
     used.set(tokenId, own + 1);
     return () => {

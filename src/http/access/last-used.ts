@@ -9,16 +9,14 @@ const MINUTE_MS = 60_000;
 /** After a write that failed. */
 const PAUSE_MS = 5_000;
 
-export type NoteUse = (token: Token) => void;
-
-export function createLastUsed({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug): NoteUse {
+export function createLastUsed({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug) {
   let minuteMs = 0;
   /** In this minute: what is written down, or will be. */
   const noted = new Set<string>();
   let waiting: string[] = [];
   let isWriting = false;
 
-  return ({ id, lastUsedMs }) => {
+  return ({ id, lastUsedMs }: Token): void => {
     const nowMs = Math.floor(clock() / MINUTE_MS) * MINUTE_MS;
     if (nowMs !== minuteMs) {
       minuteMs = nowMs;

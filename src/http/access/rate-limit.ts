@@ -1,19 +1,24 @@
 // How often a token may ask, and the headers that tell its owner (draft-ietf-httpapi-ratelimit-headers-11).
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Token } from '../../domain/token.ts';
 import { createTokenBuckets, type Rate, type TakeResult } from '../../lib/token-bucket.ts';
-import type { HttpReply } from '../core/request-reply.ts';
+import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
+import { type AddressOf, networkOf } from './client-address.ts';
 
 const MAX_BUCKETS = 100_000;
+/** Wrong tokens that one address may send. */
+const WRONG: Rate = { count: 100, periodMs: 10_000 };
+const DELAY_MS = 100;
+/** Of all addresses. */
+const MAX_DELAYED = 1000;
 
-/** Every answer to a limited token says how much is left. Throws `over_rate`. */
-export type TakeFromRate = (token: Token, reply: HttpReply, nowMs: number) => void;
-
-export function createRateLimit(): TakeFromRate {
+/** Every response to a limited token says how much is left. What it returns throws `over_rate`. */
+export function createRateLimit() {
   const buckets = createTokenBuckets(MAX_BUCKETS);
 
-  return ({ id, rate }, reply, nowMs) => {
+  return ({ id, rate }: Token, reply: HttpReply, nowMs: number): void => {
     if (rate === null) return;
     const taken = buckets.take(id, rate, nowMs);
     setLimitHeaders(reply, 'token', rate, taken);
@@ -21,12 +26,33 @@ export function createRateLimit(): TakeFromRate {
   };
 }
 
-export function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: TakeResult): void {
+/**
+ * Guessing is slow: beyond its limit, the wrong tokens of an address are 429 (`over_rate`), a little later. Whether a token
+ * is right is looked up before, so that nobody is locked out by their neighbours.
+ */
+export function createGuessLimit(addressOf: AddressOf) {
+  const buckets = createTokenBuckets(MAX_BUCKETS);
+  let delayed = 0;
+
+  return async ({ raw }: HttpRequest, reply: HttpReply): Promise<void> => {
+    const taken = buckets.take(networkOf(addressOf(raw)), WRONG, performance.now());
+    if (taken.granted) return;
+    if (delayed < MAX_DELAYED) {
+      delayed++;
+      await sleep(DELAY_MS);
+      delayed--;
+    }
+    setLimitHeaders(reply, 'logins', WRONG, taken);
+    throw overRate('Too many wrong tokens came from your address', taken);
+  };
+}
+
+function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: TakeResult): void {
   reply.header('ratelimit', `"${name}";r=${taken.remaining};t=${secondsOf(taken)}`);
   reply.header('ratelimit-policy', `"${name}";q=${rate.count};w=${rate.periodMs / 1000}`);
 }
 
-export function overRate(what: string, taken: TakeResult): PlantStoreError {
+function overRate(what: string, taken: TakeResult): PlantStoreError {
   const retryAfterS = secondsOf(taken);
   return new PlantStoreError('over_rate', `${what}: try again in ${retryAfterS} s`, { detail: { retryAfterS } });
 }

@@ -89,8 +89,9 @@ export class BufferedRequest extends ParsedRequest {
     kept.bytes += chunk.length;
     kept.chunks.push(chunk);
     if (kept.early) kept.early.used += chunk.length;
-    if (kept.early && kept.early.used > MAX_EARLY_BYTES) this.#giveUp(kept, tooMuchUnread());
-    else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
+    if (kept.early && kept.early.used > MAX_EARLY_BYTES) {
+      this.#giveUp(kept, unavailable('Too many requests wait to be authorized: try again later'));
+    } else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
   }
 
@@ -133,8 +134,4 @@ function createKept(use: Kept['use'], maxBytes: number, early?: EarlyBytes): Kep
 /** At once: the garbage collector lets 64 MiB of them pile up. A chunk that is part of a larger buffer stays. */
 function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
-}
-
-function tooMuchUnread(): PlantStoreError {
-  return unavailable('Too many requests wait to be authorized: try again later');
 }

@@ -6,10 +6,11 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import { PlantStoreError } from '../../domain/errors.ts';
+import type { Trusted } from '../access/client-address.ts';
 import type { BufferedRequest } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
-import type { CountConnection } from './connection-limits.ts';
-import { allowHalfOpen, replaceEnd, stopAccepting } from './node-internals.ts';
+import { createConnectionLimits } from './connection-limits.ts';
+import { allowHalfOpen, controlReading, replaceEnd, stopAccepting } from './node-internals.ts';
 import { closeSlowly, lateRequest, type ParserFault, refuseConnection, toRefusal } from './raw-refusal.ts';
 import { watchSlowClients } from './slow-clients.ts';
 import type { Timeouts } from './timeouts.ts';
@@ -21,13 +22,14 @@ const TAKE_IN_MS = 500;
 
 export interface GuardOptions {
   timeouts: Timeouts;
-  countConnection: CountConnection;
+  isProxy: Trusted;
   nextRequestId(): string;
 }
 
 export class ConnectionGuard {
   readonly #server: Server;
   readonly #options: GuardOptions;
+  readonly #countConnection: ReturnType<typeof createConnectionLimits>;
   /** Connections on which HTTP is spoken. */
   readonly #open = new Set<Connection>();
   /** Connections whose TLS handshake is not complete, by their addresses. */
@@ -36,6 +38,7 @@ export class ConnectionGuard {
   constructor(server: Server, options: GuardOptions) {
     this.#server = server;
     this.#options = options;
+    this.#countConnection = createConnectionLimits(options.isProxy);
     allowHalfOpen(server);
     server.on('connection', (socket: Socket) => this.#onConnection(socket));
     server.on('secureConnection', (socket: Socket) => {
@@ -93,7 +96,7 @@ export class ConnectionGuard {
   }
 
   #onConnection(socket: Socket): void {
-    const refusal = this.#options.countConnection(socket);
+    const refusal = this.#countConnection(socket);
     const isTls = this.#server instanceof TlsServer;
     if (isTls) this.#noteHandshake(socket);
     else this.#noteOpen(socket);
@@ -107,7 +110,7 @@ export class ConnectionGuard {
     const connection = connectionOf(socket);
     this.#open.add(connection);
     socket.on('close', () => this.#open.delete(connection));
-    connection.open();
+    controlReading(socket, connection);
   }
 
   #noteHandshake(socket: Socket): void {

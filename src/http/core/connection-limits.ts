@@ -7,15 +7,15 @@ import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts
 const MAX_CONNECTIONS = 10_000;
 const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
 
-/** Counts a new connection until it is closed. Returns why it has to be refused, if it has. */
-export type CountConnection = (socket: Socket) => PlantStoreError | undefined;
-
-/** Loopback and trusted proxies have as many as they like: each may stand for many clients. */
-export function createConnectionLimits(isProxy: Trusted): CountConnection {
+/**
+ * What it returns counts a connection until it is closed, and returns why it must be refused, if it must. Loopback and trusted
+ * proxies may have any number: each may stand for many clients.
+ */
+export function createConnectionLimits(isProxy: Trusted) {
   const byNetwork = new Map<string, number>();
   let all = 0;
 
-  return (socket) => {
+  return (socket: Socket): PlantStoreError | undefined => {
     const { remoteAddress = '' } = socket;
     const network = isLoopback(remoteAddress) || isProxy(remoteAddress) ? undefined : networkOf(remoteAddress);
     all++;

@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BufferedRequest } from './buffered-request.ts';
-import { controlReading, type ReadingControl } from './node-internals.ts';
+import type { ReadingControl } from './node-internals.ts';
 
 /** An export that waits for its reader. */
 export interface ExportProgress {
@@ -48,11 +48,6 @@ export class Connection implements ReadingControl {
     this.socket = socket;
   }
 
-  /** Call once HTTP is spoken, before the first request. */
-  open(): void {
-    controlReading(this.socket, this);
-  }
-
   get isHeld(): boolean {
     return this.#holds > 0;
   }
@@ -78,11 +73,6 @@ export class Connection implements ReadingControl {
     request.hasBody = hasBody;
     this.bodySinceMs = hasBody ? nowMs : undefined;
     if (this.headersSinceMs !== undefined) this.headersSinceMs = undefined;
-  }
-
-  /** The body is streamed: whoever reads it watches its time. */
-  noteStreamedBody(): void {
-    this.bodySinceMs = undefined;
   }
 
   /** True if the request came behind one whose response closes the connection. */

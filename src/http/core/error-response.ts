@@ -54,17 +54,11 @@ export const ErrorBody = z
   })
   .meta({ id: 'Error' });
 
-export interface ErrorResponse {
-  status: number;
-  headers: Record<string, string>;
-  body: z.output<typeof ErrorBody>;
-}
-
 export function statusOf(code: ErrorCode): number {
   return Math.floor(ERROR_NUMBERS[code] / 100);
 }
 
-export function toResponse({ code, message, detail }: PlantStoreError): ErrorResponse {
+export function toResponse({ code, message, detail }: PlantStoreError) {
   const headers: Record<string, string> = { 'cache-control': 'no-store', ...ERROR_KINDS[code].headers };
   if (detail.retryAfterS !== undefined) headers['retry-after'] = String(detail.retryAfterS);
   if (detail.allow) headers.allow = detail.allow;
@@ -80,11 +74,8 @@ export function toResponse({ code, message, detail }: PlantStoreError): ErrorRes
 /** Ours as it is; a client that broke off is one of ours, too; anything else is a bug. */
 export function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof PlantStoreError) return error;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  switch (code) {
-    case 'ECONNRESET':
-      return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');
-    default:
-      return new PlantStoreError('bug', 'Something went wrong on our side', { cause: error });
+  if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') {
+    return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');
   }
+  return new PlantStoreError('bug', 'Something went wrong on our side', { cause: error });
 }

@@ -1,6 +1,7 @@
 // What a request says besides its body: parts of the path, of the query and of the headers → values, or a refusal
 // that names the parameter. What nobody asked for is ignored.
 
+import type { IncomingHttpHeaders } from 'node:http';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../domain/name-search.ts';
 import { DELIVERY_STATUSES } from '../../domain/names.ts';
@@ -9,7 +10,6 @@ import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
 import { DURATION_FORM, parseDuration } from '../../lib/duration.ts';
 import { readEtags } from './etag.ts';
-import type { HttpRequest } from './request-reply.ts';
 
 export interface Parameter<T> {
   in: 'path' | 'query' | 'header';
@@ -101,7 +101,7 @@ function idWith(prefix: string, what: string) {
 
 export function readParameters(
   wanted: Record<string, Parameter<unknown>>,
-  { url, headers, params }: Pick<HttpRequest, 'url' | 'headers' | 'params'>,
+  { url, headers, params }: { url: string; headers: IncomingHttpHeaders; params: Record<string, string> },
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   const queryAt = url.indexOf('?');

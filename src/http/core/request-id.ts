@@ -6,19 +6,14 @@ import { mayHoldSecret } from '../../domain/token-secret.ts';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
-export interface RequestIds {
-  /** Returns the client's own id, if it sent a sane one; a secret must not get into the log this way. */
-  of(headers: IncomingHttpHeaders): string;
-  next(): string;
-}
-
 /** UUIDs that begin alike: one of random digits for each would cost a create 1.5 %. */
-export function createRequestIds(): RequestIds {
+export function createRequestIds() {
   const start = randomUUID().slice(0, 24);
   let count = 0;
 
   return {
-    of({ 'x-request-id': own }) {
+    /** Returns the client's own id, if it sent a sane one; a secret must not get into the log this way. */
+    of({ 'x-request-id': own }: IncomingHttpHeaders): string {
       return typeof own === 'string' && SANE_REQUEST_ID.test(own) && !mayHoldSecret(own) ? own : next();
     },
     next,

@@ -9,14 +9,7 @@ export interface Found {
   params: Record<string, string>;
 }
 
-export interface Router {
-  /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
-  find(method: string, url: string): Found | undefined;
-  /** True in the trees, such as /plants, where some route asks for a token. */
-  needsToken(url: string): boolean;
-  /** What to tell where nothing was found. */
-  whyNone(url: string): PlantStoreError;
-}
+export type Router = ReturnType<typeof createRouter>;
 
 interface Known {
   route: Route;
@@ -26,7 +19,7 @@ interface Known {
 
 const NO_PARAMS = {};
 
-export function createRouter(routes: Route[], basePath: string): Router {
+export function createRouter(routes: Route[], basePath: string) {
   const known = routes.map((route): Known => {
     const path = basePath + route.path;
     return { route, segments: segmentsOf(path), isExact: !path.includes(':') };
@@ -41,7 +34,8 @@ export function createRouter(routes: Route[], basePath: string): Router {
   }
 
   return {
-    find(method, url) {
+    /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
+    find(method: string, url: string): Found | undefined {
       const served = method === 'HEAD' ? 'GET' : method;
       const asItStands = plain.get(`${served} ${url}`);
       if (asItStands) return asItStands;
@@ -49,11 +43,13 @@ export function createRouter(routes: Route[], basePath: string): Router {
       const found = allAt(segments).find(({ route }) => route.method === served);
       return found && { route: found.route, params: paramsOf(found.segments, segments) };
     },
-    needsToken(url) {
+    /** True in the trees, such as /plants, where some route asks for a token. */
+    needsToken(url: string): boolean {
       const segments = segmentsOf(url).slice(0, rootDepth + 1);
       return withToken.some((route) => isMatch(route.segments.slice(0, rootDepth + 1), segments));
     },
-    whyNone(url) {
+    /** What to tell where nothing was found. */
+    whyNone(url: string): PlantStoreError {
       const segments = segmentsOf(url);
       const methods = allAt(segments).map(({ route }) => route.method);
       if (methods.length > 0) {

@@ -3,29 +3,16 @@
 import type { Server } from 'node:http';
 import * as https from 'node:https';
 import { createServer as createPlainServer } from '../../lib/lean-http.ts';
-import type { Trusted } from '../access/client-address.ts';
 import { BufferedRequest } from './buffered-request.ts';
-import { ConnectionGuard } from './connection-guard.ts';
-import { createConnectionLimits } from './connection-limits.ts';
+import { ConnectionGuard, type GuardOptions } from './connection-guard.ts';
 import { MAX_HEADER_BYTES } from './raw-refusal.ts';
-import type { Timeouts } from './timeouts.ts';
 import type { Certificate } from './tls.ts';
 
-export interface ServerOptions {
-  /** With it the server speaks nothing but TLS. */
-  certificate: Certificate | undefined;
-  isProxy: Trusted;
-  timeouts: Timeouts;
-  nextRequestId(): string;
-}
+export type HttpServer = ReturnType<typeof createServer>;
 
-export interface HttpServer {
-  server: Server<typeof BufferedRequest>;
-  connections: ConnectionGuard;
-}
-
-/** Creates a server that does not listen yet. */
-export function createServer({ certificate, isProxy, timeouts, nextRequestId }: ServerOptions): HttpServer {
+/** Creates a server that does not listen yet. With a certificate it speaks nothing but TLS. */
+export function createServer(certificate: Certificate | undefined, guardOptions: GuardOptions) {
+  const { timeouts } = guardOptions;
   const options = {
     IncomingMessage: BufferedRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -39,6 +26,5 @@ export function createServer({ certificate, isProxy, timeouts, nextRequestId }: 
   const server: Server<typeof BufferedRequest> = certificate
     ? https.createServer({ ...options, ...certificate, handshakeTimeout: timeouts.handshakeMs, allowHalfOpen: true })
     : createPlainServer(options);
-  const countConnection = createConnectionLimits(isProxy);
-  return { server, connections: new ConnectionGuard(server, { timeouts, countConnection, nextRequestId }) };
+  return { server, connections: new ConnectionGuard(server, guardOptions) };
 }

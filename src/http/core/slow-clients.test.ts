@@ -31,7 +31,7 @@ async function start(
   t: TestContext,
   certificate?: Certificate,
 ): Promise<{ server: HttpServer['server']; port: number }> {
-  const { server } = createServer({ certificate, isProxy: () => false, timeouts, nextRequestId: () => 'id' });
+  const { server } = createServer(certificate, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
   server.listen(0, '127.0.0.1');
   t.after(() => {
     server.closeAllConnections();

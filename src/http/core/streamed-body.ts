@@ -19,7 +19,7 @@ export async function* readStreamedBody(
   ended: AbortSignal,
   timeouts: Timeouts,
 ): AsyncGenerator<Uint8Array> {
-  connectionOf(request.socket).noteStreamedBody();
+  connectionOf(request.socket).bodySinceMs = undefined; // its time is watched here
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
   let missingBytes = LONG_BODY_BYTES;
   let leftMs = timeouts.bodyMs;

@@ -64,7 +64,8 @@ export function followCertificate(
       if (found.cert !== inUse.cert || found.key !== inUse.key) {
         server.setSecureContext(requireUsable(found));
         inUse = found;
-        observe({ kind: 'certificate_renewed', validTo: validTo(found) });
+        const validTo = new X509Certificate(found.cert).validToDate.toISOString();
+        observe({ kind: 'certificate_renewed', validTo });
       }
       fault = { reason: '', times: 0 };
     } catch (error) {
@@ -73,8 +74,4 @@ export function followCertificate(
       if (fault.times === 2) observe({ kind: 'certificate_unusable', reason });
     }
   }
-}
-
-function validTo({ cert }: Certificate): string {
-  return new X509Certificate(cert).validToDate.toISOString();
 }

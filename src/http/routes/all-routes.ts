@@ -3,13 +3,14 @@
 import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Metrics } from '../../observability/metrics.ts';
+import type { Observe } from '../../observability/service-events.ts';
 import type { Route } from '../core/route.ts';
 import type { Timeouts } from '../core/timeouts.ts';
 import { consolePageRoutes } from './console-pages.ts';
 import { eventRoutes } from './events.ts';
 import { healthMetricsRoutes } from './health-metrics.ts';
 import { importExportRoutes } from './import-export.ts';
-import { type McpTools, mcpRoute } from './mcp.ts';
+import { type LoadMcp, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
 import { summaryRoute } from './summary.ts';
@@ -21,7 +22,11 @@ export interface RouteOptions {
   basePath: string;
   metrics: Metrics;
   webhooks: WebhookTools;
-  mcp: McpTools;
+  observe: Observe;
+  /** Origins whose pages may call the service; `*` is any. */
+  corsOrigins: string[];
+  /** Called at the first MCP message. */
+  loadMcp: LoadMcp;
   /** When it aborts, streams end. */
   stopping: AbortSignal;
   timeouts: Timeouts;
@@ -29,7 +34,8 @@ export interface RouteOptions {
 }
 
 export function createAllRoutes(options: RouteOptions): Route[] {
-  const { store, basePath, metrics, webhooks, mcp, stopping, timeouts, clock } = options;
+  const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
+  const { loadMcp, corsOrigins, observe } = options;
   const described = [
     ...plantRoutes(store, basePath),
     summaryRoute(store, stopping),
@@ -39,7 +45,12 @@ export function createAllRoutes(options: RouteOptions): Route[] {
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...healthMetricsRoutes(store, metrics, stopping),
   ];
-  return [...described, openapiRoute(described, basePath), mcpRoute(mcp), ...consolePageRoutes(basePath)];
+  return [
+    ...described,
+    openapiRoute(described, basePath),
+    mcpRoute(loadMcp, corsOrigins, observe),
+    ...consolePageRoutes(basePath),
+  ];
 }
 
 const ACCESSES: unknown[] = [...SCOPES, 'any', 'open'];

@@ -10,7 +10,7 @@ import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
 
-export interface McpAnswer {
+interface McpAnswer {
   status: number;
   /** JSON, or empty. */
   text: string;
@@ -18,19 +18,9 @@ export interface McpAnswer {
   lacked: Scope | undefined;
 }
 
-export type AnswerMessage = (
-  message: object,
-  exchange: { token: Token; headers: IncomingHttpHeaders },
-) => Promise<McpAnswer>;
+type AnswerMessage = (message: object, exchange: { token: Token; headers: IncomingHttpHeaders }) => Promise<McpAnswer>;
 
 export type LoadMcp = () => Promise<AnswerMessage>;
-
-export interface McpTools {
-  load: LoadMcp;
-  /** Whose pages may use it; `*` is any. */
-  corsOrigins: string[];
-  observe: Observe;
-}
 
 /** A batch would be many requests in the rate of one. */
 const Message = z.custom<object>(
@@ -38,7 +28,7 @@ const Message = z.custom<object>(
   { error: 'must be one JSON-RPC message: an object, not a batch' },
 );
 
-export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
+export function mcpRoute(loadMcp: LoadMcp, corsOrigins: string[], observe: Observe): Route {
   let loading: Promise<AnswerMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {
@@ -47,7 +37,7 @@ export function mcpRoute({ load, corsOrigins, observe }: McpTools): Route {
     response: { description: 'The answer to the message' },
     guard: (request) => requireOrigin(request, corsOrigins),
     async handle({ body, token, request, reply }) {
-      loading ??= load();
+      loading ??= loadMcp();
       loading.catch(() => (loading = undefined)); // the next may have more luck
       const answerMessage = await loading;
       const { status, text, lacked } = await answerMessage(body, { token, headers: request.headers });

@@ -15,10 +15,7 @@ export function summaryRoute(store: PlantStore, stopping: AbortSignal): Route {
     summary: 'Count plants, tags and changes',
     description: `All of one moment, which may be ${KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
     response: { description: 'The counts', schema: Summary, headers: NO_STORE },
-    async handle() {
-      const summary = await unlessStopping(cachedSummary(), stopping);
-      return summary;
-    },
+    handle: () => unlessStopping(cachedSummary(), stopping),
   });
 }
 
