@@ -15,15 +15,9 @@ const ACCENT = '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\uf
 const ACCENTS = new RegExp(`[${ACCENT}]+`, 'g');
 /** Runs of marks, and of the two letters that NFKD turns into a mark. */
 const MARKS = new RegExp(`[\\p{M}${ACCENT}\\uff9e\\uff9f]+`, 'gu');
-/**
- * No language puts more marks on a letter (UAX #15, Stream-Safe Text Format). The rest of a run is ignored, since
- * normalizing sorts each run in quadratic time.
- */
+/** More marks of a run are ignored (no language has as many, UAX #15): normalizing sorts a run in quadratic time. */
 const MAX_MARKS = 30;
-/**
- * What a name becomes beyond this is ignored. No name of 64 KiB gets there but one of signs that stand for four letters or
- * more: U+FDFA alone becomes 18.
- */
+/** The rest of a folded name is ignored: one sign can become 18 letters (U+FDFA). */
 const MAX_FOLDED_CHARS = 64 * 1024;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
@@ -33,10 +27,7 @@ export function wordsOf(text: string): string[] {
   return (isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : fold(text).match(WORD)) ?? [];
 }
 
-/**
- * Returns the words of a query in ascending order, without those that another one implies: a name with "monstera" also
- * has "mon". Throws `bad_parameter` for a query beyond the bounds.
- */
+/** Returns the words in ascending order, without those that begin another one. Throws `bad_parameter` beyond the bounds. */
 export function queryWords(query: string): string[] {
   const words = query.length > MAX_QUERY_CHARS ? undefined : wordsOf(query);
   if (!words || words.length > MAX_QUERY_WORDS) {

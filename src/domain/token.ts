@@ -28,19 +28,13 @@ export interface Token {
 
 export interface TokenStore {
   addToken(token: Token, secretHash: string): Promise<void>;
-  /**
-   * Also gives tokens that are expired or revoked: the caller looks at the clock. By a secret that was replaced, it is one
-   * that expires with that secret.
-   */
+  /** Also returns expired and revoked tokens. Found by a replaced secret, the token expires with that secret. */
   findToken(secretHash: string): Promise<Token | undefined>;
   /** Throws `not_found`. */
   getToken(id: string): Promise<Token>;
   /** Oldest first. */
   listTokens(): Promise<Token[]>;
-  /**
-   * A token that was revoked before stays as it is. Throws `not_found`, and `last_admin` where no active token with that
-   * scope would be left, unless that is wanted.
-   */
+  /** Throws `not_found`, and `last_admin` if no other active token has that scope, unless `evenLastAdmin`. */
   revokeToken(id: string, nowMs: number, evenLastAdmin?: boolean): Promise<void>;
   /** All secrets that it had are taken until then at most. Throws `not_found` where it is not active. */
   rotateToken(id: string, secretHash: string, nowMs: number, oldUntilMs: number): Promise<Token>;

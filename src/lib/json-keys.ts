@@ -35,10 +35,7 @@ export function withPlainKeys(text: string): string {
   return parts.join('') + text.slice(copied);
 }
 
-/**
- * Of the string that begins there: its last quotation mark, or -1. Letter by letter: to look for the next quotation mark
- * takes long where there are many.
- */
+/** Returns the last quotation mark of the string that begins at `start`, or -1. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

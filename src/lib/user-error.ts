@@ -1,7 +1,4 @@
-/**
- * A failure that the person who runs the program can act on. The message is one line for them; any other error that is
- * thrown is a bug and is reported with its stack.
- */
+/** A failure that the user can act on, with a message of one line. Any other error is a bug. */
 export class UserError extends Error {
   override readonly name = 'UserError';
 }

@@ -21,10 +21,7 @@ export function createAdmission({ authenticate, findFault }: Authenticator, obse
   const takeFromRate = createRateLimit();
 
   return {
-    /**
-     * Without scopes any token will do. Throws, or rejects with, `no_credentials`, `bad_token`, `over_rate`,
-     * `scope_missing`. Gives a promise only where the token has to be looked up.
-     */
+    /** Throws, or rejects with, a refusal. Returns a promise only if the token has to be looked up. */
     admit(request: HttpRequest, reply: HttpReply, scopes?: Scope | readonly Scope[]): void | Promise<void> {
       try {
         const found = authenticate(request, reply);

@@ -26,10 +26,7 @@ export function createRateLimit() {
   };
 }
 
-/**
- * Guessing is slow: beyond its limit, the wrong tokens of an address are 429 (`over_rate`), a little later. Whether a token
- * is right is looked up before, so that nobody is locked out by their neighbours.
- */
+/** Beyond its limit an address gets `over_rate`, delayed, for wrong tokens; right ones always work. */
 export function createGuessLimit(addressOf: AddressOf) {
   const buckets = createTokenBuckets(MAX_BUCKETS);
   let delayed = 0;

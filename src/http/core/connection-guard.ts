@@ -73,10 +73,7 @@ export class ConnectionGuard {
     replaceEnd(socket, () => closeSlowly(socket, this.#options.timeouts.lingerMs));
   }
 
-  /**
-   * Refuses new connections from now on. Those that have reached the service are accepted first, or they would be reset;
-   * those that are open stay.
-   */
+  /** Refuses new connections, after those that have reached the service already: they would be reset. */
   async stopListening(): Promise<void> {
     let quietTurns = 0;
     this.#server.on('connection', () => {

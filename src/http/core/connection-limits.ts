@@ -7,10 +7,7 @@ import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts
 const MAX_CONNECTIONS = 10_000;
 const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
 
-/**
- * What it returns counts a connection until it is closed, and returns why it must be refused, if it must. Loopback and trusted
- * proxies may have any number: each may stand for many clients.
- */
+/** Returns what counts a connection until it closes, and says why to refuse it, if so. A proxy stands for many clients. */
 export function createConnectionLimits(isProxy: Trusted) {
   const byNetwork = new Map<string, number>();
   let all = 0;

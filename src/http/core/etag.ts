@@ -6,10 +6,7 @@ export function etagOf(seq: number): string {
   return `"${seq}"`;
 }
 
-/**
- * Of an If-Match or If-None-Match; undefined when it is malformed. A weak tag is never strongly equal to another
- * (RFC 9110 §8.8.3.2), nor is one that we have not made.
- */
+/** Reads If-Match or If-None-Match; undefined if malformed. Weak tags never match strongly (RFC 9110 §8.8.3.2). */
 export function readEtags(text: string, weakToo: boolean): Versions | undefined {
   if (text.trim() === '*') return '*';
   const versions: number[] = [];

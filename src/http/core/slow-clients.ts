@@ -8,10 +8,7 @@ import type { Timeouts } from './timeouts.ts';
 
 /** A client that reads fewer bytes than this in the time-out is as slow as one that reads none. */
 const UNREAD_BYTES = 5 * 1024;
-/**
- * Least rate at which an export is read, over all the time that it waits for its reader. What was read faster before
- * counts, up to a bound: the system accepts pieces of a MiB and more.
- */
+/** Least rate at which an export is read while it waits for its reader; what was read faster before counts. */
 const EXPORT_BYTES_PER_S = 8 * 1024;
 const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
 const EXPORT_MAX_CREDIT_BYTES = 2 * 1024 * 1024;

@@ -42,10 +42,7 @@ function requireUsable(certificate: Certificate): Certificate {
   }
 }
 
-/**
- * By their content: links are swapped, and files replaced, in many ways. As long as the two do not fit together, the one
- * in use stays.
- */
+/** Checks the content of the files. As long as the two do not fit together, the certificate in use stays. */
 export function followCertificate(
   files: TlsFiles,
   first: Certificate,

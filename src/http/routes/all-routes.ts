@@ -13,7 +13,6 @@ import { importExportRoutes } from './import-export.ts';
 import { type LoadMcp, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
-import { summaryRoute } from './summary.ts';
 import { tokenRoutes } from './tokens.ts';
 import { type WebhookTools, webhookRoutes } from './webhooks.ts';
 
@@ -37,8 +36,7 @@ export function createAllRoutes(options: RouteOptions): Route[] {
   const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe } = options;
   const described = [
-    ...plantRoutes(store, basePath),
-    summaryRoute(store, stopping),
+    ...plantRoutes(store, basePath, stopping),
     ...importExportRoutes(store, stopping, timeouts),
     ...eventRoutes(store, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),

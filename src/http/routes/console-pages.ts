@@ -42,10 +42,7 @@ const DOCS_POLICY = [...POLICY, "style-src 'self' 'unsafe-inline'", "img-src 'se
 const FOREVER = 'public, max-age=31536000, immutable';
 const ASSET_NAME = /^[\w-]+\.(js|css|svg)$/;
 
-interface Exchange {
-  request: HttpRequest;
-  reply: HttpReply;
-}
+type Exchange = { request: HttpRequest; reply: HttpReply };
 
 interface File {
   bytes: Buffer;
@@ -56,16 +53,8 @@ export function consolePageRoutes(basePath: string): Route[] {
   const files = new Map<string, Promise<File>>();
 
   const pages = [
-    route('GET /', 'getConsole', 'open', {
-      summary: 'Show the console',
-      response: { description: 'A page', streams: ['text/html'] },
-      handle: (call) => sendPage(call, 'index.html', CONSOLE_POLICY),
-    }),
-    route('GET /docs', 'getDocs', 'open', {
-      summary: 'Show this interface as a page to try',
-      response: { description: 'A page', streams: ['text/html'] },
-      handle: (call) => sendPage(call, 'docs.html', DOCS_POLICY),
-    }),
+    pageRoute('GET /', 'getConsole', 'Show the console', 'index.html', CONSOLE_POLICY),
+    pageRoute('GET /docs', 'getDocs', 'Show this interface as a page to try', 'docs.html', DOCS_POLICY),
     route('GET /assets/:name', 'getAsset', 'open', {
       summary: 'Give a file of a page',
       response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
@@ -80,6 +69,17 @@ export function consolePageRoutes(basePath: string): Route[] {
     }),
   ];
   return basePath === '' ? pages : [...pages, slashRoute(basePath)];
+
+  function pageRoute(
+    path: `GET ${string}`,
+    operationId: string,
+    summary: string,
+    file: string,
+    policy: string[],
+  ): Route {
+    const response = { description: 'A page', streams: ['text/html'] };
+    return route(path, operationId, 'open', { summary, response, handle: (call) => sendPage(call, file, policy) });
+  }
 
   async function sendPage(exchange: Exchange, name: string, policy: string[]): Promise<unknown> {
     if (!existsSync(`${FOLDER}${name}.gz`)) {

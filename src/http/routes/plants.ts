@@ -1,18 +1,23 @@
-// Everything under /plants about one record or a page of them. The whole store at once is in transfer.ts.
+// Everything under /plants, except files of plants, which import-export.ts reads and writes.
 
 import { z } from 'zod';
-import { PlantStoreError } from '../../domain/errors.ts';
+import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import { NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
+import { Summary } from '../../domain/plant-summary.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
+import { createCachedResult } from '../../lib/cached-result.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
-import { type Route, route } from '../core/route.ts';
+import { NO_STORE, type Route, route } from '../core/route.ts';
 
 const ETAG = { ETag: 'Number of the change that made this version, quoted' };
 const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
+const SUMMARY_KEPT_MS = 5000;
 
-export function plantRoutes(store: PlantStore, basePath: string): Route[] {
+export function plantRoutes(store: PlantStore, basePath: string, stopping: AbortSignal): Route[] {
+  const cachedSummary = createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
+
   return [
     route('POST /plants', 'createPlant', 'plants:write', {
       summary: 'Create a plant',
@@ -111,5 +116,24 @@ export function plantRoutes(store: PlantStore, basePath: string): Route[] {
         await store.delete(id, { tokenId: token.id, ...condition });
       },
     }),
+    route('GET /plants/summary', 'getSummary', 'plants:read', {
+      summary: 'Count plants, tags and changes',
+      description: `All of one moment, which may be ${SUMMARY_KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
+      response: { description: 'The counts', schema: Summary, headers: NO_STORE },
+      handle: () => unlessStopping(cachedSummary(), stopping),
+    }),
   ];
+}
+
+/** Counting may take longer than a stop has time for. */
+async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(unavailable('The service is stopping'));
+  stopping.addEventListener('abort', stop);
+  try {
+    if (stopping.aborted) stop();
+    return await Promise.race([work, stopped.promise]);
+  } finally {
+    stopping.removeEventListener('abort', stop);
+  }
 }

@@ -22,6 +22,8 @@ import { jsonBody } from '../core/json-body.ts';
 import { grace, tokenId as id } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
+const NEW_SECRET = 'The token with its new secret, which is shown only now';
+
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
   return [
     route('POST /tokens', 'createToken', 'admin', {
@@ -52,27 +54,21 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       summary: 'List all tokens, oldest first',
       description: 'Also those that are expired or revoked: the change log names them.',
       response: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
-      async handle() {
-        return (await store.listTokens()).map((token) => describeToken(token, clock()));
-      },
+      handle: async () => (await store.listTokens()).map((token) => describeToken(token, clock())),
     }),
     route('GET /tokens/self', 'getOwnToken', 'any', {
       summary: 'Tell what the credential of this request may do',
       description:
         'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
       response: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
-      handle({ token }) {
-        return describeToken(token, clock());
-      },
+      handle: ({ token }) => describeToken(token, clock()),
     }),
     route('GET /tokens/:id', 'getToken', 'admin', {
       summary: 'Read a token',
       parameters: { id },
       response: { description: 'The token, without its secret', schema: DescribedToken },
       errors: ['not_found'],
-      async handle({ parameters: { id } }) {
-        return describeToken(await store.getToken(id), clock());
-      },
+      handle: async ({ parameters: { id } }) => describeToken(await store.getToken(id), clock()),
     }),
     route('DELETE /tokens/:id', 'revokeToken', 'admin', {
       summary: 'Revoke a token',
@@ -81,19 +77,13 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       parameters: { id },
       response: { status: 204, description: 'It is revoked' },
       errors: ['not_found', 'last_admin'],
-      async handle({ parameters: { id } }) {
-        await store.revokeToken(id, clock());
-      },
+      handle: ({ parameters: { id } }) => store.revokeToken(id, clock()),
     }),
     route('POST /tokens/:id/rotate', 'rotateToken', 'admin', {
       summary: 'Give a token a new secret',
       description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
       parameters: { id, grace },
-      response: {
-        description: 'The token with its new secret, which is shown only now',
-        schema: TokenWithSecret,
-        headers: NO_STORE,
-      },
+      response: { description: NEW_SECRET, schema: TokenWithSecret, headers: NO_STORE },
       errors: ['not_found'],
       async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own }) {
         requireOwnScopes(own, (await store.getToken(id)).scopes);

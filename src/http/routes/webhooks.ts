@@ -26,6 +26,7 @@ import { NO_STORE, type Route, route } from '../core/route.ts';
 
 /** A webhook reads plants for its receiver, so an admin who sets one up or has it send must be allowed to read them. */
 const READS_PLANTS = ['admin', 'plants:read'] as const;
+const NEW_SECRET = 'The webhook with its new secret, which is shown only now';
 /** Each may take as long as an attempt does. */
 const MAX_TESTS = 16;
 
@@ -73,18 +74,14 @@ export function webhookRoutes(
     route('GET /webhooks', 'listWebhooks', 'admin', {
       summary: 'List all webhooks, oldest first',
       response: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
-      async handle() {
-        return (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock()));
-      },
+      handle: async () => (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock())),
     }),
     route('GET /webhooks/:id', 'getWebhook', 'admin', {
       summary: 'Read a webhook',
       parameters: { id },
       response: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
-      async handle({ parameters: { id } }) {
-        return describeWebhook(await store.getWebhook(id), clock());
-      },
+      handle: async ({ parameters: { id } }) => describeWebhook(await store.getWebhook(id), clock()),
     }),
     route('DELETE /webhooks/:id', 'removeWebhook', 'admin', {
       summary: 'Remove a webhook and all that is known of its deliveries',
@@ -100,11 +97,7 @@ export function webhookRoutes(
       summary: 'Give a webhook a new secret',
       description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
       parameters: { id },
-      response: {
-        description: 'The webhook with its new secret, which is shown only now',
-        schema: WebhookWithSecret,
-        headers: NO_STORE,
-      },
+      response: { description: NEW_SECRET, schema: WebhookWithSecret, headers: NO_STORE },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const secret = mintWebhookSecret();
