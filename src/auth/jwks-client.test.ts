@@ -11,7 +11,9 @@ import {
   startIdentityProvider,
 } from '../../testing/identity-provider.ts';
 import { callerOf } from '../../testing/request.ts';
+import { addToken } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
+import { until } from '../../testing/until.ts';
 import type { ServiceEvent } from '../observability/service-events.ts';
 import { createJwksClient } from './jwks-client.ts';
 import { createJwtVerifier } from './jwt-verifier.ts';
@@ -119,7 +121,24 @@ test('that were never there keep nobody else out', async () => {
   const provider = await startIdentityProvider('/nowhere');
   const service = await startTestService({ env: { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: AUDIENCE } });
   const key = await makeKey('a');
-  assert.equal((await callerOf(service, await sign(provider.issuer, key))('GET', '/plants')).status, 401);
-  assert.equal((await callerOf(service, service.secret)('GET', '/plants')).status, 200);
+  const statusOf = async (token: string) => (await callerOf(service, token)('GET', '/plants')).status;
+  assert.equal(await statusOf(await sign(provider.issuer, key)), 401);
+  assert.equal(await statusOf(service.secret), 200);
+  const { secret } = await addToken(service.databaseUrl, {});
+  for (let n = 0; n < 60; n++) assert.equal(await statusOf(await sign(provider.issuer, key, { jti: `${n}` })), 401);
+  assert.equal(await statusOf(secret), 200, 'a token that was never looked up before');
   assert.ok(!service.events.some(({ kind }) => kind === 'bug'));
+});
+
+test('are asked for every 5 minutes until the client stops', async (t) => {
+  const provider = await startIdentityProvider();
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const jwksClient = createJwksClient({ issuer: provider.issuer, jwksUrl: provider.jwksUrl, observe() {} });
+  t.mock.timers.tick(5 * 60_000);
+  await until(() => provider.asked.length === 1);
+  await jwksClient.keys();
+  jwksClient.stop();
+  t.mock.timers.tick(5 * 60_000);
+  await fetch(provider.issuer); // after what the client might ask
+  assert.deepEqual(provider.asked, ['/keys', '/']);
 });

@@ -22,15 +22,13 @@ interface JwksClientOptions {
   /** Without it, the issuer's metadata has it. */
   jwksUrl: string | undefined;
   observe: Observe;
-  fetch?: typeof globalThis.fetch;
   /** Monotonic clock. */
   now?: () => number;
   timeoutMs?: number;
 }
 
 export function createJwksClient(options: JwksClientOptions) {
-  const { issuer, jwksUrl, observe, timeoutMs = TIMEOUT_MS } = options;
-  const { fetch = globalThis.fetch, now = () => performance.now() } = options;
+  const { issuer, jwksUrl, observe, now = () => performance.now(), timeoutMs = TIMEOUT_MS } = options;
   const buckets = createTokenBuckets(1);
   let known: ReturnType<typeof createLocalJWKSet> | undefined;
   let underWay: Promise<void> | undefined;

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +54,24 @@ suite('following the change log', { concurrency: true }, () => {
     assert.ok(proxy.connections >= 4, `${proxy.connections} connections`);
     proxy.close();
     await server.stop();
+  });
+
+  test('a stream says something every 15 s, and ends within 3 s when the server stops, whose exit status is 0', async () => {
+    const server = await startServer();
+    const headers = { authorization: `Bearer ${server.secret}`, accept: 'text/event-stream' };
+    const [response] = (await once(get(`${server.url}/events`, { headers }), 'response')) as [IncomingMessage];
+    let text = '';
+    response.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+    });
+    await until(() => text === ': changes of Plant Store\n\n', 5000);
+    await until(() => text.endsWith(': still here\n\n'), 16_500);
+    const ended = once(response, 'end');
+    const startMs = performance.now();
+    assert.equal(await server.stop(), 0);
+    await ended;
+    assert.ok(performance.now() - startMs < 3000);
+    assert.equal(response.complete, true);
   });
 
   test('a reader that does not read is cut off, and costs no memory meanwhile', async () => {
