@@ -16,7 +16,8 @@ suite('writes on PostgreSQL', needsPostgres, () => {
   let store: Store;
   before(async () => {
     url = await makeDatabase();
-    store = await openPostgres(`${url}?options=-c%20deadlock_timeout%3D50ms`);
+    // PostgreSQL looks for a deadlock once, this long after the wait began: by then the other session must wait, too.
+    store = await openPostgres(`${url}?options=-c%20deadlock_timeout%3D2s`);
     for (const id of [1n, 2n]) await store.create({ id, name: 'before' }, BY);
   });
   after(() => store.close());
