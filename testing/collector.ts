@@ -2,7 +2,7 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { atEnd } from './server.ts';
+import { atEndOfFile } from './clean-up.ts';
 
 export interface Span {
   name: string;
@@ -47,7 +47,7 @@ export async function startCollector(port = 0): Promise<Collector> {
   });
   server.listen(port, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  atEnd(() => {
+  atEndOfFile(() => {
     server.close();
     server.closeAllConnections();
   });

@@ -2,8 +2,8 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
+import { atEndOfFile } from './clean-up.ts';
 import { freePort } from './free-port.ts';
-import { atEnd } from './server.ts';
 
 export const AUDIENCE = 'plants';
 
@@ -52,7 +52,7 @@ export async function startIdentityProvider(
       server.close(() => resolve());
       server.closeAllConnections();
     });
-  atEnd(() => void close());
+  atEndOfFile(() => void close());
   const provider: IdentityProvider = {
     issuer: `http://127.0.0.1:${port}${issuerPath}`,
     jwksUrl: `http://127.0.0.1:${port}/keys`,

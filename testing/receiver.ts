@@ -2,7 +2,7 @@
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { atEnd } from './server.ts';
+import { atEndOfFile } from './clean-up.ts';
 import { until } from './until.ts';
 
 export interface Received {
@@ -54,7 +54,7 @@ export async function startReceiver(handler: Handler = (_request, response) => r
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
-  atEnd(close);
+  atEndOfFile(close);
 
   return {
     url: `http://127.0.0.1:${port}/hook`,

@@ -8,7 +8,7 @@ import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { globalSetup, globalTeardown } from './setup.ts';
-import { longTests, quickTests } from './test-files.ts';
+import { groupNames, longTests } from './test-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const CHECKS = ['biome ci', 'tsc', 'tsc -p console'];
@@ -20,7 +20,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 const isLong = process.argv.includes('--long');
 await globalSetup();
 const checks = isLong ? [] : CHECKS.map(check);
-const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groupedQuickTests(), CONCURRENCY);
+const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groups(), CONCURRENCY);
 const failed = (await Promise.all([...checks, tests])).filter((name) => name !== undefined);
 await globalTeardown();
 if (failed.length > 0) {
@@ -42,8 +42,8 @@ async function runTests(files: string[], concurrency: number): Promise<string | 
   return failed;
 }
 
-function groupedQuickTests(): string[] {
-  return ['testing/browser-tests.ts', 'testing/unit-tests.ts', ...quickTests().alone];
+function groups(): string[] {
+  return groupNames().map((name) => `testing/groups/${name}.ts`);
 }
 
 /** Prints what the command printed once it has ended. Returns its name if it failed. */

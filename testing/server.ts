@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { after } from 'node:test';
 import { SCOPES } from '../src/domain/names.ts';
+import { atEndOfFile, atEndOfProcess } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
 import { addToken, besideServer, FLAGS, LAUNCHER } from './launch.ts';
 import { type Call, callerOf } from './request.ts';
@@ -60,36 +60,9 @@ export interface ServerOptions {
   token?: { secret: string; id: string };
 }
 
-/** What to do at the end, also after a failed test or a signal: a server that still runs would keep the run from ending. */
-const cleanUps: (() => void | Promise<void>)[] = [];
-after(cleanUpAll);
-for (const signal of ['SIGINT', 'SIGTERM']) {
-  process.once(signal, async () => {
-    await cleanUpAll();
-    process.exit(1);
-  });
-}
-
-async function cleanUpAll(): Promise<void> {
-  const failures: unknown[] = [];
-  for (const cleanUp of cleanUps) {
-    try {
-      await cleanUp();
-    } catch (error) {
-      failures.push(error); // what is left must end all the same
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `Cleaning up failed: ${failures.join('; ')}`);
-}
-
-/** Registers what runs at the end of the process, before everything that was registered earlier. */
-export function atEnd(cleanUp: () => void | Promise<void>): void {
-  cleanUps.unshift(cleanUp);
-}
-
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  atEnd(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
+  atEndOfProcess(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
   return folder;
 }
 
@@ -114,7 +87,7 @@ export async function startServer({
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
   const ended = once(child, 'close'); // by then all that it wrote is here
-  atEnd(() => killGroup(child));
+  atEndOfFile(() => killGroup(child));
 
   const url = await new Promise<string>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {

@@ -8,7 +8,8 @@ import { issueToken, type NewToken } from '../src/domain/token.ts';
 import type { Timeouts } from '../src/http/core/timeouts.ts';
 import type { ServiceEvent } from '../src/observability/service-events.ts';
 import { type ServiceOptions, startService } from '../src/service/start-service.ts';
-import { atEnd, makeFolder } from './server.ts';
+import { atEndOfFile } from './clean-up.ts';
+import { makeFolder } from './server.ts';
 
 export interface TestService {
   url: string;
@@ -59,7 +60,7 @@ export async function startTestService({
     stopped ??= stop('the test ends');
     return stopped;
   };
-  atEnd(stopOnce);
+  atEndOfFile(stopOnce);
   return {
     url,
     port: Number(new URL(url).port),

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { openBrowser } from './browser.ts';
-import { atEnd } from './server.ts';
+import { atEndOfProcess } from './clean-up.ts';
 
 let shared: Promise<Browser> | undefined;
 
@@ -8,7 +8,7 @@ let shared: Promise<Browser> | undefined;
 export function sharedBrowser(): Promise<Browser> {
   if (shared === undefined) {
     const opening = openBrowser();
-    atEnd(async () => (await opening).close());
+    atEndOfProcess(async () => (await opening).close());
     shared = opening;
   }
   return shared;

@@ -3,17 +3,21 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { request as sendOn } from 'node:http';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import { answer, collect, quickClient, RECORD, rejects, serve, serveInTurn } from '../../testing/scripted-server.ts';
-import { startTestService } from '../../testing/service.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import type { ChangeLog } from '../domain/change.ts';
 import type { NewPlant, PlantStore } from '../domain/plant.ts';
-import { createClient, PlantStoreError } from './client.ts';
+import { createClient, type PlantStoreClient, PlantStoreError } from './client.ts';
 
 const LIMITS = [-9223372036854775808n, -9007199254740993n, 0n, 9007199254740993n, 9223372036854775807n];
 
-const server = await startTestService();
-const client = createClient({ url: server.url, token: server.secret });
+let server: TestService;
+let client: PlantStoreClient;
+before(async () => {
+  server = await startTestService();
+  client = createClient({ url: server.url, token: server.secret });
+});
 let nextId = 1_000_000n;
 
 test('The client is a PlantStore and a ChangeLog, with exact ids everywhere', async () => {

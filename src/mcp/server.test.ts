@@ -1,19 +1,23 @@
 // MCP over HTTP: who may call what, and what no host should send.
 
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
 import { call, connect, ERAS, message, post, refusal } from '../../testing/mcp.ts';
-import { callerOf, send } from '../../testing/request.ts';
-import { startTestService } from '../../testing/service.ts';
+import { type Call, callerOf, send } from '../../testing/request.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 import { mintSecret } from '../domain/token-secret.ts';
 
 const READ = ['list_plants', 'search_plants', 'get_plant'];
 const WRITE = ['create_plant', 'update_plant', 'delete_plant'];
 
-const service = await startTestService();
-const http = callerOf(service, service.secret);
+let service: TestService;
+let http: Call;
+before(async () => {
+  service = await startTestService();
+  http = callerOf(service, service.secret);
+});
 
 test('the tools that are shown are those that the token may call, with what a host goes by', async () => {
   for (const [scopes, names] of [
@@ -46,7 +50,7 @@ test('a tool beyond the scope of its token is refused by name, is counted, and c
   const { secret } = await service.addToken({ scopes: ['plants:read'] });
   const admin = callerOf(service, (await service.addToken({ scopes: ['admin'] })).secret);
   const countOf = async () => Number(/reason="scope"\} (\d+)/.exec((await admin('GET', '/metrics')).body)?.[1] ?? 0);
-  const before = await countOf();
+  const earlier = await countOf();
   await http('PUT', '/plants/500', { name: 'kept' });
   const state = (await http('GET', '/plants/500')).body;
   const client = await connect(service, secret);
@@ -57,7 +61,7 @@ test('a tool beyond the scope of its token is refused by name, is counted, and c
   ] as const) {
     assert.deepEqual(await refusal(client, name, given), [40301, 'The token lacks the scope "plants:write"']);
   }
-  assert.equal(await countOf(), before + 3);
+  assert.equal(await countOf(), earlier + 3);
   assert.equal((await http('GET', '/plants/500')).body, state);
   assert.equal((await http('GET', '/plants/501')).status, 404);
   assert.equal((await call(client, 'get_plant', { id: 500 })).texts[0], state);

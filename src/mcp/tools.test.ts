@@ -10,15 +10,19 @@ import type { Client } from '@modelcontextprotocol/client';
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
 import { call, connect, ERAS, refusal } from '../../testing/mcp.ts';
-import { callerOf } from '../../testing/request.ts';
+import { type Call, callerOf } from '../../testing/request.ts';
 import { needsCurl } from '../../testing/server.ts';
-import { startTestService } from '../../testing/service.ts';
+import { startTestService, type TestService } from '../../testing/service.ts';
 
 /** Beyond what a double holds. */
 const BIG = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
 
-const service = await startTestService();
-const http = callerOf(service, service.secret);
+let service: TestService;
+let http: Call;
+before(async () => {
+  service = await startTestService();
+  http = callerOf(service, service.secret);
+});
 
 for (const mode of ['legacy', 'auto'] as const) {
   suite(`a host of ${ERAS[mode]}`, () => {
