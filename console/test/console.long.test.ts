@@ -5,14 +5,22 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
 import { needsBrowser } from '../../testing/browser.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { makeFolder, startServer } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
-import { openWindow, requireAccessible, requireAccessibleViews, signIn, startOver, type Window } from './window.ts';
+import {
+  openWindow,
+  requireAccessible,
+  requireAccessibleViews,
+  shown,
+  signIn,
+  startOver,
+  type Window,
+} from './window.ts';
 
 /** Three pieces of a file that is sent in pieces. */
 const MANY = 75_000;
@@ -25,6 +33,9 @@ describe('the console, at length', needsBrowser, () => {
   let window: Window;
   let page: Page;
   let secret: string;
+
+  const row = (id: bigint): Locator => page.locator(`tr[data-id="${id}"]`);
+  const ids = (): Promise<string[]> => page.locator('tbody tr td.id').allTextContents();
 
   before(async () => {
     server = await startTestService({ folder });
@@ -123,4 +134,52 @@ describe('the console, at length', needsBrowser, () => {
     await other.context.close();
     assert.equal(await again.stop(), 0);
   });
+
+  test('the dashboard tells of an import that has just ended', async () => {
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByText('Changes in a day').waitFor();
+    const file = join(folder, 'few.csv');
+    writeFileSync(file, 'id,name,tag\n-100,Rare,rarest\n');
+    await page.getByRole('link', { name: 'Import and export' }).click();
+    await page.locator('input[type=file]').setInputFiles(file);
+    await page.getByText('Done: 1 stored').waitFor();
+    await page.getByRole('link', { name: 'Dashboard' }).click();
+    await page.getByRole('row', { name: 'rarest 1' }).waitFor();
+  });
+
+  test('scrolls through thousands of plants and back, with few of them on the page', async () => {
+    const many = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' }));
+    await others.import(many);
+    await page.goto(`${server.url}/#/plants?tag=many`);
+    await row(1000n).waitFor();
+    const scroller = page.getByRole('region', { name: 'Table of plants' });
+    const seen = new Set<string>();
+    await scrollUntil(scroller, 1_000_000, async () => {
+      for (const id of await ids()) seen.add(id);
+      return (await row(2499n).count()) > 0;
+    });
+    for (const id of await ids()) seen.add(id);
+    const missed = many.map(({ id }) => String(id)).filter((id) => !seen.has(id));
+    assert.deepEqual(missed, []);
+    await page.getByText('1,500 plants').first().waitFor();
+    const onPage = await ids();
+    assert.ok(onPage.length <= 600, `${onPage.length} rows`);
+    assert.equal(onPage.at(-1), '2499');
+    await scrollUntil(scroller, 0, async () => (await row(1000n).count()) > 0);
+    const back = await ids();
+    assert.deepEqual(
+      back,
+      Array.from({ length: back.length }, (_, n) => String(1000 + n)),
+    );
+    assert.deepEqual(window.faults, []);
+  });
+
+  async function scrollUntil(scroller: Locator, top: number, isThere: () => Promise<boolean>): Promise<void> {
+    for (let rounds = 0; rounds < 200; rounds++) {
+      await scroller.evaluate((box, to) => box.scrollTo(0, to), top);
+      if (await isThere()) return;
+      await shown(page);
+    }
+    assert.fail('It never came');
+  }
 });

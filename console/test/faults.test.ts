@@ -2,8 +2,6 @@
 // who click twice or leave in the middle.
 
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import type { Locator, Page, Request } from 'playwright-core';
 import { createClient, type PlantStoreClient } from '../../src/client/client.ts';
@@ -204,17 +202,5 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByText('The server is out of reach').waitFor({ state: 'detached' });
     await others.create({ id: -1n, name: 'After the restart' });
     await row(-1n).waitFor();
-  });
-
-  test('the dashboard tells of an import that has just ended', async () => {
-    await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByText('Changes in a day').waitFor();
-    const file = join(folder, 'few.csv');
-    writeFileSync(file, 'id,name,tag\n-100,Rare,rarest\n');
-    await page.getByRole('link', { name: 'Import and export' }).click();
-    await page.locator('input[type=file]').setInputFiles(file);
-    await page.getByText('Done: 1 stored').waitFor();
-    await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByRole('row', { name: 'rarest 1' }).waitFor();
   });
 });

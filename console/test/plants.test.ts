@@ -183,34 +183,10 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('scrolls through thousands of plants and back, with few of them on the page', async () => {
-    const many = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' }));
-    await others.import(many);
-    await page.goto(`${server.url}/#/plants?tag=many`);
-    await row(1000n).waitFor();
-    const scroller = page.getByRole('region', { name: 'Table of plants' });
-    const seen = new Set<string>();
-    await scrollUntil(scroller, 1_000_000, async () => {
-      for (const id of await ids()) seen.add(id);
-      return (await row(2499n).count()) > 0;
-    });
-    for (const id of await ids()) seen.add(id);
-    const missed = many.map(({ id }) => String(id)).filter((id) => !seen.has(id));
-    assert.deepEqual(missed, []);
-    await said('1,500 plants');
-    const onPage = await ids();
-    assert.ok(onPage.length <= 600, `${onPage.length} rows`);
-    assert.equal(onPage.at(-1), '2499');
-    await scrollUntil(scroller, 0, async () => (await row(1000n).count()) > 0);
-    const back = await ids();
-    assert.deepEqual(
-      back,
-      Array.from({ length: back.length }, (_, n) => String(1000 + n)),
-    );
-    await noFaults();
-  });
-
   test('keeps in its place what one looks at, when plants come above it', async () => {
+    await others.import(
+      Array.from({ length: 300 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' })),
+    );
     const scroller = page.getByRole('region', { name: 'Table of plants' });
     await page.goto(`${server.url}/#/plants?tag=many`);
     await row(1000n).waitFor();
@@ -264,14 +240,5 @@ describe('the console', needsBrowser, () => {
     return eventually(async () =>
       assert.ok(await element.evaluate((it) => it === document.activeElement), `${element}`),
     );
-  }
-
-  async function scrollUntil(scroller: Locator, top: number, isThere: () => Promise<boolean>): Promise<void> {
-    for (let rounds = 0; rounds < 200; rounds++) {
-      await scroller.evaluate((box, to) => box.scrollTo(0, to), top);
-      if (await isThere()) return;
-      await shown(page);
-    }
-    assert.fail('It never came');
   }
 });
