@@ -2,12 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { connect } from 'node:net';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { type CheckAnswer, createCheck } from '../../../testing/description.ts';
-import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
+import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
 import { type Answer, type Call, callerOf, send } from '../../../testing/request.ts';
 import { besideServer } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
@@ -203,40 +202,6 @@ for (const [title, databaseOf, needs] of [
     });
 
     if (title === 'PostgreSQL') {
-      test('streams whose clients are gone at once leave nothing behind that asks the database', async () => {
-        const tokens = await Promise.all(Array.from({ length: 10 }, () => server.addToken({})));
-        for (const [n, { secret }] of [...tokens, ...tokens, ...tokens].entries()) {
-          const socket = connect(server.port, '127.0.0.1');
-          const head = `GET /events HTTP/1.1\r\nHost: x\r\nAccept: text/event-stream\r\nAuthorization: Bearer ${secret}\r\n\r\n`;
-          socket.write(head, () => setTimeout(() => socket.resetAndDestroy(), n % 3));
-        }
-        await until(async () => (await transactionsPerSecond()) < 15); // about 20 for good if they are looked up
-      });
-
-      test('many streams, each with a token of its own, cost one question at a time, and end with their token', async () => {
-        const tokens = await besideServer(server.databaseUrl, (store) =>
-          Promise.all(
-            Array.from({ length: 200 }, (_, n) =>
-              issueToken(store, { name: `n ${n}`, scopes: ['plants:read'], expiresMs: null }, Date.now()),
-            ),
-          ),
-        );
-        const streams = await Promise.all(tokens.map(({ secret }) => openStream(secret)));
-        await sleep(1000);
-        const perSecond = await transactionsPerSecond();
-        assert.ok(perSecond < 60, `${perSecond} transactions a second`);
-        const hasEnded = ({ endedMs }: (typeof streams)[number]) => endedMs() < Number.POSITIVE_INFINITY;
-        let revoked = 0;
-        await quickEnough(1000, async () => {
-          const startMs = performance.now();
-          await call('DELETE', `/tokens/${tokens[revoked++]?.token.id}`);
-          await until(() => streams.slice(0, revoked).every(hasEnded));
-          return performance.now() - startMs;
-        });
-        assert.equal(streams.filter(hasEnded).length, revoked);
-        for (const { close } of streams) close();
-      });
-
       test('nobody waits for the note that a token was used', async () => {
         const tokens = await Promise.all(
           Array.from({ length: 12 }, () => server.addToken({ scopes: ['plants:read'] })),
@@ -251,14 +216,6 @@ for (const [title, databaseOf, needs] of [
         assert.ok(performance.now() - begunMs < 2000);
         await locking.end();
       });
-
-      const transactionsPerSecond = async (): Promise<number> => {
-        const text = 'SELECT xact_commit::int AS n FROM pg_stat_database WHERE datname = current_database()';
-        const count = async () => Number((await queryPostgres(server.databaseUrl, text))[0]?.n);
-        const before = await count();
-        await sleep(2000);
-        return ((await count()) - before) / 2;
-      };
     }
 
     test('of two rotations at once, the later one decides until when all older secrets are taken', async () => {
@@ -302,7 +259,7 @@ for (const [title, databaseOf, needs] of [
 
     test('rotate gives a new secret; the old one is taken until its grace is over', async () => {
       const { id, secret } = await server.addToken({ scopes: ['plants:read'], name: 'renewed' });
-      const { status, body, headers } = await call('POST', `/tokens/${id}/rotate?grace=1s`);
+      const { status, body, headers } = await call('POST', `/tokens/${id}/rotate?grace=1h`);
       assert.equal(status, 200, body);
       assert.equal(headers['cache-control'], 'no-store');
       const rotated = JSON.parse(body);
@@ -310,8 +267,9 @@ for (const [title, databaseOf, needs] of [
       assert.notEqual(rotated.secret, secret);
       assert.ok(Date.parse(rotated.rotating) > Date.now());
       assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [200, 200]);
-      await sleep(1100);
-      assert.deepEqual([(await list(secret)).status, (await list(rotated.secret)).status], [401, 200]);
+      const again = JSON.parse((await call('POST', `/tokens/${id}/rotate?grace=1s`)).body);
+      await until(async () => (await list(rotated.secret)).status === 401);
+      assert.deepEqual([(await list(secret)).status, (await list(again.secret)).status], [401, 200]);
       assert.equal((await tokenWith(id)).rotating, undefined);
     });
 
