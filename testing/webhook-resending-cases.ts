@@ -43,9 +43,13 @@ export function resendingCases(started: () => WebhookService): void {
     for (let n = 0; n < 3; n++) await call('PUT', `/plants/${500 + n}`, { name: String(n) });
     await webhooks.settled(id, 3);
     const first = receiver.received[0]?.seq ?? 0;
+    const asked = Promise.withResolvers<void>();
+    receiver.answer((_request, response) => void asked.promise.then(() => response.end()));
     await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
+    await receiver.count(4);
     await call('POST', `/webhooks/${id}/replay`, { from: first });
     await call('POST', `/webhooks/${id}/replay`, { from: first, to: first + 1 });
+    asked.resolve();
     await webhooks.reaches(id, first + 2);
     const again = () => receiver.received.slice(3).map(({ seq }) => seq - first);
     await eventually(async () => assert.deepEqual([...new Set(again())].sort(), [0, 1, 2]));
