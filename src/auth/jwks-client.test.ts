@@ -18,11 +18,12 @@ import type { ServiceEvent } from '../observability/service-events.ts';
 import { createJwksClient } from './jwks-client.ts';
 import { createJwtVerifier } from './jwt-verifier.ts';
 
-function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string) {
+/** By default nothing is given up: this machine may be busy. */
+function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string, timeoutMs = 60_000) {
   const events: ServiceEvent[] = [];
   const clock = { nowMs: 0 };
   const observe = (event: ServiceEvent) => void events.push(event);
-  const jwksClient = createJwksClient({ issuer, jwksUrl, observe, now: () => clock.nowMs, timeoutMs: 1000 });
+  const jwksClient = createJwksClient({ issuer, jwksUrl, observe, now: () => clock.nowMs, timeoutMs });
   const verify = createJwtVerifier({ issuer, audience: [AUDIENCE], rate: null }, jwksClient);
   return { verify, clock, events };
 }
@@ -85,7 +86,6 @@ test('out of reach: known ones go on working, unknown ones are refused, and it r
     (response: ServerResponse) => response.end('not JSON'),
     (response: ServerResponse) => response.end('{"keys":5}'),
     (response: ServerResponse) => response.end(Buffer.alloc(2 * 1024 * 1024, ' ')),
-    (response: ServerResponse) => void response, // which never ends
     (response: ServerResponse) => response.writeHead(302, { location: provider.jwksUrl }).end(),
   ]) {
     provider.answer(answer);
@@ -96,6 +96,18 @@ test('out of reach: known ones go on working, unknown ones are refused, and it r
   assert.deepEqual(
     events.map(({ kind }) => kind),
     ['keys_failing', 'keys_recovered', 'keys_failing'],
+  );
+});
+
+test('whose answer never ends are given up after the time-out', async () => {
+  const key = await makeKey('a');
+  const provider = await startIdentityProvider();
+  provider.answer((response: ServerResponse) => void response);
+  const { verify, events } = start(provider, provider.jwksUrl, 100);
+  await assert.rejects(verify(await sign(provider.issuer, key)), { reason: 'no_key' });
+  assert.deepEqual(
+    events.map(({ kind }) => kind),
+    ['keys_failing'],
   );
 });
 
