@@ -14,7 +14,7 @@ import { groupNames, longTests } from './test-files.ts';
 const ROOT = join(import.meta.dirname, '..');
 const CHECKS = ['biome ci', 'tsc', 'tsc -p console'];
 const TEST_TIMEOUT_MS = 150_000;
-const CONCURRENCY = 5;
+const CONCURRENCY = 4;
 const LONG_CONCURRENCY = 2;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 3 * 2 ** 30;
