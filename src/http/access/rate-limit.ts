@@ -55,5 +55,5 @@ function overRate(what: string, taken: TakeResult): PlantStoreError {
 }
 
 function secondsOf({ nextMs }: TakeResult): number {
-  return Math.max(1, Math.ceil(nextMs / 1000));
+  return Math.max(1, Math.ceil(nextMs / 1000 - 0.001)); // 12.000000000002 s are 12
 }
