@@ -1,0 +1,78 @@
+// A client that reads slowly and steadily gets its whole response, and one that stops reading is disconnected: over TLS as
+// without. The response is one piece that is longer than what the system accepts, which no route gives: only the server is
+// ours.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
+import { makeFolder } from '../../../testing/server.ts';
+import { createServer } from './server.ts';
+import { TIMEOUTS } from './timeouts.ts';
+import type { Certificate } from './tls.ts';
+
+const ANSWER = Buffer.alloc(40_000_000, 'x');
+const timeouts = { ...TIMEOUTS, checkMs: 50, unreadMs: 3000, lingerMs: 100 };
+const BYTES_PER_S = 4e6;
+/** Longer than a client may stall. */
+const SLOW_MS = 5000;
+const DISCONNECTED_WITHIN_MS = 30_000;
+
+suite('slow clients', () => {
+  for (const [title, isTls] of [
+    ['over TLS', true],
+    ['without TLS', false],
+  ] as const) {
+    test(`${title}: who reads on is served, who stops is disconnected`, isTls ? needsOpenssl : {}, async (t) => {
+      const certificate = isTls ? newCertificate() : undefined;
+      const { server } = createServer(certificate, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
+      t.after(() => {
+        server.closeAllConnections();
+        server.close();
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      server.on('request', (_request, response) => response.setHeader('connection', 'close').end(ANSWER));
+      const ask = (): Socket => {
+        const socket = isTls ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }) : connect({ port });
+        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+        return socket;
+      };
+      const stopped = ask().pause();
+      stopped.on('error', () => {});
+      const [[connection]] = await Promise.all([once(server, 'request'), once(stopped, 'connect')]);
+      const startMs = performance.now();
+      const disconnected = once(connection.socket, 'close').then(() => performance.now() - startMs);
+      const { bytes, slowBytes } = await readSlowly(ask());
+      assert.ok(bytes > ANSWER.length, `disconnected after ${bytes} bytes, of which ${slowBytes} were read slowly`);
+      assert.ok((await disconnected) < DISCONNECTED_WITHIN_MS);
+      stopped.destroy();
+    });
+  }
+});
+
+function newCertificate(): Certificate {
+  const folder = makeFolder();
+  makeCertificate(folder, 'IP:127.0.0.1');
+  const [cert = '', key = ''] = ['crt', 'key'].map((end) => readFileSync(join(folder, `server.${end}`), 'utf8'));
+  return { cert, key };
+}
+
+/** Reads at a steady pace, then all the rest at once. */
+async function readSlowly(socket: Socket): Promise<{ bytes: number; slowBytes: number }> {
+  const startMs = performance.now();
+  let [bytes, slowBytes] = [0, 0];
+  for await (const chunk of socket) {
+    bytes += chunk.length;
+    if (performance.now() - startMs > SLOW_MS) continue;
+    slowBytes += chunk.length;
+    await sleep(Math.max(0, startMs + (slowBytes / BYTES_PER_S) * 1000 - performance.now()));
+  }
+  return { bytes, slowBytes };
+}
