@@ -163,6 +163,8 @@ describe('the console', needsBrowser, () => {
   });
 
   test('deletes a plant and brings it back', async () => {
+    await others.patch(2n, { name: 'The last change' });
+    await row(2n).getByText('The last change').waitFor(); // those before it have moved their rows
     await page.clock.fastForward(1000); // until rows have stopped to move
     await row(3n).getByRole('button', { name: 'Delete' }).click();
     await row(3n).waitFor({ state: 'detached' });
