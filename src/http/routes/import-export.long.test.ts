@@ -3,12 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send } from '../../../testing/request.ts';
 import { addToken, residentKib, startServer, type TestServer } from '../../../testing/server.ts';
+import { answerOf, download, importRequest, load } from '../../../testing/transfer.ts';
 
 process.env.TRANSFER_BLOCKS = '30';
 await import('./import-export.test.ts');
@@ -124,13 +124,6 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
   });
 });
 
-interface Report {
-  created: number;
-  replayed: number;
-  failed: number;
-  errors: { line: number; error: number; message: string }[];
-}
-
 function linesFrom(first: number): string {
   return Array.from({ length: LINES_AT_ONCE }, (_, n) => `{"id":${first + n},"name":"Plant ${first + n}"}\n`).join('');
 }
@@ -151,29 +144,4 @@ async function longestWaitMs({ port }: TestServer, work: () => Promise<void>): P
   isDone = true;
   await asking;
   return longestMs;
-}
-
-function importRequest({ port, secret }: TestServer, type: string) {
-  const headers = { authorization: `Bearer ${secret}`, 'content-type': type };
-  return request({ host: '127.0.0.1', port, method: 'POST', path: '/plants/import', headers, agent: false });
-}
-
-async function load(server: TestServer, type: string, blocks: string[]): Promise<Report> {
-  const sent = importRequest(server, type);
-  for (const block of blocks) if (!sent.write(Buffer.from(block))) await once(sent, 'drain'); // of a string it may never come
-  sent.end();
-  return answerOf(sent);
-}
-
-async function answerOf(sent: ReturnType<typeof request>): Promise<Report> {
-  const [response] = (await once(sent, 'response')) as [IncomingMessage];
-  const body = Buffer.concat(await response.toArray()).toString();
-  assert.equal(response.statusCode, 200, body.slice(0, 300));
-  return JSON.parse(body);
-}
-
-async function download({ port, secret }: TestServer, accept: string): Promise<string> {
-  const answer = await send(port, { path: '/plants/export', headers: { authorization: `Bearer ${secret}`, accept } });
-  assert.equal(answer.status, 200);
-  return answer.body;
 }
