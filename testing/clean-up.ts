@@ -5,6 +5,9 @@ import { after } from 'node:test';
 
 type CleanUp = () => void | Promise<void>;
 
+/** Time after the last test within which the process must end. */
+const END_MS = 60_000;
+
 const ofFile: CleanUp[] = [];
 const ofProcess: CleanUp[] = [];
 
@@ -31,7 +34,17 @@ export async function cleanUpFile(): Promise<void> {
 }
 
 async function cleanUpProcess(): Promise<void> {
+  failUnlessEnded();
   await runAll([...ofFile.splice(0), ...ofProcess.splice(0)]);
+}
+
+/** Ends a process that a test keeps alive with something it left open. Node would wait for it forever. */
+function failUnlessEnded(): void {
+  const fail = () => {
+    console.error(`Still open ${END_MS / 1000} s after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
+    process.exit(1);
+  };
+  setTimeout(fail, END_MS).unref();
 }
 
 async function runAll(cleanUps: CleanUp[]): Promise<void> {

@@ -128,7 +128,7 @@ async function copyDatabase(template: string): Promise<string> {
 }
 
 export function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
-  return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 5000, observe: () => {}, ...options });
+  return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 30_000, observe: () => {}, ...options });
 }
 
 /** Integers of 64 bits as bigint. */

@@ -8,6 +8,8 @@ export interface Sent {
   path?: string;
   headers?: Record<string, string | string[]>;
   body?: string | Uint8Array;
+  /** Keeps connections open. By default, each request opens its own. */
+  agent?: Agent;
 }
 
 export interface Answer {
@@ -16,9 +18,9 @@ export interface Answer {
   body: string;
 }
 
-export function send(port: number, { method = 'GET', path = '/', headers = {}, body }: Sent): Promise<Answer> {
+export function send(port: number, { method = 'GET', path = '/', headers = {}, body, agent }: Sent): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: agent ?? false }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk) => chunks.push(chunk));
       response.on('error', reject);
