@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder, query } from '../../../testing/server.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -47,6 +48,20 @@ test('create() stores the plant and its change in one transaction, with the toke
       token_id: 'tok_1',
     },
   ]);
+});
+
+test('openSqliteStore() rejects a file that lacks a column, and releases its lock', async () => {
+  const { store, path } = await open();
+  await store.close();
+  const rename = (from: string, to: string) => {
+    const db = new DatabaseSync(path);
+    db.exec(`ALTER TABLE old_secrets RENAME COLUMN ${from} TO ${to}`);
+    db.close();
+  };
+  rename('secret_hash', 'other');
+  await assert.rejects(open(path), /^UserError: Cannot use .*plants\.db: no such column: .*$/);
+  rename('other', 'secret_hash');
+  await (await open(path)).store.close(); // rejects while another server has the lock
 });
 
 test('create() called by many at once for one id has exactly one winner', async () => {

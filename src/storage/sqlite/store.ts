@@ -12,7 +12,7 @@ import { createFollow } from '../follow-changes.ts';
 import { PRUNED_AT_ONCE, requireRoomForExport } from '../write-limits.ts';
 import { createPlantWrites } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
-import { openReader, prepareDatabase, type Role } from './database.ts';
+import { openReader, type PreparedDatabase, prepareDatabase, type Role } from './database.ts';
 import { type GroupCommit, startGroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
 import { prepareReads } from './plants-read.ts';
@@ -35,7 +35,41 @@ export interface SqliteOptions {
 
 /** Throws UserError when the file cannot be used. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const parts = await openParts(options);
+  const { path: givenPath, role, observe, onFailure, clock = Date.now } = options;
+  const database = prepareDatabase(givenPath, role);
+  const { path, lockPath, release } = database;
+  const cleanUp = new AsyncDisposableStack();
+  cleanUp.defer(release);
+  try {
+    const onCommit = () => parts.follow.onCommit();
+    const writer = await startGroupCommit({ path, lockPath, observe, onCommit, onFailure });
+    cleanUp.defer(() => writer.close());
+    const db = openReader(path);
+    cleanUp.defer(() => db.close());
+    const parts = prepareParts(database, writer, db, clock);
+    return createStore(parts);
+  } catch (error) {
+    await cleanUp.disposeAsync();
+    throw new UserError(`Cannot use ${givenPath}: ${(error as Error).message}`);
+  }
+}
+
+type Parts = ReturnType<typeof prepareParts>;
+
+function prepareParts(database: PreparedDatabase, writer: GroupCommit, db: DatabaseSync, clock: () => number) {
+  const { path } = database;
+  const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
+  const guard = guardReads((error) => writer.fail(error));
+  const reads = prepareReads(db);
+  const search = createThreadedSearch(path);
+  const summaries = createSummaries(path, clock);
+  const stats = prepareStats(db, path);
+  const follow = createFollow(async (query) => guard.read(() => reads.changes(query)));
+  const readBatcher = createReadBatcher(db);
+  return { database, clock, writer, write, guard, db, reads, readBatcher, search, summaries, stats, follow };
+}
+
+function createStore(parts: Parts): Store {
   const { db, database, guard, reads, search, stats, summaries, write, writer } = parts;
   const { read } = guard;
 
@@ -64,28 +98,6 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
       database.release();
     },
   };
-}
-
-type Parts = Awaited<ReturnType<typeof openParts>>;
-
-async function openParts({ path: givenPath, role, observe, onFailure, clock = Date.now }: SqliteOptions) {
-  const database = prepareDatabase(givenPath, role);
-  const { path, lockPath } = database;
-  const onCommit = () => follow.onCommit();
-  const writer = await startGroupCommit({ path, lockPath, observe, onCommit, onFailure }).catch((error) => {
-    database.release();
-    throw new UserError(`Cannot use ${givenPath}: ${error.message}`);
-  });
-  const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
-  const guard = guardReads((error) => writer.fail(error));
-  const db = openReader(path);
-  const reads = prepareReads(db);
-  const search = createThreadedSearch(path);
-  const summaries = createSummaries(path, clock);
-  const stats = prepareStats(db, path);
-  const follow = createFollow(async (query) => guard.read(() => reads.changes(query)));
-  const readBatcher = createReadBatcher(db);
-  return { database, clock, writer, write, guard, db, reads, readBatcher, search, summaries, stats, follow };
 }
 
 function createPlantStore(parts: Parts): PlantStore {
