@@ -104,9 +104,12 @@ test('an answer whose rest never comes counts by its status, after a second', as
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200).write('begun');
   });
-  const outcome = await receiverClient.post(receiver.url, MESSAGE);
-  assert.deepEqual([outcome.delivered, outcome.answer], [true, 'begun']);
-  assert.ok(outcome.durationMs >= 950 && outcome.durationMs < 3000, String(outcome.durationMs));
+  await quickEnough(3000, async () => {
+    const { delivered, answer, durationMs } = await receiverClient.post(receiver.url, MESSAGE);
+    assert.deepEqual([delivered, answer], [true, 'begun']);
+    assert.ok(durationMs >= 950, `${durationMs} ms`);
+    return durationMs;
+  });
 });
 
 for (const [what, bytes, error] of [
