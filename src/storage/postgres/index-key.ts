@@ -7,7 +7,6 @@ const BYTES = 8;
 /** No letter begins with these bytes. */
 const MANY_BYTE = 0xfe;
 const TAG_BYTE = 0xff;
-const MAX_TAGS_KNOWN = 10_000;
 
 const buffer = Buffer.alloc(BYTES);
 
@@ -23,16 +22,10 @@ export function keysFrom(begin: string): [first: bigint, last: bigint] {
   return [keyOfText(begin, 0), Buffer.byteLength(begin) < BYTES ? keyOfText(begin, 0xff) : keyOfText(begin, 0)];
 }
 
-const tagKeys = new Map<string, bigint>();
-
 export function tagKey(tag: string): bigint {
-  const known = tagKeys.get(tag);
-  if (known !== undefined) return known;
-  const digest = Buffer.from(hash('sha256', tag, 'hex').slice(0, 2 * (BYTES - 1)), 'hex');
-  const key = keyOfBytes(Buffer.concat([Buffer.from([TAG_BYTE]), digest]));
-  if (tagKeys.size >= MAX_TAGS_KNOWN) tagKeys.clear();
-  tagKeys.set(tag, key);
-  return key;
+  buffer[0] = TAG_BYTE;
+  buffer.write(hash('sha256', tag, 'hex').slice(0, 2 * (BYTES - 1)), 1, 'hex');
+  return signed();
 }
 
 /** A letter that does not fit as a whole is left out. */
