@@ -65,7 +65,7 @@ suite('import and export', () => {
     const input = [`${makeNdjson(2500)}{"id":7,"name":"other"}\n`];
     const first = await run(folder, ['import', '-', '--url', service.url], { env, input });
     assert.deepEqual(JSON.parse(first.stdout), { created: 2500, replayed: 0, failed: 1 });
-    assert.equal(first.stderr, 'Line 2501: Id 7 belongs to another plant: take another id\n');
+    assert.equal(first.stderr, 'Line 2501: Id 7 belongs to another plant. Choose another id.\n');
     const output = join(folder, 'out.ndjson');
     assert.equal((await run(folder, ['export', output, '--url', service.url], { env })).status, 0);
     assert.equal(readFileSync(output, 'utf8'), makeNdjson(2500));

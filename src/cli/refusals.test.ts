@@ -63,8 +63,8 @@ for (const [args, status, words] of [
   [['list', '--limit', '0'], 2, /--limit takes a whole number from 1 on, not "0"/],
   [['watch', '--after', '-1'], 2, /--after takes a whole number from 0 on, not "-1"/],
   [['get', '1', '--url', 'localhost'], 2, /--url takes the address of a server/],
-  [['get', '-77'], 3, /No plant has the id -77$/],
-  [['edit', '-77', '--name', 'x'], 3, /No plant has the id -77$/],
+  [['get', '-77'], 3, /No plant has id -77$/],
+  [['edit', '-77', '--name', 'x'], 3, /No plant has id -77$/],
   [
     ['add', '1', 'another'],
     4,

@@ -119,7 +119,7 @@ test('the last admin is revoked by force only', async () => {
   const { token } = await addToken(databaseUrl, { scopes: ['admin'] });
   const refused = await run(['revoke', token.id], databaseUrl);
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .* or use "token revoke --force".*\n$/);
+  assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .* "plant-store token revoke --force".*\n$/);
   assert.equal((await run(['revoke', token.id, '--force'], databaseUrl)).status, 0);
 });
 
@@ -137,13 +137,13 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
   [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
   [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be a number, .* per second, minute or hour.* not "100"/],
-  [['rotate', 'tok_nobody'], 1, /No token that is active has the id "tok_nobody"/],
+  [['rotate', 'tok_nobody'], 1, /No active token has id "tok_nobody"/],
   [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace takes .* not "soon"/],
   [['rotate', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
   [['create', '--name', ' '], 2, /--name takes 1 to 100 characters/],
   [['create', '--name', '\x1b[31mred'], 2, /--name takes 1 to 100 characters/],
   [['create', '--name', 'x'.repeat(101)], 2, /--name takes 1 to 100 characters/],
-  [['revoke', 'tok_nobody'], 1, /No token has the id "tok_nobody"/],
+  [['revoke', 'tok_nobody'], 1, /No token has id "tok_nobody"/],
   [['revoke', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
 ];
 

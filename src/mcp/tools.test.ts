@@ -65,7 +65,7 @@ for (const mode of ['legacy', 'auto'] as const) {
       assert.equal(JSON.parse(changed.texts[0] ?? '').tag, undefined);
       assert.deepEqual(await refusal(client, 'update_plant', { id, name: 'x', version }), [
         41200,
-        `Plant ${id} is at version ${next}: read it again, or leave the condition out`,
+        `Plant ${id} is at version ${next}. Read it again, or omit the condition.`,
       ]);
       assert.equal((await refusal(client, 'delete_plant', { id, version }))[0], 41200);
 
@@ -73,7 +73,7 @@ for (const mode of ['legacy', 'auto'] as const) {
       assert.deepEqual(deleted.texts, [`{"id":${id},"deleted":true}`]);
       assert.deepEqual(deleted.structured, { id: String(id), deleted: true });
       for (const name of ['get_plant', 'update_plant', 'delete_plant']) {
-        assert.deepEqual(await refusal(client, name, { id }), [40401, `No plant has the id ${id}`]);
+        assert.deepEqual(await refusal(client, name, { id }), [40401, `No plant has id ${id}`]);
       }
     });
 

@@ -1,17 +1,17 @@
-// The change log as it grows: what is there, then each new change when its commit is done.
+// Follows the change log: yields the existing changes, then each new change after its commit.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Change, ChangeQuery } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
 
-/** Interval at which the log is checked for changes of another process. */
+/** Interval for polling the change log for commits by other processes. */
 const POLL_MS = 500;
-/** Bounds on what each of many followers holds in memory. */
+/** Limits on the memory that each follower uses. A server can have many followers. */
 const CHANGES_AT_ONCE = 500;
 const CHARS_AT_ONCE = 64 * 1024;
-/** Time for which a follower that is up to date collects commits, instead of reading after every single one. */
+/** Time for which an up-to-date follower collects commits, so that it does not read after each one. */
 const GATHER_MS = 20;
-/** Time for which a page is shared by all followers, as long as this process commits nothing. */
+/** Time for which all followers share a page, unless this process commits. */
 const FRESH_MS = 50;
 
 type FollowOptions = { after?: number | undefined; signal?: AbortSignal | undefined };
@@ -19,14 +19,14 @@ type FollowOptions = { after?: number | undefined; signal?: AbortSignal | undefi
 export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>) {
   const waiting = new Set<() => void>();
   let commits = 0;
-  /** The page read last: followers that are up to date all ask for the same one. */
+  /** The last page that was read. All up-to-date followers request the same page. */
   let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
 
   return {
     async *follow({ after, signal }: FollowOptions): AsyncGenerator<Change> {
       let last = after;
       while (!signal?.aborted) {
-        const commitsBefore = commits; // before the look, so that none is missed between the two
+        const commitsBefore = commits; // saved before the read, so that a commit during the read is not missed
         const changes = await read(last);
         for (const change of changes) {
           yield change;
@@ -37,7 +37,7 @@ export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change
         else if (isAll(changes)) await sleep(GATHER_MS);
       }
     },
-    /** Must be called after every commit of this process, and when another is heard of. */
+    /** Must be called after each commit of this process, and on each notification of a commit by another process. */
     onCommit(): void {
       commits++;
       for (const wake of waiting) wake();

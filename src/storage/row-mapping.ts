@@ -1,5 +1,5 @@
-// Rows as the databases give them → the words of the domain. They are types, not interfaces, so that a row of SQLite,
-// which has any columns, can be read as one of them.
+// Converts database rows to domain objects. The rows are declared as types, not interfaces: TypeScript can then cast
+// an SQLite row, which may have any columns, to one of them.
 
 import type { Change } from '../domain/change.ts';
 import type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
@@ -44,7 +44,7 @@ export function toChange(row: ChangeRow): Change {
   return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
 }
 
-/** Columns of `tokens t` that make a TokenRow. */
+/** Columns of `tokens t` that form a TokenRow. */
 export const TOKEN_COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
 
 export type TokenRow = {
@@ -58,7 +58,10 @@ export type TokenRow = {
   last_used: Integer | null;
 };
 
-/** With the time until which a secret that was replaced is taken: the last of all, or the one that was asked for. */
+/**
+ * Converts a token row. `old_until` is the time until which the server accepts a replaced secret: the secret in the
+ * query, or else the one that expires last.
+ */
 export function toToken(row: TokenRow & { old_until: Integer | null }): Token {
   const { id, name, scopes, created, expires, revoked, rate, last_used, old_until } = row;
   return {
@@ -74,7 +77,7 @@ export function toToken(row: TokenRow & { old_until: Integer | null }): Token {
   };
 }
 
-/** As one that was found by a secret which was replaced. */
+/** Converts the row of a token that was found by a replaced secret. The token expires no later than that secret. */
 export function toOldToken(row: TokenRow & { old_until: Integer }): Token {
   const token = toToken(row);
   return { ...token, expiresMs: Math.min(token.expiresMs ?? Number.POSITIVE_INFINITY, Number(row.old_until)) };
@@ -133,7 +136,7 @@ export type DeliveryRow = {
   error: string | null;
 };
 
-/** By webhook. */
+/** Groups pending deliveries by webhook id. */
 export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[]> {
   const byWebhook = new Map<string, OpenDelivery[]>();
   for (const { webhook_id, seq, plant_id, attempts, due } of rows) {
@@ -144,7 +147,7 @@ export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[
   return byWebhook;
 }
 
-/** `type` is that of the change. */
+/** Converts a delivery row. `type` is the type of the delivered change. */
 export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
   const { seq, type, plant_id, status, attempts, due, time, code, answer, error } = row;
   return {

@@ -1,4 +1,4 @@
-// The same cases over both databases; store-contract.long.test.ts runs them over a pooler and the client, too.
+// Runs the shared store cases on both databases. store-contract.long.test.ts runs them through a pooler and the client.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';

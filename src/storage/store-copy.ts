@@ -1,4 +1,4 @@
-// A whole store as rows, to be moved into another database: what it holds, and how two of them are compared.
+// Represents a whole store as rows, to copy it to another database and to compare two stores.
 
 import { createHash } from 'node:crypto';
 import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './row-mapping.ts';
@@ -10,34 +10,34 @@ export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
 
 /** A consistent snapshot of a store. */
 export interface StoreCopy {
-  /** Of the last change. */
+  /** Number of the last change. */
   lastSeq: number;
   prunedTo: number;
   skipped: { first: number; last: number }[];
   counts: { plants: number; changes: number };
-  /** By ascending id. */
+  /** Yields plants by ascending id. */
   plants(): AsyncIterable<CopiedPlant>;
-  /** By ascending number. */
+  /** Yields changes by ascending number. */
   changes(): AsyncIterable<ChangeRow>;
   changeAt(seq: bigint): ChangeRow | undefined;
-  /** By ascending id. */
+  /** Yields tokens by ascending id. */
   tokens(): AsyncIterable<CopiedToken>;
-  /** Those that were replaced. */
+  /** Yields secrets that were replaced by rotation. */
   oldSecrets(): AsyncIterable<CopiedSecret>;
-  /** By ascending id. */
+  /** Yields webhooks by ascending id. */
   webhooks(): AsyncIterable<CopiedWebhook>;
-  /** By ascending id of the webhook, and number. */
+  /** Yields deliveries by ascending webhook id, then by change number. */
   deliveries(): AsyncIterable<DeliveryRow>;
 }
 
 export interface Fingerprint {
   plants: number;
   changes: number;
-  /** Over every value of every plant, change, webhook and delivery. */
+  /** Hash over all values of all plants, changes, webhooks and deliveries. */
   sha256: string;
 }
 
-/** Returns the same for two stores that hold the same. `onRow` is called for every plant and change. */
+/** Returns equal fingerprints for stores with equal contents. Calls `onRow` for each plant and each change. */
 export async function fingerprint(
   store: Pick<StoreCopy, 'plants' | 'changes' | 'webhooks' | 'deliveries'>,
   onRow: () => void,
@@ -65,7 +65,7 @@ export async function fingerprint(
   }
 }
 
-/** Two rows are the same when their lines are. */
+/** Returns the row as a line of text. Two rows are equal if their lines are equal. */
 export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
   return JSON.stringify(columns.map((column) => (row[column] === null ? null : String(row[column]))));
 }
@@ -81,12 +81,12 @@ export const DELIVERY: (keyof DeliveryRow)[] = [
 ];
 
 export interface Difference<T> {
-  /** To be stored, in place of `old` where there is one. */
+  /** Row to store, in place of `old` if that is defined. Undefined if `old` must be deleted. */
   row: T | undefined;
   old: T | undefined;
 }
 
-/** What has to be done to the rows of `there` so that they become those of `wanted`. Both by ascending `key`. */
+/** Yields the changes that turn the rows of `there` into those of `wanted`. Both must be sorted by ascending `key`. */
 export async function* differences<T extends object>(
   wanted: AsyncIterable<T>,
   there: AsyncIterable<T>,

@@ -1,4 +1,4 @@
-// What a write does to the record that is there: the one rule of every database.
+// Decides how a write changes the stored record. Every database applies these rules.
 
 import { type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
 import type { Author, Created, Plant, PlantPatch, PlantStore, Versioned } from '../domain/plant.ts';
@@ -29,18 +29,18 @@ export type WriteAction =
   /** Creates the record or a new version of it. */
   | { does: 'store'; plant: Plant }
   | { does: 'delete' }
-  /** The record is as it should be. */
+  /** The stored record already equals the requested one. */
   | { does: 'keep' }
   | ({ does: 'reject' } & Rejection);
 
-/** Why a write was rejected; it has changed nothing. */
+/** The reason why a write was rejected. A rejected write changes nothing. */
 export interface Rejection {
   rejected: ErrorCode;
   message: string;
   detail?: ErrorDetail;
 }
 
-/** Returns what a write does to the record `present`. */
+/** Returns the action that a write takes on the stored record `present`. */
 export function actionOf(write: PlantWrite, present: PlantRow | undefined): WriteAction {
   switch (write.kind) {
     case 'create':
@@ -64,7 +64,7 @@ export function actionOf(write: PlantWrite, present: PlantRow | undefined): Writ
   }
 }
 
-/** The record as this change leaves it. */
+/** Returns the record after this change. */
 export function nextRow(
   { nowMs }: Authorship,
   present: PlantRow | undefined,
@@ -74,7 +74,7 @@ export function nextRow(
   return { name, tag: tag ?? null, created: present?.created ?? nowMs, updated: nowMs, seq };
 }
 
-/** `row` as it is now; `kept` when it was so before. */
+/** Returns the result of a write. `row` is the current record. `kept` is true if the write did not change it. */
 export function resultOf({ kind, id }: PlantWrite, row: PlantRow, kept: boolean): Results[keyof Results] {
   const seq = Number(row.seq);
   if (kind === 'create') return { seq, replayed: kept };
@@ -86,21 +86,22 @@ export function isSame(present: PlantRow, { name, tag }: Plant): boolean {
 }
 
 export function idTaken(id: bigint): Rejection {
-  return { rejected: 'id_taken', message: `Id ${id} belongs to another plant: take another id` };
+  return { rejected: 'id_taken', message: `Id ${id} belongs to another plant. Choose another id.` };
 }
 
 export function lastAdmin(id: string): Rejection {
   return {
     rejected: 'last_admin',
-    message: `Token ${id} is the last that is active with the scope "admin": make another one first, or use "token revoke --force" on the command line`,
+    message: `Token ${id} is the last active token with scope "admin". Create another one first, or run "plant-store token revoke --force".`,
   };
 }
 
-export const noPlant = (id: bigint) => notFound(`No plant has the id ${id}`);
-export const noToken = (id: string) => notFound(`No token has the id "${id}"`);
-export const noActiveToken = (id: string) => notFound(`No token that is active has the id "${id}"`);
-export const noWebhook = (id: string) => notFound(`No webhook has the id "${id}"`);
-export const noDelivery = (seq: number) => notFound(`Change ${seq} was not tried yet, or is no longer there`);
+export const noPlant = (id: bigint) => notFound(`No plant has id ${id}`);
+export const noToken = (id: string) => notFound(`No token has id "${id}"`);
+export const noActiveToken = (id: string) => notFound(`No active token has id "${id}"`);
+export const noWebhook = (id: string) => notFound(`No webhook has id "${id}"`);
+export const noDelivery = (seq: number) =>
+  notFound(`Change ${seq} cannot be retried. It was not attempted yet, or it was pruned.`);
 
 function notFound(message: string): Rejection {
   return { rejected: 'not_found', message };
@@ -110,7 +111,7 @@ export function toError({ rejected, message, detail }: Rejection): PlantStoreErr
   return new PlantStoreError(rejected, message, detail ? { detail } : {});
 }
 
-/** Returns the methods of a store that write single plants. `write` resolves when the write is committed. */
+/** Returns the store methods that write single plants. `write` resolves once the write is committed. */
 export function createPlantWrites(
   write: <W extends PlantWrite>(write: W) => Promise<Results[W['kind']]>,
   clock: () => number,
@@ -124,7 +125,7 @@ export function createPlantWrites(
     },
     async patch(id, patch, { ifMatch, ifNoneMatch, tokenId }) {
       if (patch.id !== undefined && patch.id !== id)
-        throw new PlantStoreError('not_valid', `"id" must be ${id}, as in the path: it cannot be changed`);
+        throw new PlantStoreError('not_valid', `"id" must be ${id}, the id in the path: an id cannot be changed`);
       return write({ kind: 'patch', id, patch, condition: { ifMatch, ifNoneMatch }, tokenId, nowMs: clock() });
     },
     async delete(id, { ifMatch, ifNoneMatch, tokenId }) {
@@ -139,8 +140,8 @@ function storeUnlessSame(present: PlantRow | undefined, plant: Plant): WriteActi
 
 function conditionFailed(id: bigint, present: PlantRow | undefined): WriteAction {
   const message = present
-    ? `Plant ${id} is at version ${present.seq}: read it again, or leave the condition out`
-    : `There is no plant ${id}: leave If-Match out to create it`;
+    ? `Plant ${id} is at version ${present.seq}. Read it again, or omit the condition.`
+    : `No plant has id ${id}. Omit If-Match to create it.`;
   return {
     does: 'reject',
     rejected: 'condition_failed',

@@ -34,7 +34,7 @@ fault({
       for (const end of [ENDS[round % 2] as string, random.pick(ENDS)]) {
         for (const { status, body } of await endWaits(postgres, end, () => bodies.map((body) => post(server, body)))) {
           assert.equal(status, 503, `${status} after ${end}, while no standby has it: ${body}`);
-          assert.match(body, /send the same record again/);
+          assert.match(body, /Send the same record again/);
           ended++;
         }
       }

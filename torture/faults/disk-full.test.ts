@@ -79,7 +79,7 @@ fault({
   controls: {
     'one that takes a full disk for a broken one': {
       change: ['src/storage/sqlite/sqlite-errors.ts', `13: 'full'`, `13: 'fatal'`],
-      caught: /"message":"It is not known if the record was stored/,
+      caught: /"message":"It is unknown whether the record was stored/,
     },
     'one that takes the words of what found no room for stored': {
       change: [

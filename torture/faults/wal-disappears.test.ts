@@ -119,7 +119,7 @@ fault({
     },
     'one that does not save the records of a WAL without a name': {
       change: ['src/storage/sqlite/writer-thread.ts', 'if (lost.name === wal) {', 'if (hasLost === false) {'],
-      caught: /were acknowledged, and lost|is damaged|It is not known/,
+      caught: /were acknowledged, and lost|is damaged|It is unknown/,
     },
     'one that leaves another WAL in place of its own': {
       change: [
@@ -127,7 +127,7 @@ fault({
         '  const draft =',
         '  if (existsSync(lost.name)) return;\n  const draft =',
       ],
-      caught: /were acknowledged, and lost|is damaged|It is not known/,
+      caught: /were acknowledged, and lost|is damaged|It is unknown/,
     },
     'one that waits for its clients to end': {
       change: ['src/cli/serve.ts', 'if (exitStatus !== 0) setTimeout(', 'if (exitStatus > 1) setTimeout('],

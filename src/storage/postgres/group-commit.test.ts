@@ -68,7 +68,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     const other = await beginElsewhere('SELECT * FROM plants WHERE id = 7 FOR UPDATE');
     await assert.rejects(impatient.put(7n, { name: 'late' }, BY), {
       code: 'unavailable',
-      message: 'The database is busy: try again later',
+      message: 'The database is busy. Retry later.',
     });
     await commit(other);
     await impatient.close();

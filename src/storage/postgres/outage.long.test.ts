@@ -92,7 +92,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
         answer.catch(() => {});
         await until(async () => (await queryPostgres(url, 'SELECT FROM plants WHERE id = $1', id)).length === 1);
         end();
-        await assert.rejects(answer, { code: 'unavailable', message: /send the same record again/ });
+        await assert.rejects(answer, { code: 'unavailable', message: /Send the same record again/ });
         proxy.isMuted = false;
         assert.equal((await store.create({ id, name: 'Ficus' }, by)).replayed, true);
       }

@@ -42,7 +42,7 @@ suite('connections to PostgreSQL', needsPostgres, () => {
     lost.catch(() => {});
     await until(async () => (await queryPostgres(url, 'SELECT FROM plants WHERE id = 2')).length === 1);
     proxy.drop();
-    await assert.rejects(lost, { code: 'unavailable', message: /send the same record again/ });
+    await assert.rejects(lost, { code: 'unavailable', message: /Send the same record again/ });
     proxy.isMuted = false;
     assert.equal((await eventually(() => store.create({ id: 2n, name: 'Ficus' }, BY))).replayed, true);
   });
