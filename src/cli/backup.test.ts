@@ -50,7 +50,7 @@ test('backup makes a consistent copy of a store in use; restore brings it back, 
   const lastSeq = (await client.get(written - 1n)).seq;
   await service.stop();
   const present = await run(used, 'restore', backup);
-  assert.match(present.stderr, /is there already: move it away first/);
+  assert.match(present.stderr, /already exists\. Move it away first/);
 
   assert.equal((await run(folder, 'restore', backup)).status, 0);
   assert.deepEqual(readdirSync(folder).sort(), ['backup.db', 'plants.db', 'plants.db.lock']);

@@ -85,17 +85,17 @@ test(
     chmodSync(path, 0o400);
     assert.match(
       refusal(),
-      /^plant-store: .*plants\.db cannot be written by this user \(EACCES\): run as its owner, or change its owner\n$/,
+      /^plant-store: This user cannot read and write .*plants\.db \(EACCES\)\. Run as its owner, or change its owner\.\n$/,
     );
     chmodSync(path, 0o600);
     chmodSync(folder, 0o500);
     assert.equal(
       refusal(),
-      `plant-store: ${folder} cannot be written by this user (EACCES): run as its owner, or change its owner\n`,
+      `plant-store: This user cannot read and write ${folder} (EACCES). Run as its owner, or change its owner.\n`,
     );
     assert.match(
       (await run(['serve'], { DATABASE_URL: `sqlite:${folder}` })).stderr,
-      /is a folder: set DATABASE_URL to a file in it\n$/,
+      /is a folder\. Set DATABASE_URL to a file in it\.\n$/,
     );
   },
 );

@@ -1,4 +1,4 @@
-// Runs the shared store cases with a program in between: a pooler in front of PostgreSQL, or HTTP in front of the store.
+// Runs the shared store cases through another program: a pooler in front of PostgreSQL, or HTTP in front of the store.
 
 import { startPgBouncer } from '../../testing/pgbouncer.ts';
 import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';

@@ -14,7 +14,8 @@ import { fault, type Trial } from '../fault.ts';
 
 const [IMPORTED, CREATED] = [1500, 100];
 const SUFFIXES = ['', '-wal'];
-const REFUSAL = /^plant-store: .*(damaged|is no database|is empty|is not a Plant Store|newer version|Cannot use).*\n$/;
+const REFUSAL =
+  /^plant-store: .*(damaged|is not a database|is empty|is not a Plant Store|newer version|Cannot use).*\n$/;
 
 interface Template {
   /** After a clean stop. */

@@ -46,7 +46,7 @@ fault({
     for (let round = 0; round < rounds; round++) {
       const { id, name, answer } = await fill(PADDING);
       assert.equal(answer.status, 503, `a full disk is ${answer.status}: ${answer.body}`);
-      assert.match(answer.body, /"error":50300,"message":"The disk is full: try again later"/);
+      assert.match(answer.body, /"error":50300,"message":"The disk is full. Retry later."/);
       assert.throws(() => writeFileSync(ballast, Buffer.alloc(ROOM_KIB * 1024)), /ENOSPC/); // to the last byte
       await fill(''); // these use up what the refused one took of the log
       for (const id of acknowledged.keys()) assert.equal((await call('GET', `/plants/${id}`)).status, 200, `GET ${id}`);

@@ -65,7 +65,7 @@ fault({
         [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
         [
           'src/storage/sqlite/plants-read.ts',
-          '        await nextEventLoopTurn(); // also for what prints the page\n',
+          '        await nextEventLoopTurn(); // the caller serializes the page in the same turn\n',
           '',
         ],
       ],

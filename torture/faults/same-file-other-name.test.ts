@@ -11,10 +11,10 @@ import { fault } from '../fault.ts';
 import { Ledger } from '../ledger.ts';
 import { runBuild } from '../run-build.ts';
 
-const SERVED = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
+const SERVED = /^plant-store: Another server is using .*\. Stop it, or set DATABASE_URL to another file\.\n$/;
 const HARD_LINK =
-  /^plant-store: .* has 2 names \(hard links\).*: stop every server that uses it and remove the other names.*\n$/;
-const MOUNTED_FILE = /^plant-store: .* is mounted as a single file.*: mount the folder that it is in instead\n$/;
+  /^plant-store: .* has 2 names \(hard links\).*\. Stop every server that uses it and remove the other names.*\n$/;
+const MOUNTED_FILE = /^plant-store: .* is mounted as a single file.*\. Mount its folder instead\.\n$/;
 /** One for each refusal, and one that only the kernel's lock tells. */
 const IN_SHORT = ['a hard link', 'a mount of the file', 'a mount of the folder in another namespace'];
 /** Seen only by what is started with it. */

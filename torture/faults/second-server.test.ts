@@ -11,7 +11,7 @@ import { fault } from '../fault.ts';
 import { Ledger } from '../ledger.ts';
 import { runBuild } from '../run-build.ts';
 
-const REFUSAL = /^plant-store: Another server is using .*: stop it, or set DATABASE_URL to another file\n$/;
+const REFUSAL = /^plant-store: Another server is using .*\. Stop it, or set DATABASE_URL to another file\.\n$/;
 
 fault({
   name: 'second server on the same SQLite file',

@@ -1,5 +1,5 @@
-// Runs in a thread of its own and fills the draft of a backup or of a restored store: each takes minutes for a large
-// store, in which the process must still notice a signal.
+// Runs in its own thread and fills the draft file of a backup or of a restored store. This takes minutes for a large
+// store, and the process must still react to signals.
 
 import { closeSync, createReadStream, createWriteStream, fsyncSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
@@ -11,12 +11,12 @@ import { inspectDatabase, migrate, openReader } from './database.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** `draft` is an empty file. */
+/** The work of the thread. `draft` is an empty file. */
 export type Filling = { does: 'back up' | 'restore'; from: string; draft: string };
 
 const { does, from, draft } = workerData as Filling;
 const url = pathToFileURL(draft);
-url.searchParams.set('mode', 'rw'); // SQLite would create a draft that a signal has just removed
+url.searchParams.set('mode', 'rw'); // otherwise SQLite recreates a draft that a signal handler just removed
 
 if (does === 'back up') backUp();
 else await restore();
@@ -24,7 +24,7 @@ const file = openSync(draft, 'r+');
 fsyncSync(file);
 closeSync(file);
 
-/** Reads in one transaction: the copy has nothing that is written meanwhile. */
+/** Copies the store in one read transaction, so that the copy excludes later writes. */
 function backUp(): void {
   const db = openReader(from);
   db.prepare('VACUUM INTO ?').run(url.href);
@@ -36,7 +36,7 @@ function backUp(): void {
 async function restore(): Promise<void> {
   await pipeline(
     createReadStream(from, { highWaterMark: CHUNK_BYTES }),
-    createWriteStream(draft, { flags: 'r+' }), // it keeps its mode, where copyFile() would take that of the backup
+    createWriteStream(draft, { flags: 'r+' }), // keeps the draft's mode; copyFile() would apply the backup's mode
   );
   changeDraft((db) => {
     migrate(db);
@@ -44,10 +44,10 @@ async function restore(): Promise<void> {
   });
 }
 
-/** Without a journal on the disk: a draft that is not whole is thrown away. */
+/** Changes the draft without a journal on disk, because an incomplete draft is discarded. */
 function changeDraft(change: (db: DatabaseSync) => void): void {
   const db = new DatabaseSync(url);
-  db.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = MEMORY'); // a copy of a used store is in WAL mode
+  db.exec('PRAGMA journal_mode = DELETE; PRAGMA journal_mode = MEMORY'); // a copy of a store in use is in WAL mode
   change(db);
   db.close();
 }

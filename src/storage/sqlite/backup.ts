@@ -1,5 +1,5 @@
-// A consistent copy of a store that may be in use, and the way back. Each file is made under another name first, so
-// that it is there only when it is whole and checked, and is its owner's alone from its first byte.
+// Backs up a store, which may be in use, and restores a backup. Each file is first written under another name: it gets
+// its final name only when it is complete and checked. From its first byte, only its owner can read it.
 
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
@@ -11,25 +11,25 @@ import { hasWal, inspectDatabase } from './database.ts';
 import { prepareLocation, requireOneName, syncDirectory } from './file-location.ts';
 import { takeServerLock } from './server-lock.ts';
 
-/** In a package it is JavaScript, as this file is then. */
+/** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** What is written meanwhile is not in it. Throws UserError. */
+/** Writes a backup of the store to `file`. The backup excludes later writes. Throws UserError. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
   requireOneName(realpathSync(path));
   await makeWhole(file, 'back up', path);
 }
 
-/** Refuses where there is a store, or a server. Throws UserError. */
+/** Restores a backup to `givenPath`. Throws UserError if a store exists there or a server uses it. */
 export async function restoreDatabase(file: string, givenPath: string): Promise<void> {
-  if (hasWal(file)) throw new UserError(`${file} is a store in use, not a backup: there is ${file}-wal beside it`);
+  if (hasWal(file)) throw new UserError(`${file} is a store in use, not a backup: ${file}-wal exists`);
   inspectDatabase(file);
   const path = prepareLocation(givenPath);
   const lock = takeServerLock(path);
-  if (!lock) throw new UserError(`A server is using ${givenPath}: stop it first`);
+  if (!lock) throw new UserError(`A server is using ${givenPath}. Stop it first.`);
   try {
-    if (existsSync(path)) throw new UserError(`${path} is there already: move it away first`);
-    if (hasWal(path)) throw new UserError(`${path}-wal is there already: move it away first`);
+    if (existsSync(path)) throw new UserError(`${path} already exists. Move it away first.`);
+    if (hasWal(path)) throw new UserError(`${path}-wal already exists. Move it away first.`);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
     await makeWhole(path, 'restore', file);
   } finally {
@@ -37,7 +37,7 @@ export async function restoreDatabase(file: string, givenPath: string): Promise<
   }
 }
 
-/** For a process that is told to end before the file is whole. */
+/** Removes the incomplete draft of `file` when a signal ends the process. */
 export function removeDraft(file: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draftOf(file) + suffix, { force: true });
 }
@@ -46,9 +46,9 @@ async function makeWhole(file: string, does: Filling['does'], from: string): Pro
   const draft = draftOf(file);
   try {
     removeDraft(file);
-    closeSync(openSync(draft, 'wx', 0o600)); // SQLite gives its other files the same mode
+    closeSync(openSync(draft, 'wx', 0o600)); // SQLite creates its other files with the same mode
     const workerData: Filling = { does, from, draft };
-    await once(new Worker(THREAD, { workerData }), 'exit'); // throws what the thread has thrown
+    await once(new Worker(THREAD, { workerData }), 'exit'); // rejects with the thread's error
     renameSync(draft, file);
     syncDirectory(dirname(file));
   } catch (error) {

@@ -1,5 +1,4 @@
-// The number of the last change, also when that change itself is no longer there, and the numbers that a copy of the
-// store skips.
+// Computes the number of the last change, even if that change was pruned, and skips numbers in a copy of the store.
 
 import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -12,18 +11,18 @@ const LAST_SEQ = `
   ) AS seq FROM numbering`;
 
 /**
- * A restore skips a billion numbers, far more than can have been written after a backup, and a random count of up to
- * 1/64 of the numbers that are left below 2^53 (at first 2^47), so that two restores of one backup give different ones:
- * if both write a million changes, they give a number twice with a probability of 2 * 10^6 / 2^47, 1 in 70 million.
- * A chain of 900 restores still fits. PostgreSQL's skip_change_numbers() has the same rule.
+ * A restore skips a billion numbers, far more than a store can write after a backup. It also skips a random count of up
+ * to 1/64 of the numbers left below 2^53 (at first 2^47), so that two restores of one backup use different numbers. If
+ * both write a million changes, the probability of a shared number is 2 * 10^6 / 2^47, or 1 in 70 million.
+ * A chain of 900 restores stays below 2^53. PostgreSQL's skip_change_numbers() follows the same rule.
  */
 const SKIPPED_AT_LEAST = 1_000_000_000;
 const SKIPPED_SHARE = 64;
 
-/** A range without numbers marks a copy of a store: whoever writes to it first has to skip numbers. */
+/** Condition for an empty range, which marks a copy of a store. The first writer to the copy must skip numbers. */
 const MARK = 'last < first';
 
-/** Gives a function that is true if some change above the number is gone, or if this store never gave the number. */
+/** Returns a function that is true if changes after a number are gone, or if this store never assigned the number. */
 export function prepareIsGone(db: DatabaseSync): (seq: number) => boolean {
   const isGone = db.prepare(`
     SELECT ?1 < pruned_to OR ?1 > (${LAST_SEQ})
@@ -31,7 +30,7 @@ export function prepareIsGone(db: DatabaseSync): (seq: number) => boolean {
   return (seq) => Number((isGone.get(seq) as { gone: number | bigint }).gone) === 1;
 }
 
-/** A client that follows the change log, or holds an ETag, may have seen numbers that a backup does not know. */
+/** Skips numbers, because clients may have seen numbers, in the change log or an ETag, that the backup lacks. */
 export function skipNumbers(db: DatabaseSync): void {
   const last = prepareLastSeq(db)();
   const spread = Math.floor((Number.MAX_SAFE_INTEGER - last) / SKIPPED_SHARE);
@@ -39,9 +38,9 @@ export function skipNumbers(db: DatabaseSync): void {
   db.prepare('INSERT INTO skipped VALUES (?, ?)').run(last + 1, last + SKIPPED_AT_LEAST + randomInt(spread));
 }
 
-/** For a backup: somebody may start a server on it as it is, and on another copy of it as well. */
+/** Marks a backup as a copy, because a server may be started directly on the backup and on other copies of it. */
 export function markCopy(db: DatabaseSync): void {
-  if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'skipped'`).get()) return; // the first version had none
+  if (!db.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'skipped'`).get()) return; // absent in schema version 1
   db.exec(`INSERT INTO skipped SELECT seq + 1, seq FROM (${LAST_SEQ})`);
 }
 

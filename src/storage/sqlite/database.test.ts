@@ -32,7 +32,7 @@ function makeDatabase(): string {
   return path;
 }
 
-function refusesUntouched(path: string, message: RegExp): void {
+function rejectsUnchanged(path: string, message: RegExp): void {
   const hash = () => createHash('sha256').update(readFileSync(path)).digest('hex');
   const before = hash();
   assert.throws(
@@ -47,7 +47,7 @@ function refusesUntouched(path: string, message: RegExp): void {
   assert.equal(hash(), before);
 }
 
-test('openConnection() commits durably: WAL and synchronous=FULL', () => {
+test('openConnection() commits durably, with a WAL and synchronous=FULL', () => {
   const db = openConnection(makeDatabase());
   assert.equal(db.prepare('PRAGMA journal_mode').get()?.journal_mode, 'wal');
   assert.equal(db.prepare('PRAGMA synchronous').get()?.synchronous, 2n);
@@ -55,7 +55,7 @@ test('openConnection() commits durably: WAL and synchronous=FULL', () => {
   db.close();
 });
 
-test('prepareDatabase() makes folders and a whole file, and leaves nothing else', () => {
+test('prepareDatabase() creates the folders and a complete file, and leaves no other files', () => {
   const folder = join(makeFolder(), 'a', 'b');
   const prepared = prepareDatabase(join(folder, 'plants.db'), 'server');
   openConnection(prepared.path).close();
@@ -81,7 +81,7 @@ test('prepareDatabase() makes folders and a whole file, and leaves nothing else'
   db.close();
 });
 
-test('prepareDatabase() brings a store of the first version along: its records are found, its numbers go on', () => {
+test('prepareDatabase() migrates a store of the first version: its records are found and its numbers continue', () => {
   const path = join(makeFolder(), 'plants.db');
   const old = new DatabaseSync(path);
   old.exec(readFileSync(join(import.meta.dirname, 'migrations/0001_plants_changes_tokens.sql'), 'utf8'));
@@ -118,14 +118,14 @@ test('prepareDatabase() brings a store of the first version along: its records a
       .all()
       .map(({ word }) => word),
     ['acer', 'ete', '𠀀𠀁'],
-    'words, and no tags',
+    'the dictionary holds words and no tags',
   );
   assert.equal(prepareLastSeq(db)(), 3);
   assert.equal(db.prepare('SELECT pruned_to FROM numbering').get()?.pruned_to, 1n);
   db.close();
 });
 
-test('prepareDatabase() makes an index with long words anew, and leaves one without as it is', () => {
+test('prepareDatabase() rebuilds an index with long words, and leaves an index without them unchanged', () => {
   const migrations = join(import.meta.dirname, 'migrations');
   const files = readdirSync(migrations).filter((file) => file < '0006');
   const makeOld = (word: string) => {
@@ -153,7 +153,7 @@ test('prepareDatabase() makes an index with long words anew, and leaves one with
   assert.deepEqual(makeOld('x'.repeat(64)), { words: ['ab', 'stale', 'x'.repeat(64)], isIndexed: [true, true, true] });
 });
 
-test('prepareDatabase() goes on after a start that died while it made the file', () => {
+test('prepareDatabase() succeeds after an earlier start crashed while it created the file', () => {
   const path = join(makeFolder(), 'plants.db');
   writeFileSync(`${path}.new`, randomBytes(5000));
   writeFileSync(`${path}.new-wal`, randomBytes(5000));
@@ -161,7 +161,7 @@ test('prepareDatabase() goes on after a start that died while it made the file',
   assert.equal(existsSync(`${path}.new`), false);
 });
 
-test('prepareDatabase() refuses a second server, also through a link, and lets a command in', () => {
+test('prepareDatabase() rejects a second server, even through a link, and accepts a command', () => {
   const path = makeDatabase();
   const first = prepareDatabase(path, 'server');
   const link = join(makeFolder(), 'link.db');
@@ -172,7 +172,7 @@ test('prepareDatabase() refuses a second server, also through a link, and lets a
   prepareDatabase(path, 'server').release();
 });
 
-test('prepareDatabase() refuses a file with a second name, and a command on it, until the other name is removed', () => {
+test('prepareDatabase() rejects servers and commands on a file with two names until one name is removed', () => {
   const path = makeDatabase();
   const other = join(makeFolder(), 'other.db');
   linkSync(path, other);
@@ -185,46 +185,46 @@ test('prepareDatabase() refuses a file with a second name, and a command on it, 
   prepareDatabase(path, 'server').release();
 });
 
-test('prepareDatabase() refuses a link whose file is not there, and keeps the link', () => {
+test('prepareDatabase() rejects a link whose file does not exist, and keeps the link', () => {
   const folder = makeFolder();
   symlinkSync(join(folder, 'unmounted.db'), join(folder, 'link.db'));
-  assert.throws(() => prepareDatabase(join(folder, 'link.db'), 'command'), /is a link to a file that is not there/);
+  assert.throws(() => prepareDatabase(join(folder, 'link.db'), 'command'), /is a link to a file that does not exist/);
   assert.ok(lstatSync(join(folder, 'link.db')).isSymbolicLink());
 });
 
-test('prepareDatabase() refuses a newer schema', () => {
+test('prepareDatabase() rejects a newer schema', () => {
   const path = makeDatabase();
   const db = new DatabaseSync(path);
   db.exec('PRAGMA user_version = 99');
   db.close();
-  refusesUntouched(path, /newer version \(schema 99/);
+  rejectsUnchanged(path, /newer version \(schema 99/);
 });
 
-test('prepareDatabase() refuses a database of somebody else', () => {
+test('prepareDatabase() rejects a database of another application', () => {
   const path = join(makeFolder(), 'other.db');
   const db = new DatabaseSync(path);
   db.exec('CREATE TABLE t (x)');
   db.close();
-  refusesUntouched(path, /is not a Plant Store database/);
-  assert.equal(existsSync(`${path}.lock`), false, 'nothing is left beside it either');
+  rejectsUnchanged(path, /is not a Plant Store database/);
+  assert.equal(existsSync(`${path}.lock`), false, 'no lock file is left beside it');
 });
 
-test('prepareDatabase() refuses a file that is no database, an empty one, and a log without its file', () => {
+test('prepareDatabase() rejects a file that is not a database, an empty file, and a WAL without its file', () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'text.db'), 'Not a database, but long enough to look like one. '.repeat(100));
-  refusesUntouched(
+  rejectsUnchanged(
     join(folder, 'text.db'),
-    /is no database, or its beginning is damaged: .*restore this one from a backup/,
+    /is not a database, or its header is damaged\. .*restore this one from a backup/,
   );
   writeFileSync(join(folder, 'empty.db'), '');
-  refusesUntouched(join(folder, 'empty.db'), /is empty: restore it/);
+  rejectsUnchanged(join(folder, 'empty.db'), /is empty\. Restore it/);
   assert.throws(() => inspectDatabase(folder), /is not a file/);
   writeFileSync(join(folder, 'gone.db-wal'), randomBytes(5000));
-  assert.throws(() => prepareDatabase(join(folder, 'gone.db'), 'server'), /is missing but its log/);
+  assert.throws(() => prepareDatabase(join(folder, 'gone.db'), 'server'), /is missing, but its WAL/);
   assert.equal(existsSync(join(folder, 'gone.db')), false);
 });
 
-test('prepareDatabase() refuses a file that was cut short or whose pages were overwritten', () => {
+test('prepareDatabase() rejects a file that was truncated or whose pages were overwritten', () => {
   const whole = makeDatabase();
   const size = readFileSync(whole).length;
   for (const [name, damage] of Object.entries({
@@ -238,11 +238,11 @@ test('prepareDatabase() refuses a file that was cut short or whose pages were ov
     const path = join(makeFolder(), `${name}.db`);
     copyFileSync(whole, path);
     damage(path);
-    refusesUntouched(path, /is damaged|is not a Plant Store database/);
+    rejectsUnchanged(path, /is damaged|is not a Plant Store database/);
   }
 });
 
-test('prepareDatabase() checks the pages after an unclean stop, with what is in the WAL', () => {
+test('prepareDatabase() checks the pages after an unclean stop, including those in the WAL', () => {
   const path = makeDatabase();
   const db = openConnection(path);
   db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 2001)`);
@@ -256,7 +256,7 @@ test('prepareDatabase() checks the pages after an unclean stop, with what is in 
   recovered.close();
 });
 
-test('prepareDatabase() refuses a log that is damaged before its last commit, and takes one that was cut short', () => {
+test('prepareDatabase() rejects a WAL that is damaged before its last commit, and accepts a truncated WAL', () => {
   const path = makeDatabase();
   const db = openConnection(path);
   for (let id = -4; id < 0; id++)
@@ -279,12 +279,12 @@ test('prepareDatabase() refuses a log that is damaged before its last commit, an
     assert.deepEqual(readFileSync(`${copy}-wal`), damagedAt(at));
   }
   for (const bytes of [log, damagedAt(log.length - 1), log.subarray(0, log.length - 1), Buffer.alloc(log.length)]) {
-    prepareDatabase(copyWith(bytes), 'server').release(); // as a power cut can leave it
+    prepareDatabase(copyWith(bytes), 'server').release(); // a power cut can leave such a WAL
   }
   db.close();
 });
 
-test('prepareDatabase() refuses a plant that is not as its last change left it', () => {
+test('prepareDatabase() rejects a plant that differs from its last change', () => {
   for (const [column, value] of Object.entries({ name: 'y', tag: 'y', updated: 2, created: 2, seq: 2, id: 2 })) {
     const path = makeDatabase();
     const db = openConnection(path);
@@ -298,11 +298,11 @@ test('prepareDatabase() refuses a plant that is not as its last change left it',
     const damaging = openConnection(path);
     damaging.prepare(`UPDATE plants SET ${column} = ?`).run(value);
     damaging.close();
-    refusesUntouched(path, /is damaged \(plant \d is not as its last change left it\)/);
+    rejectsUnchanged(path, /is damaged \(plant \d differs from its last change\)/);
   }
 });
 
-test('prepareDatabase() takes a plant whose last change was pruned', () => {
+test('prepareDatabase() accepts a plant whose last change was pruned', () => {
   const path = makeDatabase();
   const db = openConnection(path);
   db.exec(`

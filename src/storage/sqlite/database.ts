@@ -1,5 +1,5 @@
-// The file itself: made whole or not at all, looked at before it is written to, opened with the settings that
-// make a commit durable, brought to this version's schema. Refuses what it cannot trust and leaves it untouched.
+// Creates, checks, opens and migrates the database file. A file is created completely or not at all, and checked before
+// it is written to. Connections use the settings that make commits durable. A rejected file stays unchanged.
 
 import {
   closeSync,
@@ -23,14 +23,14 @@ import { isDamage } from './sqlite-errors.ts';
 import { findWalDamage } from './wal-check.ts';
 
 const APPLICATION_ID = 0x504c4e54;
-/** In a file of SQLite. */
+/** Layout of the header of an SQLite file. */
 const [MAGIC, APPLICATION_ID_AT, HEADER_BYTES] = ['SQLite format 3\0', 68, 100];
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
-/** Up to this size the pages are checked at every start, above it only after an unclean stop. */
+/** Maximum file size for checking all pages at every start. Larger files are checked only after an unclean stop. */
 const ALWAYS_CHECKED_BYTES = 64 * 1024 * 1024;
 
-/** Each plant is stored twice, in itself and in its last change, unless that was pruned. */
+/** Selects a plant that differs from its last change. A plant whose last change was pruned is not compared. */
 const ODD_PLANT = `
   SELECT CAST(plants.id AS TEXT) AS id FROM plants LEFT JOIN changes ON changes.seq = plants.seq
   WHERE CASE WHEN changes.seq IS NULL THEN plants.seq > (SELECT pruned_to FROM numbering)
@@ -43,33 +43,33 @@ const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
   .map((file) => readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8'));
 
-/** A server keeps the lock and checks the pages; a command beside it does neither. */
+/** A server holds the lock and checks the pages. A command does neither and can run beside a server. */
 export type Role = 'server' | 'command';
 
 export interface PreparedDatabase {
-  /** The real path, whatever link led to it. */
+  /** The path with symbolic links resolved. */
   path: string;
-  /** Of the file that a server holds a lock on. */
+  /** Path of the file that a server locks. */
   lockPath: string | undefined;
   release(): void;
 }
 
-/** Makes or checks the file, so that `openConnection` can be called on it. Throws UserError. */
+/** Creates or checks the file, so that `openConnection` can open it. Throws UserError. */
 export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase {
   let lock: ServerLock | undefined;
   requireMinVersion(sqliteVersion());
   try {
     const path = prepareLocation(givenPath);
-    if (existsSync(path)) requireStore(path); // before the lock is made beside a file that is not ours
+    if (existsSync(path)) requireStore(path); // before a lock file is created beside another program's file
     if (role === 'server') {
       lock = takeServerLock(path);
       if (!lock)
-        throw new UserError(`Another server is using ${givenPath}: stop it, or set DATABASE_URL to another file`);
+        throw new UserError(`Another server is using ${givenPath}. Stop it, or set DATABASE_URL to another file.`);
     }
     if (!existsSync(path)) {
       lock ??= takeServerLock(path);
       if (!existsSync(path)) {
-        if (!lock) throw new UserError(`A server is just making ${givenPath}: try again`);
+        if (!lock) throw new UserError(`A server is creating ${givenPath}. Retry in a few seconds.`);
         createDatabase(path);
       }
     }
@@ -77,7 +77,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     const db = openConnection(path);
     if (version < MIGRATIONS.length) {
       lock ??= takeServerLock(path);
-      if (!lock) throw new UserError(`A server of an older version is using ${givenPath}: stop it first`);
+      if (!lock) throw new UserError(`A server of an older version is using ${givenPath}. Stop it first.`);
       migrate(db);
     }
     db.close();
@@ -91,14 +91,14 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
   }
 }
 
-/** A connection that can never write, not even when it is the last one to close. */
+/** Opens a connection that never writes, not even when it is the last one to close. */
 export function openReader(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
 }
 
 /**
- * A connection whose commits survive a power cut. Integers come as bigint: with a large id as the last rowid, any
- * statement at all would throw.
+ * Opens a connection whose commits survive a power cut. It returns integers as bigint: otherwise every statement would
+ * throw after an insert with a large id, because its result includes the last rowid.
  */
 export function openConnection(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS, readBigInts: true });
@@ -108,22 +108,22 @@ export function openConnection(path: string): DatabaseSync {
   );
   if (journal !== 'wal' || Number(pragma(db, 'synchronous')) !== SYNCHRONOUS_FULL) {
     db.close();
-    throw new UserError(`${path} is on a file system without write-ahead logging: use a local disk`);
+    throw new UserError(`The file system of ${path} does not support write-ahead logging. Use a local disk.`);
   }
   return db;
 }
 
-/** Under another name first, so that a file at `path` is never half made. */
+/** Creates the file under another name and then renames it, so that a file at `path` is always complete. */
 function createDatabase(path: string): void {
   if (hasWal(path)) {
     throw new UserError(
-      `${path} is missing but its log ${path}-wal is there: restore the file, or move the log away to begin anew`,
+      `${path} is missing, but its WAL ${path}-wal exists. Restore the file, or move the WAL away to start over.`,
     );
   }
   const draft = `${path}.new`;
   for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
-  closeSync(openSync(draft, 'wx', 0o600)); // for its owner only; SQLite gives its other files the same mode
-  const db = new DatabaseSync(draft); // without a WAL: what COMMIT has not put into this one file, it says
+  closeSync(openSync(draft, 'wx', 0o600)); // for the owner only; SQLite creates its other files with the same mode
+  const db = new DatabaseSync(draft); // without a WAL, COMMIT reports every failure to write to this one file
   try {
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     migrate(db);
@@ -134,29 +134,29 @@ function createDatabase(path: string): void {
   syncDirectory(dirname(path));
 }
 
-/** For a copy: refuses what is no store, or is damaged. */
+/** Checks a copy. Throws UserError if it is not a store or is damaged. */
 export function inspectDatabase(path: string): void {
   requireStore(path);
   inspect(path, 'server');
 }
 
-/** By the beginning of the file, where SQLite keeps what it is and whose. */
+/** Checks the file header, which holds SQLite's magic text and the id of the application. */
 function requireStore(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   const length = readBeginning(path, header);
-  if (length === 0) throw new UserError(`${path} is empty: restore it from a backup, or move it away to begin anew`);
+  if (length === 0) throw new UserError(`${path} is empty. Restore it from a backup, or move it away to start over.`);
   if (!header.toString('latin1').startsWith(MAGIC)) {
     throw new UserError(
-      `${path} is no database, or its beginning is damaged: nothing was changed; name another file, or restore this one from a backup`,
+      `${path} is not a database, or its header is damaged. Nothing was changed. Choose another file, or restore this one from a backup.`,
     );
   }
   if (header.readUInt32BE(APPLICATION_ID_AT) !== APPLICATION_ID) {
-    throw new UserError(`${path} is not a Plant Store database: set DATABASE_URL to another file`);
+    throw new UserError(`${path} is not a Plant Store database. Set DATABASE_URL to another file.`);
   }
 }
 
 function readBeginning(path: string, bytes: Buffer): number {
-  if (!statSync(path).isFile()) throw new UserError(`${path} is not a file`); // a pipe would be waited for
+  if (!statSync(path).isFile()) throw new UserError(`${path} is not a file`); // opening a pipe would block
   try {
     const file = openSync(path, 'r');
     const length = readSync(file, bytes);
@@ -167,7 +167,7 @@ function readBeginning(path: string, bytes: Buffer): number {
   }
 }
 
-/** Reads only. Gives the version of the schema. */
+/** Checks the file without writing to it. Returns its schema version. */
 function inspect(path: string, role: Role): number {
   const { size } = statSync(path);
   const uncleanStop = hasWal(path);
@@ -176,7 +176,7 @@ function inspect(path: string, role: Role): number {
     const version = Number(pragma(db, 'user_version'));
     if (version > MIGRATIONS.length) {
       throw new UserError(
-        `${path} was written by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
+        `${path} was written by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
       );
     }
     if (role === 'server' && uncleanStop) {
@@ -188,9 +188,9 @@ function inspect(path: string, role: Role): number {
       if (verdict !== 'ok') throw damaged(path, String(verdict));
     }
     if (role === 'server' && size <= ALWAYS_CHECKED_BYTES && version === MIGRATIONS.length) {
-      db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // many pages, each many times
+      db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // the check reads many pages many times
       const odd = db.prepare(ODD_PLANT).get();
-      if (odd) throw damaged(path, `plant ${odd.id} is not as its last change left it`);
+      if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
     }
     return version;
   } catch (error) {
@@ -201,14 +201,14 @@ function inspect(path: string, role: Role): number {
   }
 }
 
-/** A clean stop copies the log back into the file and removes it. */
+/** True if the file has a WAL with content. A clean stop copies the WAL into the file and removes it. */
 export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
 function damaged(path: string, finding: string): UserError {
   const oneLine = finding.replace(/\s+/g, ' ');
-  return new UserError(`${path} is damaged (${oneLine}): nothing was changed; restore it from a backup`);
+  return new UserError(`${path} is damaged (${oneLine}). Nothing was changed. Restore it from a backup.`);
 }
 
 export function migrate(db: DatabaseSync): void {

@@ -1,5 +1,5 @@
-// What the disk can do while the file is made. What it can do to a server is in torture/faults.
-// Needs strace, and for the full disk the right to mount a small tmpfs; says so loudly where it has to skip.
+// Tests disk failures while the database file is created. torture/faults tests disk failures of a running server.
+// Requires strace and, for the full disk, the right to mount a small tmpfs. A skipped test reports why.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -16,7 +16,7 @@ const canMount =
   process.platform === 'linux' && process.getuid?.() === 0 && spawnSync('unshare', ['-m', 'true']).status === 0;
 const needsMount = canMount ? {} : { skip: 'SKIPPED: only root on Linux can mount a small disk' };
 
-test('a failed fsync while the file is made leaves nothing that stands in the way', needsStrace, async () => {
+test('a failed fsync while the file is created does not block the next attempt', needsStrace, async () => {
   for (let when = 1; when <= 9; when++) {
     const path = join(makeFolder(), 'plants.db');
     const failing = withSyncs(`error=EIO:when=${when}`);
@@ -28,7 +28,7 @@ test('a failed fsync while the file is made leaves nothing that stands in the wa
   }
 });
 
-test('a disk that is full while the file is made leaves nothing that stands in the way', needsMount, async (t) => {
+test('a full disk while the file is created does not block the next attempt', needsMount, async (t) => {
   for (const sizeKib of [16, 36, 48, 60, 68, 76, 84, 92]) {
     const folder = makeFolder();
     assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKib}k`, 'tmpfs', folder]).status, 0);

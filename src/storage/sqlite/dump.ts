@@ -1,4 +1,4 @@
-// A consistent snapshot of a store on SQLite as rows, while a server may continue to write to it.
+// Reads a consistent snapshot of an SQLite store as rows. A server may continue to write to the store.
 
 import type { SQLOutputValue } from 'node:sqlite';
 import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
@@ -6,12 +6,12 @@ import type { CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, StoreCopy }
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader, prepareDatabase } from './database.ts';
 
-/** Throws UserError when the file cannot be used. */
+/** Opens the snapshot. Throws UserError if the file cannot be used. */
 export function openDump(givenPath: string): StoreCopy & { close(): void } {
   const database = prepareDatabase(givenPath, 'command');
   const db = openReader(database.path);
   db.exec('BEGIN');
-  const lastSeq = prepareLastSeq(db)(); // from here on it sees nothing new
+  const lastSeq = prepareLastSeq(db)(); // this first read starts the snapshot
   const all = (sql: string) => db.prepare(sql).all() as Record<string, number>[];
   const [{ pruned_to = 0 } = {}] = all('SELECT pruned_to FROM numbering');
   const [{ plants = 0, changes = 0 } = {}] = all(

@@ -1,4 +1,5 @@
-// Where the file is or will be: its folder is there to stay, this user may write to both, and the file has one name.
+// Prepares the location of the database file: creates its folder durably, and checks that this user can write to both
+// and that the file has only one name.
 
 import {
   accessSync,
@@ -18,7 +19,7 @@ import { UserError } from '../../lib/user-error.ts';
 
 const MOUNTS = '/proc/self/mountinfo';
 
-/** Gives the real path, whatever link led to it. Throws UserError. */
+/** Prepares the location and returns the path with symbolic links resolved. Throws UserError. */
 export function prepareLocation(givenPath: string): string {
   makeDirectory(dirname(resolve(givenPath)));
   const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
@@ -28,27 +29,28 @@ export function prepareLocation(givenPath: string): string {
 }
 
 /**
- * The WAL and the lock go by the name of the file. Under a second name two servers could run on it, and after a crash
- * the records in the WAL of the other name would be missing. A folder that is mounted twice holds all of these files,
- * so that the same name in it is safe. Throws UserError.
+ * Throws UserError if the file has a second name. The names of the WAL and the lock derive from the file's name. Under
+ * a second name, two servers could use the file, and a crash would lose the records in the other name's WAL.
+ * A folder that is mounted twice is safe, because it holds all of these files.
  */
 export function requireOneName(path: string): void {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return;
   if (stat.nlink > 1) {
     throw new UserError(
-      `${path} has ${stat.nlink} names (hard links), and its newest records may be in the -wal of another name: ` +
-        'stop every server that uses it and remove the other names; "find / -samefile FILE" lists them',
+      `${path} has ${stat.nlink} names (hard links), and its newest records may be in the -wal file of another name. ` +
+        'Stop every server that uses it and remove the other names. List them with "find / -samefile FILE".',
     );
   }
   if (isMountPoint(path)) {
-    throw new UserError(
-      `${path} is mounted as a single file, apart from its -wal: mount the folder that it is in instead`,
-    );
+    throw new UserError(`${path} is mounted as a single file, apart from its -wal file. Mount its folder instead.`);
   }
 }
 
-/** Looks at the list of mounts: a file of the same disk has the same device number. Only Linux mounts single files. */
+/**
+ * True if the file itself is a mount point. Reads the list of mounts, because a file mounted from the same disk has the
+ * same device number. Only Linux mounts single files.
+ */
 function isMountPoint(path: string): boolean {
   if (!existsSync(MOUNTS)) return false;
   const mounts = readFileSync(MOUNTS, 'latin1').split('\n');
@@ -64,14 +66,14 @@ function makeDirectory(path: string): void {
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/** Before the lock is made beside it, and before a server listens that could not store anything. */
+/** Checks access before the lock file is created, and before a server that cannot write starts to listen. */
 function requireWritable(path: string): void {
   requireAccess(dirname(path));
   if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false })) {
-    throw new UserError(`${path} is a link to a file that is not there: is its disk mounted?`);
+    throw new UserError(`${path} is a link to a file that does not exist. Is its disk mounted?`);
   }
   const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory()) throw new UserError(`${path} is a folder: set DATABASE_URL to a file in it`);
+  if (stat?.isDirectory()) throw new UserError(`${path} is a folder. Set DATABASE_URL to a file in it.`);
   if (stat) requireAccess(path);
 }
 
@@ -80,13 +82,13 @@ function requireAccess(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UserError(`${path} cannot be written by this user (${code}): run as its owner, or change its owner`);
+    throw new UserError(`This user cannot read and write ${path} (${code}). Run as its owner, or change its owner.`);
   }
 }
 
-/** Without this a new name may be gone after a power cut, and the file with it. */
+/** Syncs a directory. Otherwise a new name, and the file with it, may be lost in a power cut. */
 export function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return; // cannot open a directory, and has no need to
+  if (process.platform === 'win32') return; // Windows cannot open a directory, and does not need to
   const directory = openSync(path, 'r');
   fsyncSync(directory);
   closeSync(directory);

@@ -1,5 +1,5 @@
-// Group commit: writes that arrive during a commit are queued and share the next one. The transaction runs in a thread
-// of its own, so that a slow disk stalls nothing else.
+// Group commit: writes that arrive during a commit are queued and share the next one. Transactions run in their own
+// thread, so that a slow disk stalls nothing else.
 
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -16,14 +16,14 @@ import type { Done, Write } from './writes.ts';
 
 const MAX_BATCH_WRITES = 1000;
 
-/** In a package it is JavaScript, as this file is then. */
+/** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Limit on memory for short-lived objects. Those of the thread live for one batch: more room would only be filled. */
+/** Limit on memory for short-lived objects. The thread's objects live for one batch, so more memory gains nothing. */
 const YOUNG_MIB = 6;
 
 const ADVICE: Partial<Record<Failure, string>> = {
-  full: 'The disk is full: try again later',
+  full: 'The disk is full. Retry later.',
   busy: DATABASE_BUSY,
 };
 
@@ -36,11 +36,11 @@ interface QueuedWrite {
 
 export interface GroupCommitOptions {
   path: string;
-  /** Of a server. */
+  /** Path of the lock file. Only a server has one. */
   lockPath: string | undefined;
   observe: Observe;
   onCommit(): void;
-  /** Called once, when the disk or the file can no longer be trusted: the process must end, closing nothing. */
+  /** Called once, when the disk or the file is no longer reliable. The process must exit without closing the store. */
   onFailure(): void;
 }
 
@@ -50,7 +50,7 @@ export async function startGroupCommit(options: GroupCommitOptions): Promise<Gro
     workerData: { path, lockPath },
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
   });
-  await once(thread, 'message'); // it has opened the database; throws if it could not
+  await once(thread, 'message'); // the thread opened the database; rejects if it failed
   return new GroupCommit(thread, options);
 }
 
@@ -61,31 +61,31 @@ export class GroupCommit {
   readonly #commitAtEndOfTurn = oncePerTurn(() => this.#commitNext());
   #queue: QueuedWrite[] = [];
   #queuedChars = 0;
-  /** When the first write of the queue came, unless a batch was in flight. */
+  /** Time when the first queued write arrived, unless a batch was in flight. */
   #queuedSinceMs = 0;
   #inFlight: QueuedWrite[] = [];
   #lastCommitMs = 0;
-  /** True after a batch that was rolled back, until the next commit. */
+  /** True from the rollback of a batch until the next commit. */
   #isFailing = false;
-  /** True from the first call of `fail` on. */
+  /** True after the first call of `fail`. */
   hasFailed = false;
   #isClosing = false;
   #isCloseSent = false;
 
-  /** The thread has opened the database. */
+  /** The thread must have opened the database. */
   constructor(thread: Worker, options: GroupCommitOptions) {
     this.#thread = thread;
     this.#options = options;
-    this.#ended.promise.catch(() => {}); // `observe` was told, whether somebody closes the store or not
+    this.#ended.promise.catch(() => {}); // `observe` receives the error, even if no caller closes the store
     thread.on('message', (result: BatchResult) => this.#settle(result));
     thread.on('error', (error: Error) => this.fail(error));
     thread.on('exit', () => {
       if (this.#isClosing) this.#ended.resolve();
-      else this.fail(new Error('The writer ended by itself'));
+      else this.fail(new Error('The writer thread ended unexpectedly'));
     });
   }
 
-  /** Resolves after the commit. */
+  /** Queues a write. Resolves after its commit. */
   write<W extends Write>(write: W): Promise<Done<W>> {
     return new Promise((resolve, reject) => {
       if (this.hasFailed || this.#isClosing) throw storeStopping();
@@ -97,12 +97,12 @@ export class GroupCommit {
     });
   }
 
-  /** Number of writes that are not in a transaction yet. */
+  /** Returns the number of queued writes, without those in flight. */
   waiting(): number {
     return this.#queue.length;
   }
 
-  /** Resolves when all earlier writes are committed and the file is closed. Throws if it could not be closed properly. */
+  /** Resolves when all earlier writes are committed and the file is closed. Throws if closing fails. */
   async close(): Promise<void> {
     if (this.hasFailed) return;
     this.#isClosing = true;
@@ -110,7 +110,7 @@ export class GroupCommit {
     await this.#ended.promise;
   }
 
-  /** Ends everything: the disk or the file can no longer be trusted. */
+  /** Rejects all writes and stops for good, because the disk or the file is no longer reliable. */
   fail(cause: Error): void {
     if (this.hasFailed) return;
     this.hasFailed = true;
@@ -124,8 +124,8 @@ export class GroupCommit {
   }
 
   /**
-   * At the end of this turn of the event loop, so that all requests read in it share one commit. Where the turn is
-   * longer than a commit, the queued writes begin without the rest: the disk and the requests do not wait for each other.
+   * Commits at the end of this turn of the event loop, so that all requests read in the turn share one commit. If the
+   * turn takes longer than a commit, the queued writes start earlier: the disk and the requests then work in parallel.
    */
   #schedule(): void {
     const nowMs = performance.now();
@@ -138,7 +138,7 @@ export class GroupCommit {
     if (this.hasFailed || this.#inFlight.length > 0) return;
     if (this.#queue.length === 0) {
       if (this.#isClosing && !this.#isCloseSent) this.#thread.postMessage('close');
-      this.#isCloseSent = this.#isClosing; // a commit may still be due at the end of this turn
+      this.#isCloseSent = this.#isClosing; // #commitNext may run once more at the end of this turn
       return;
     }
     const end = this.#endOfBatch();
@@ -154,7 +154,7 @@ export class GroupCommit {
     );
   }
 
-  /** The plants of an import are a transaction of their own. */
+  /** Returns the end of the next batch. The plants of an import have their own transaction. */
   #endOfBatch(): number {
     const next = this.#queue.findIndex(({ write }) => write.kind === 'create_plants');
     if (next === 0) return 1;

@@ -1,17 +1,17 @@
-// Group commit for imports: plants that arrive one after the other are packed into one batch at once, so that their
-// objects need not be kept, however many are queued.
+// Group commit for imports: each plant is packed into a batch as soon as it arrives, so that the objects of queued
+// plants do not stay in memory.
 
 import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import { idTaken, toError } from '../write-rules.ts';
 import { createImagePacker, type ImagePacker, type Imported, type ImportImage } from './import-image.ts';
 
-/** Bounds on a batch. More would hold up the writes of others in between, fewer would make each cost the index more. */
+/** Limits on a batch. A larger batch would delay other writes. A smaller one raises the indexing cost of each plant. */
 const MAX_PLANTS = 10_000;
 const MAX_CHARS = 4 * 1024 * 1024;
-/** A batch is stored when no more plants have come for this long. */
+/** Time without new plants after which a batch is stored. */
 const QUIET_MS = 5;
-/** One batch that is being stored, and one that is ready. */
+/** Maximum number of batches in flight: one in its transaction, and one ready to follow. */
 const MAX_IN_FLIGHT = 2;
 
 interface Batch {
@@ -41,7 +41,7 @@ export function createImportBatcher(store: (image: ImportImage, by: Author) => P
     return promise;
   };
 
-  /** One call at a time, so that lines keep their order: others get their turn between two plants. */
+  /** Adds the plants of one call at a time, so that lines keep their order. Other work can run between two plants. */
   async function add(plants: NewPlant[], by: Author, settle: Pick<Call, 'resolve' | 'reject'>): Promise<void> {
     clearTimeout(timer);
     const batch = openBatch(by);
@@ -56,7 +56,7 @@ export function createImportBatcher(store: (image: ImportImage, by: Author) => P
     else timer = setTimeout(ready, QUIET_MS);
   }
 
-  /** The last one, if there is room in it. */
+  /** Returns the last batch if it is open and has the same token, or a new one. */
   function openBatch(by: Author): Batch {
     const last = waiting.at(-1);
     if (last && !last.isReady && last.by.tokenId === by.tokenId) return last;

@@ -1,5 +1,5 @@
-// Many new plants at once: how they travel to the writer's thread, as the image of a small database, and how they are
-// stored there by statements that read it. To bind them one by one would take that thread longer than all the rest.
+// Transfers many new plants to the writer thread as the image of a small database. Statements in that thread read the
+// image and store the plants. Binding the plants one by one would take that thread longer than all its other work.
 
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import type { NewPlant } from '../../domain/plant.ts';
@@ -14,13 +14,13 @@ const COLUMNS = 4;
 export interface ImportImage {
   bytes: Uint8Array<ArrayBuffer>;
   count: number;
-  /** By id: then the order of the file is the one that the index wants, and need not be made. */
+  /** True if the ids ascend. The index requires that order, so the plants then need no sorting. */
   ascending: boolean;
 }
 
 export type ImagePacker = ReturnType<typeof createImagePacker>;
 
-/** For one batch: a database that was once large stays so. */
+/** Returns a packer for one batch. It is not reused, because an in-memory database never shrinks. */
 export function createImagePacker() {
   const db = new DatabaseSync(':memory:');
   db.exec(
@@ -38,15 +38,15 @@ export function createImagePacker() {
   const vocabulary = createVocabulary();
 
   return {
-    /** Takes up to 50 ms for the longest of names. */
+    /** Adds a plant. Takes up to 50 ms for the longest names. */
     add(plant: NewPlant): void {
       fill(count++ % ROWS_AT_ONCE, plant);
       if (count % ROWS_AT_ONCE === 0) insertMany.run(...rows);
       if (vocabulary.fresh() >= WORDS_AT_ONCE) writeWords();
     },
-    /** Returns the number of characters of all texts so far. */
+    /** Returns the number of characters in all texts added so far. */
     chars: () => chars,
-    /** Must be called once. */
+    /** Returns the image and closes the packer. Must be called exactly once. */
     pack(): ImportImage {
       const insertOne = insert(1);
       for (let at = 0; at < count % ROWS_AT_ONCE; at++) insertOne.run(...rows.slice(COLUMNS * at, COLUMNS * (at + 1)));
@@ -77,15 +77,15 @@ export function createImagePacker() {
 
 export interface Imported {
   created: number;
-  /** Those whose id was taken; the first plant of the batch is line 1. */
+  /** Plants whose id already existed. The first plant of the batch is line 1. */
   present: { line: number; id: bigint; same: boolean }[];
 }
 
 type ImportNumbers = Authorship & { firstSeq: number };
 
 /**
- * In the writer's thread and its transaction, with the image as the database `batch`. Nearly always all plants are
- * new: only when they are not is it worth looking which.
+ * Stores the plants of an image. Runs in the writer thread and its transaction, with the image attached as the database
+ * `batch`. Nearly always all plants are new, so it searches for existing ids only if an insert is incomplete.
  */
 export function importPlants(db: DatabaseSync, { count, ascending }: ImportImage, numbers: ImportNumbers): Imported {
   db.exec('SAVEPOINT import');
@@ -104,7 +104,10 @@ export function importPlants(db: DatabaseSync, { count, ascending }: ImportImage
   };
 }
 
-/** Those whose id is stored, or came before in the batch, and if it is the same plant; then the others, numbered anew. */
+/**
+ * Lists the plants whose id is stored or occurs earlier in the batch, and whether they are the same plant. Then lists
+ * the other plants with new line numbers.
+ */
 const SORT_OUT = `
   CREATE TABLE batch.present AS
   SELECT sent.n, sent.id, iif(stored.id IS NULL,

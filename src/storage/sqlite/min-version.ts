@@ -1,9 +1,10 @@
-// Which SQLite is safe to use. Node brings its own; some systems build Node with theirs, so the library itself is asked.
+// Checks that the SQLite version is safe. Node includes its own SQLite, but some systems build Node with another one.
+// So the version is read from the library itself.
 
 import { DatabaseSync } from 'node:sqlite';
 import { UserError } from '../../lib/user-error.ts';
 
-/** Before it, two connections can corrupt a log that is just being reset. */
+/** Minimum version. In older versions, two connections can corrupt a WAL during its reset. */
 const NEEDED = [3, 51, 3];
 
 export function sqliteVersion(): string {
@@ -15,12 +16,12 @@ export function sqliteVersion(): string {
   }
 }
 
-/** Throws UserError. */
+/** Throws UserError if this SQLite version is too old. */
 export function requireMinVersion(version: string): void {
   const parts = version.split('.').map(Number);
   const at = NEEDED.findIndex((needed, index) => (parts[index] ?? 0) !== needed);
   if (at === -1 || (parts[at] ?? 0) > (NEEDED[at] ?? 0)) return;
   throw new UserError(
-    `This Node has SQLite ${version}, which can corrupt a database (${NEEDED.join('.')} is needed): use Node 24.15, 26 or newer`,
+    `This Node includes SQLite ${version}, which can corrupt a database. SQLite ${NEEDED.join('.')} or newer is required. Use Node 24.15, 26 or newer.`,
   );
 }

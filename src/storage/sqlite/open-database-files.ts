@@ -1,4 +1,4 @@
-// The files of a database that this process has open: whether each still has its name, and how it gets it back.
+// Checks that the database files that this process has open still have their names, and restores a lost name.
 
 import {
   closeSync,
@@ -25,7 +25,7 @@ export function identify(name: string): OwnFile {
   return { name, dev, ino };
 }
 
-/** SQLite would continue to write to a file that no longer has its name. */
+/** Returns the first file that lost its name. SQLite would continue to write to such a file. */
 export function findLost(files: OwnFile[]): OwnFile | undefined {
   return files.find(({ name, dev, ino }) => {
     const now = statSync(name, { throwIfNoEntry: false });
@@ -34,8 +34,9 @@ export function findLost(files: OwnFile[]): OwnFile | undefined {
 }
 
 /**
- * Copies what SQLite still has open to the name that it has lost. For the WAL this is safer than a checkpoint, which
- * would have to wait for all readers: without its WAL a database is damaged in which a checkpoint is only half done.
+ * Copies the content of a file that SQLite still has open to the file's lost name. For the WAL this is safer than a
+ * checkpoint, which would have to wait for all readers. An incomplete checkpoint without its WAL leaves the database
+ * damaged.
  */
 export function saveFile(lost: OwnFile): void {
   const draft = `${lost.name}.saved`;
@@ -54,15 +55,15 @@ export function saveFile(lost: OwnFile): void {
   syncDirectory(dirname(draft));
 }
 
-/** SQLite has opened the file at the start, so that its descriptor is one of the first. */
+/** Finds SQLite's descriptor of the file. It is one of the first, because SQLite opens the file at the start. */
 function findDescriptor({ dev, ino }: OwnFile): number {
   for (let descriptor = 0; descriptor < MAX_DESCRIPTORS; descriptor++) {
     try {
       const open = fstatSync(descriptor);
       if (open.ino === ino && open.dev === dev) return descriptor;
     } catch {
-      // not in use
+      // The descriptor is not in use.
     }
   }
-  throw new Error('SQLite does not have it open');
+  throw new Error('SQLite does not have the file open');
 }

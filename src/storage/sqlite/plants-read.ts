@@ -1,4 +1,4 @@
-// Every read there is, on a connection that cannot write.
+// Implements all reads of plants and changes, on a connection that cannot write.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type Change, type ChangeQuery, changesPruned } from '../../domain/change.ts';
@@ -11,7 +11,7 @@ import { noPlant, toError } from '../write-rules.ts';
 import { prepareIsGone } from './change-numbers.ts';
 import { prepareSearch } from './search.ts';
 
-/** A search looks at this many candidates at once, or for this long, and then lets other searches in. */
+/** Limits on one pass of a search, in candidates and in time. Other searches run between two passes. */
 const PASS_ROWS = 1001;
 const PASS_MS = 20;
 
@@ -41,7 +41,7 @@ export function prepareReads(db: DatabaseSync) {
       let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
       const { add, page } = createPage(limit, filter);
       for (let pass = 0; ; pass++) {
-        await nextEventLoopTurn(); // also for what prints the page
+        await nextEventLoopTurn(); // the caller serializes the page in the same turn
         const seen = atOnce(() => {
           const search = toSearch(filter, pass);
           const rows = search
@@ -50,7 +50,7 @@ export function prepareReads(db: DatabaseSync) {
           let count = 0;
           let slices: TimeSlices | undefined;
           for (const row of rows as Iterable<ListedRow>) {
-            slices ??= createTimeSlices(PASS_MS); // with the first row: to find it again would take as long as it did now
+            slices ??= createTimeSlices(PASS_MS); // from the first row on: another pass would take as long to find it
             count++;
             const record = toRecord(row.id, row);
             if ((search?.isWanted(record) ?? true) && !add(record)) return 'full';
@@ -65,7 +65,7 @@ export function prepareReads(db: DatabaseSync) {
       }
     },
 
-    /** Returns fewer changes than `limit` where they are long. */
+    /** Returns a page of changes, with fewer than `limit` if they are large. */
     changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
       return atOnce(() => {
         if (after !== undefined && isGone(after)) throw changesPruned(after);
@@ -75,7 +75,7 @@ export function prepareReads(db: DatabaseSync) {
     },
   };
 
-  /** Several statements read one consistent snapshot. */
+  /** Runs several statements on one consistent snapshot. */
   function atOnce<T>(read: () => T): T {
     begin.run();
     try {

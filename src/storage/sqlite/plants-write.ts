@@ -1,4 +1,4 @@
-// Writes to single plants: the record, its change and its entry in the index.
+// Writes single plants: the record, its change and its entry in the search index.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../domain/names.ts';
@@ -33,13 +33,13 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
   let seq = 0;
 
   return {
-    /** Begins a batch; the caller holds the transaction. `lastSeq` is the number of the last change. */
+    /** Starts a batch in the caller's transaction. `lastSeq` is the number of the last change. */
     begin(lastSeq: number): void {
       seq = lastSeq;
       index.begin();
     },
     write(write: PlantWrite): Result {
-      // Nearly always the id is free: only when it is not is it worth looking at what is there.
+      // The id is nearly always free, so the stored record is read only if the insert fails.
       if (write.kind === 'create' && insert(write.id, write.plant, write)) return { done: { seq, replayed: false } };
       const { id } = write;
       const present = findPlant.get(id) as PlantRow | undefined;
@@ -60,11 +60,11 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
           return { done: resultOf(write, nextRow(write, present, action.plant, seq), false) };
       }
     },
-    /** Writes the index of words, once for the whole batch. */
+    /** Writes the search index once for the whole batch. */
     end: () => index.write(),
   };
 
-  /** Returns false if the id is taken. */
+  /** Inserts a plant. Returns false if the id already exists. */
   function insert(id: bigint, plant: Plant, by: Authorship): boolean {
     if (insertPlant.run(id, plant.name, plant.tag ?? null, by.nowMs, by.nowMs, seq + 1).changes !== 1n) return false;
     recordChange('plant.created', id, plant, by);
@@ -83,12 +83,12 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
   }
 }
 
-/** Collects what a batch changes in the index `words` and in the dictionary, and writes it at the end of the batch. */
+/** Collects a batch's changes to the index `words` and the dictionary, and writes them at the end of the batch. */
 function prepareIndexWrites(db: DatabaseSync, lostWords: Set<string>) {
   const insertWords = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
   const deleteWords = db.prepare(`INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)`);
   const dictionary = prepareDictionary(db, lostWords);
-  /** By plant, the text that the index holds and the one that it should hold. */
+  /** By plant: the text that the index holds and the text that it must hold. */
   const changed = new Map<bigint, { before: string | undefined; after: string | undefined }>();
 
   return {
@@ -102,7 +102,7 @@ function prepareIndexWrites(db: DatabaseSync, lostWords: Set<string>) {
         after: after && indexText(after.name, after.tag),
       });
     },
-    /** By ascending id: in any other order the index would write a segment for nearly every plant. */
+    /** Writes by ascending id. In any other order, the index would write a segment for nearly every plant. */
     write(): void {
       for (const [id, { before, after }] of [...changed].sort(([a], [b]) => (a < b ? -1 : 1))) {
         if (before === after) continue;

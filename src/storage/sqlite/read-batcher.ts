@@ -1,5 +1,5 @@
-// Reads that are asked for in one turn of the event loop are made at its end, in one transaction: to begin and end one
-// costs more than a read of one record, and answers that leave together cost less than one by one.
+// Batches reads: all reads requested in one turn of the event loop run at its end, in one transaction. A transaction
+// costs more than the read of one record, and responses sent together cost less than single ones.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
@@ -27,9 +27,9 @@ export function createReadBatcher(db: DatabaseSync): <T>(read: () => T) => Promi
     try {
       begin.run();
       for (const { read, reject } of all) attempt(read, reject);
-      if (db.isTransaction) commit.run(); // a read that failed badly has ended it
+      if (db.isTransaction) commit.run(); // a severe read error ends the transaction
     } catch (error) {
-      for (const { reject } of all) reject(error); // those that have their answer keep it
+      for (const { reject } of all) reject(error); // reads that already resolved are not affected
     }
   }
 }

@@ -1,4 +1,4 @@
-// A consistent snapshot of the database, on a connection of its own, which writes of others do not change.
+// Opens consistent snapshots of the database, each on its own connection. Later writes do not affect them.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
@@ -9,25 +9,26 @@ import { openReader } from './database.ts';
 import { failureOf, isDamage, type ReadGuard } from './sqlite-errors.ts';
 
 /**
- * Returns a connection in a read transaction, and the number of the last change that it sees. Throws `unavailable` where
- * it cannot be opened, as when the process has too many files open: that is no reason to end, as what is open stays so.
+ * Returns a connection in a read transaction, and the number of the last change in its snapshot. Throws `unavailable`
+ * if the file cannot be opened, for example because the process has too many open files. The process can continue then,
+ * because files that are already open stay usable.
  */
 export function openReadSnapshot(path: string): { db: DatabaseSync; seq: number } {
   let db: DatabaseSync | undefined;
   try {
     db = openReader(path);
     db.exec('BEGIN');
-    return { db, seq: prepareLastSeq(db)() }; // from here on it sees nothing new
+    return { db, seq: prepareLastSeq(db)() }; // this first read starts the snapshot
   } catch (error) {
     db?.close();
     if (isDamage(error) || failureOf(error) === 'bug') throw error;
-    throw unavailable('The database cannot be opened once more now: try again later', error);
+    throw unavailable('The server cannot open another database connection now. Retry later.', error);
   }
 }
 
 /**
- * Returns all plants of a snapshot. As long as it is open the WAL keeps what came after it, so it is closed with the last
- * plant, or when nobody reads on.
+ * Returns all plants of a snapshot. While the snapshot is open, the WAL keeps all later changes. So it is closed after
+ * the last plant, or when the reader stops.
  */
 export function openExportSnapshot(path: string, read: ReadGuard['read'], onClose: () => void): Snapshot {
   const { db, seq } = read(() => openReadSnapshot(path));

@@ -1,4 +1,5 @@
-// Runs in the thread of threaded-search.ts: lists with a filter on a connection that cannot write. Several searches take turns.
+// Runs in the thread of threaded-search.ts and reads filtered lists on a connection that cannot write. Concurrent
+// searches take turns.
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
@@ -7,12 +8,12 @@ import { openReader } from './database.ts';
 import { prepareReads } from './plants-read.ts';
 
 type Search = { number: number; query: ListQuery };
-/** Our own error by its code, one of SQLite by its result code. */
+/** A failed search: `code` for a PlantStoreError, `errcode` for an SQLite error. */
 export type FailedSearch = { code?: ErrorCode; errcode?: unknown; message: string };
 export type SearchResult = { number: number } & ({ page: Page } | FailedSearch);
 
 const port = parentPort;
-if (!port) throw new Error('search-thread.ts runs in a worker thread only');
+if (!port) throw new Error('search-thread.ts must run in a worker thread');
 
 const db = openReader((workerData as { path: string }).path);
 const { list } = prepareReads(db);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isPlainName, wordsIn } from './search.ts';
 import { createVocabulary } from './search-words.ts';
 
-test('a vocabulary gives every word of every name, whatever the names and their order', () => {
+test('a vocabulary returns every word of every name, for any names in any order', () => {
   const name = fc.string({ unit: fc.constantFrom(...'aabBz09 -_.éß日', '\u{20000}', 'q'.repeat(63)), maxLength: 12 });
   fc.assert(
     fc.property(fc.array(name, { maxLength: 50 }), (names) => {
@@ -18,16 +18,16 @@ test('a vocabulary gives every word of every name, whatever the names and their 
   );
 });
 
-test('words with the same hash do not hide each other, and known ones are not given again', () => {
+test('words with the same hash do not hide each other, and known words are not returned again', () => {
   const vocabulary = createVocabulary();
   assert.equal(vocabulary.note('Ab xy ab'), undefined);
-  assert.deepEqual(vocabulary.take(), ['ab', 'xy', 'ab'], 'in two forms');
+  assert.deepEqual(vocabulary.take(), ['ab', 'xy', 'ab'], 'both forms of the word are returned');
   vocabulary.note('Ab');
   assert.deepEqual(vocabulary.take(), []);
   vocabulary.note('aa bB'); // 31 * 97 + 97 = 31 * 98 + 66
   assert.deepEqual(vocabulary.take(), ['aa', 'bb']);
   vocabulary.note('aa');
-  assert.deepEqual(vocabulary.take(), ['aa'], 'rather twice than never');
+  assert.deepEqual(vocabulary.take(), ['aa'], 'a word that another one displaced is returned again');
   vocabulary.forget();
   vocabulary.note('aa');
   assert.deepEqual(vocabulary.take(), ['aa']);

@@ -1,29 +1,30 @@
-// The words of names, and the table `dictionary` that holds each of them once: so the words with a beginning are found
-// without the index of words, which reads all entries of one word to get to the next.
+// Maintains the table `dictionary`, which holds each word of all names once. A search looks up the words with a prefix
+// there. The index `words` would have to read all entries of one word to reach the next.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { isAsciiOfWord, MAX_WORD_CHARS, wordsIn } from './search.ts';
 
-/** Number of words that are remembered as written. */
+/** Maximum number of words that a vocabulary remembers. */
 const MAX_KNOWN = 20_000;
-/** Time for which words are checked in one transaction. */
+/** Maximum time for checking lost words in one transaction. */
 const CHECK_MS = 5;
-/** Checking pauses for this many times as long as it took: a word with many deleted plants takes long. */
+/** Pause between checks, as a multiple of the last check's duration. A word with many deleted plants takes long. */
 const PAUSE = 20;
 const MAX_LOST = 100_000;
 
 /**
- * Returns the words of many names, each once, as the index has them. Nearly all were seen before: of an ASCII name these
- * are recognized where they stand. To make a text of each first takes four times as long, a sixth of an import.
+ * Collects the distinct words of many names, as the index stores them. Nearly all words were seen before. In an ASCII
+ * name they are recognized in place. Creating a string for each word first takes four times as long: a sixth of an
+ * import's time.
  */
 export function createVocabulary() {
-  /** As they were written, by a hash; of two that share one, the last. */
+  /** Words as written in names, by hash. If two words share a hash, the map holds the later one. */
   const known = new Map<number, string>();
   const knownOthers = new Set<string>();
   let fresh: string[] = [];
 
   return {
-    /** Returns the words of the name, or undefined if `isPlainName` holds. */
+    /** Notes the words of a name. Returns them, or undefined if `isPlainName` is true. */
     note(name: string): string[] | undefined {
       if (known.size + knownOthers.size >= MAX_KNOWN) forget();
       if (notePlain(name)) return undefined;
@@ -34,24 +35,24 @@ export function createVocabulary() {
       }
       return words;
     },
-    /** Returns those that are new since the last time; one that was seen long ago may be among them again. */
+    /** Returns the new words since the last call. A word that was seen long ago may be returned again. */
     take(): string[] {
       const words = fresh;
       fresh = [];
       return words;
     },
-    /** Returns the number of words that `take` would give. */
+    /** Returns the number of words that `take` would return. */
     fresh: () => fresh.length,
     forget,
   };
 
-  /** From now on each word is new again. */
+  /** Forgets all words, so that each counts as new again. */
   function forget(): void {
     known.clear();
     knownOthers.clear();
   }
 
-  /** False if the name is not plain: then the words from the first other character on are not noted. */
+  /** Notes the words of a plain name. Returns false if the name is not plain, with only some of its words noted. */
   function notePlain(name: string): boolean {
     let begin = -1;
     let hash = 0;
@@ -80,28 +81,28 @@ export function createVocabulary() {
   }
 }
 
-/** `lostWords` are words that a plant has lost and that are not checked yet. */
+/** Prepares writes to the dictionary. `lostWords` are words that a plant has lost and that are not checked yet. */
 export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
   const insertWords = db.prepare(
     'INSERT INTO dictionary (word) SELECT value FROM json_each(?) WHERE true ORDER BY value ON CONFLICT DO NOTHING',
   );
   const anyPlant = db.prepare('SELECT 1 FROM plants LIMIT 1');
-  /** From the last: the first plants of a word are mostly the first to be deleted. */
+  /** Searches from the last plant, because the first plants with a word are usually deleted first. */
   const plantWith = db.prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1');
   const deleteWord = db.prepare('DELETE FROM dictionary WHERE word = ?');
   const vocabulary = createVocabulary();
   let pausedUntilMs = 0;
 
   return {
-    /** Notes the words of a name, to be written with those of others. */
+    /** Notes the words of a name for the next `write`. */
     learn(name: string): void {
       vocabulary.note(name);
     },
-    /** Notes the words of a name that a plant no longer has: a word that the last plant has lost is removed. */
+    /** Notes the words of a name that a plant has lost. A word that no other plant has is removed later. */
     doubt(name: string): void {
       for (const word of wordsIn(name)) if (lostWords.size < MAX_LOST) lostWords.add(word);
     },
-    /** The caller holds the transaction; if that fails, what was learned is wrong, and the dictionary has to be taken anew. */
+    /** Writes in the caller's transaction. If that fails, prepare the dictionary again: its memory is wrong. */
     write(): void {
       const words = vocabulary.take();
       if (words.length > 0) insertWords.run(JSON.stringify(words));
@@ -109,7 +110,7 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
     },
   };
 
-  /** After the index is written. */
+  /** Removes unused words. Must run after the index is written. */
   function removeUnused(): void {
     if (!anyPlant.get()) {
       db.exec(`INSERT INTO words (words) VALUES ('delete-all'); DELETE FROM dictionary`);
@@ -123,7 +124,7 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
       lostWords.delete(word);
       if (!plantWith.get(`"${word}"`)) {
         deleteWord.run(word);
-        vocabulary.forget(); // or it would not be written again
+        vocabulary.forget(); // otherwise the word would not be written again
       }
       if (performance.now() - begunMs > CHECK_MS) break;
     }

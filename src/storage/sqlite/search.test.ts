@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => store.close());
 
-/** Signs that the index may split at, letters that fold, and anything else. */
+/** Punctuation at which the index may split, letters that fold, and other characters. */
 const piece = fc.constantFrom(
   'a',
   'A',
@@ -59,7 +59,7 @@ const text = fc
   )
   .filter((one) => one.isWellFormed() && !one.includes('\0'));
 
-test('the index finds just what the rule of name-search.ts does, for any names and any query', async () => {
+test('the index finds exactly the plants that match the rule of name-search.ts, for any names and queries', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(text, { minLength: 1, maxLength: 12 }),
@@ -96,7 +96,7 @@ test('the index finds just what the rule of name-search.ts does, for any names a
   );
 });
 
-test('names of very many words, and of a very long word, are found by their words', async () => {
+test('a search finds names with 2,000 words, and names with a word of 40,000 characters', async () => {
   await clear(store, by);
   const many = Array.from({ length: 2000 }, (_, n) => `w${n}x`).join(' ');
   const long = 'q'.repeat(40_000);
@@ -120,7 +120,7 @@ test('names of very many words, and of a very long word, are found by their word
   await assert.rejects(store.list({ q: many }), { code: 'bad_parameter' });
 });
 
-test('words are short in the index, and leave the dictionary with the last plant that has them', async () => {
+test('the index cuts long words, and the dictionary drops a word with the last plant that has it', async () => {
   await clear(store, by);
   const words = () => query(path, 'SELECT word FROM dictionary ORDER BY word').map(({ word }) => word);
   const terms = () => query(path, 'SELECT count(*) AS count FROM words_idx')[0]?.count;
@@ -151,7 +151,7 @@ test('words are short in the index, and leave the dictionary with the last plant
   assert.equal(terms(), 0n);
 });
 
-test('a beginning of very many different words finds them all', async () => {
+test('a prefix of 3,000 different words finds all of them', async () => {
   await clear(store, by);
   const plants = Array.from({ length: 3000 }, (_, n) => ({
     id: BigInt(n),
@@ -164,7 +164,7 @@ test('a beginning of very many different words finds them all', async () => {
   assert.equal((await walk(store, { q: 'serial0029' })).length, 100);
 });
 
-test('a record that fits all along is found all along, whatever its words become meanwhile', async () => {
+test('every search finds a record that always matches, even while its words change', async () => {
   await clear(store, by);
   await store.import(
     Array.from({ length: 60 }, (_, n) => ({ id: BigInt(n), name: `monx${n} delx${n}` })),
@@ -183,7 +183,7 @@ test('a record that fits all along is found all along, whatever its words become
   await changing;
 });
 
-test('a page of long records is shorter, and the walk still shows all of them', async () => {
+test('a page holds fewer records when they are large, and following the pages still returns all of them', async () => {
   await clear(store, by);
   const plants = Array.from({ length: 25 }, (_, n) => ({
     id: BigInt(n),
@@ -201,18 +201,18 @@ test('a page of long records is shorter, and the walk still shows all of them', 
   }
 });
 
-// Last, as to remove so many again takes longer than the test.
-test('a search for a rare beginning among very many is no slower with a small page', async () => {
+// This test comes after those that clear the store, because removing its 20,000 plants takes longer than the test.
+test('a search for a rare prefix among 20,000 plants is not slower with a small page', async () => {
   await clear(store, by);
   const plants = Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: n < 19_900 ? `a${n}` : `azz${n}` }));
   await store.import(plants, by);
-  const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+  const before = process.threadCpuUsage(); // CPU time does not depend on the load of the machine
   assert.equal((await store.list({ q: 'az', limit: 1 })).records[0]?.id, 19_900n);
   assert.ok(process.threadCpuUsage(before).user < 1000 * 1000);
   assert.equal((await walk(store, { q: 'az', limit: 7 })).length, 100);
 });
 
-test('an index serves every filter: no plan of a list scans the plants', () => {
+test('every list uses an index, and no query plan scans the plants', () => {
   const plans = [
     'SELECT * FROM plants WHERE id >= 5 ORDER BY id LIMIT 100',
     `SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid

@@ -1,18 +1,18 @@
-// What is put into the index `words`, and how it is asked. The index narrows down; whether a record is wanted is
-// decided by the one rule of name-search.ts.
+// Builds the texts and the queries of the index `words`. The index only preselects candidates. The rule in
+// name-search.ts decides whether a record matches.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Filter } from '../../domain/list-cursor.ts';
 import { cutText, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
 import type { Plant } from '../../domain/plant.ts';
 
-/** Begins the word that stands for a tag, and cannot begin a word of a name: it is neither a letter nor a number. */
+/** First character of a tag's index word. It is neither a letter nor a number, so no word of a name starts with it. */
 const TAG = '\ue000';
-/** Enough to narrow down: a name with so many of the words has all of them, or is soon passed over. */
+/** Maximum number of words in an index query. The rule quickly skips a name that has these words but lacks others. */
 const MAX_WORDS_ASKED = 16;
-/** Words are cut at this length in the index, in `dictionary` and in what is asked: longer ones only make it slow. */
+/** Length at which words are cut in the index, in `dictionary` and in queries. Longer words only slow searches down. */
 export const MAX_WORD_CHARS = 64;
-/** Of a beginning, so many words are asked for one by one. */
+/** Maximum number of words with the same prefix that a query lists one by one. */
 const MAX_ENDINGS = 64;
 
 export function indexText(name: string, tag: string | null | undefined): string {
@@ -23,7 +23,7 @@ export function withTag(text: string, tag: string | null | undefined): string {
   return tag == null ? text : `${text} ${tagWord(tag)}`;
 }
 
-/** True if the index itself finds the words of the name: it splits and lower-cases ASCII just as name-search.ts does. */
+/** True if the index can split the name itself: it splits and lower-cases ASCII exactly as name-search.ts does. */
 export function isPlainName(name: string): boolean {
   let wordChars = 0;
   for (let at = 0; at < name.length; at++) {
@@ -36,24 +36,24 @@ export function isPlainName(name: string): boolean {
 
 /** True for an ASCII letter or digit. */
 export function isAsciiOfWord(code: number): boolean {
-  const letter = code | 0x20; // a capital as a small one
+  const letter = code | 0x20; // maps a capital to its lower-case letter
   return (letter >= 0x61 && letter <= 0x7a) || (code >= 0x30 && code <= 0x39);
 }
 
-/** As indexText gives it for a plant of which `isPlainName` and `isPlainTag` hold. */
+/** SQL for the result of `indexText` if `isPlainName` and `isPlainTag` are true for the plant. */
 export const PLAIN_INDEX_TEXT = `name || iif(tag IS NULL, '', ' ' || char(${TAG.charCodeAt(0)}) || tag)`;
 
-/** Such a plant needs nothing of us to be indexed, which is quicker. */
+/** True if SQL can build the index word of the tag, which is faster. */
 export function isPlainTag(tag = ''): boolean {
   return /^[0-9a-z]*$/.test(tag);
 }
 
-/** Returns the different words of a name as the index and `dictionary` have them. */
+/** Returns the distinct words of a name as the index and `dictionary` store them. */
 export function wordsIn(name: string): string[] {
   return [...new Set(wordsOf(name).map(cut))];
 }
 
-/** The function gives undefined when the filter lets everything through. Must be called anew for each pass. */
+/** Returns a function that must be called for each pass. It returns undefined if the filter matches every plant. */
 export function prepareSearch(db: DatabaseSync) {
   const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
@@ -64,16 +64,17 @@ export function prepareSearch(db: DatabaseSync) {
     const terms = longest.map((word) => toTerm(cut(word), pass));
     if (tag !== undefined) terms.push(`"${tagWord(tag)}"`);
     return {
-      /** For `MATCH`. */
+      /** Operand of `MATCH`. */
       expression: terms.join(' AND '),
       isWanted: (plant: Plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
     };
   };
 
   /**
-   * Of a single letter there is an entry. Of a longer beginning the index would first gather every plant there is, in
-   * memory; of whole words it reads only as many plants as the page has. So the words that begin so are looked up. If
-   * they are very many, they may well be common among what begins with the same letter: that is tried first.
+   * Returns the index term for a prefix. The index has an entry for each single letter. For a longer prefix it would
+   * first collect all its plants in memory. For whole words it reads only as many plants as the page holds. So the
+   * words with the prefix are looked up. If they exceed MAX_ENDINGS, they are probably common among all words with the
+   * same first letter, so the first pass queries that letter.
    */
   function toTerm(begin: string, pass: number): string {
     const [letter, ...more] = begin;
@@ -83,7 +84,7 @@ export function prepareSearch(db: DatabaseSync) {
       const word = (nextWord.get(from) as { word: string } | undefined)?.word;
       if (!word?.startsWith(begin)) break;
       if (endings.push(`"${word}"`) > MAX_ENDINGS) return pass === 0 ? `"${letter}"*` : `"${begin}"*`;
-      from = `${word}!`; // comes right after it: no word has a sign
+      from = `${word}!`; // sorts right after the word, because words contain no punctuation
     }
     return endings.length === 0 ? `"${begin}"` : `(${endings.join(' OR ')})`;
   }
@@ -93,7 +94,7 @@ function cut(word: string): string {
   return cutText(word, MAX_WORD_CHARS);
 }
 
-/** One word for the index, whatever is in the tag: the index would split it at signs and lower its capitals. */
+/** Encodes a tag as one index word. Otherwise the index would split it at punctuation and lower-case its capitals. */
 function tagWord(tag: string): string {
   return TAG + tag.replace(/[^0-9a-z\u0080-\uffff]/g, (char) => TAG + char.charCodeAt(0).toString(16).padStart(2, '0'));
 }

@@ -1,20 +1,20 @@
-// One server per database file. The lock is an exclusive transaction on an empty database beside it, so the
-// operating system lets go of it however the process ends, and other commands can still use the store.
+// Allows one server per database file. The lock is an exclusive transaction on an empty database beside the file. The
+// operating system releases it however the process ends, and commands can still use the store.
 
 import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { failureOf } from './sqlite-errors.ts';
 
-/** Longer than another command needs to make a new database, shorter than a person's patience. */
+/** Timeout for the lock. It is longer than a command needs to create a database, and short enough for a person. */
 const WAIT_MS = 1000;
 
 export type ServerLock = NonNullable<ReturnType<typeof takeServerLock>>;
 
-/** Undefined when somebody else has it. */
+/** Takes the lock. Returns undefined if another process holds it. */
 export function takeServerLock(databasePath: string) {
   const path = `${databasePath}.lock`;
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
-  accessSync(path, constants.W_OK); // SQLite would lock it for reading only, and say nothing
+  accessSync(path, constants.W_OK); // SQLite would silently lock a read-only file for reading only
   const lock = new DatabaseSync(path, { timeout: WAIT_MS });
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');

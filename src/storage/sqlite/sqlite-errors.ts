@@ -1,20 +1,20 @@
-// What an SQLite error means for us, by its code and never by its text.
+// Classifies SQLite errors by their code, never by their text.
 
 import { cannotRead } from '../write-limits.ts';
 
 export type Failure =
-  /** No room: rolled back, and worth another try when there is room. */
+  /** The disk is full. The transaction was rolled back and can be retried when space is free. */
   | 'full'
-  /** Another process holds the write lock, or memory is short: rolled back, try again. */
+  /** Another process holds the write lock, or memory is short. The transaction was rolled back and can be retried. */
   | 'busy'
-  /** The disk or the file can no longer be trusted. A failed fsync cannot be retried: the process must end. */
+  /** The disk or the file is no longer reliable. A failed fsync cannot be retried, so the process must exit. */
   | 'fatal'
-  /** Nothing we know: rolled back. */
+  /** Any other error. The transaction was rolled back. */
   | 'bug';
 
 const CORRUPT = 11;
 const NOTADB = 26;
-const IOERR_SHMSIZE = 4874; // how a full disk shows while the WAL index grows
+const IOERR_SHMSIZE = 4874; // the code of a full disk while the WAL index grows
 const FAILURES: Record<number, Failure> = {
   5: 'busy', // BUSY
   6: 'busy', // LOCKED
@@ -33,20 +33,20 @@ export function failureOf(error: unknown): Failure {
   return FAILURES[code & 0xff] ?? 'bug';
 }
 
-/** The bytes are wrong, as opposed to out of reach. */
+/** True if the file's content is wrong, as opposed to inaccessible. */
 export function isDamage(error: unknown): boolean {
   const primary = sqliteCode(error) & 0xff;
   return primary === CORRUPT || primary === NOTADB;
 }
 
-/** SQLite's extended result code, 0 for any other error. */
+/** Returns SQLite's extended result code, or 0 for any other error. */
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
 }
 
 export type ReadGuard = ReturnType<typeof guardReads>;
 
-/** Runs reads and turns SQLite's errors into those of a store. */
+/** Returns functions that run reads and convert SQLite errors to store errors. */
 export function guardReads(onFatal: (error: Error) => void) {
   return {
     read<T>(query: () => T): T {
@@ -64,7 +64,7 @@ export function guardReads(onFatal: (error: Error) => void) {
 
   function toReadError(error: unknown): unknown {
     const failure = failureOf(error);
-    if (failure === 'bug') return error; // also what is ours already
+    if (failure === 'bug') return error; // includes errors that are already store errors
     if (failure === 'fatal') onFatal(error as Error);
     return cannotRead(error);
   }

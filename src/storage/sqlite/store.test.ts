@@ -61,10 +61,10 @@ test('openSqliteStore() rejects a file that lacks a column, and releases its loc
   rename('secret_hash', 'other');
   await assert.rejects(open(path), /^UserError: Cannot use .*plants\.db: no such column: .*$/);
   rename('other', 'secret_hash');
-  await (await open(path)).store.close(); // rejects while another server has the lock
+  await (await open(path)).store.close(); // rejects while another server holds the lock
 });
 
-test('create() called by many at once for one id has exactly one winner', async () => {
+test('concurrent calls of create() with one id have exactly one winner', async () => {
   const { store, path } = await open();
   const races = Array.from({ length: 200 }, (_, id) =>
     Promise.allSettled(
@@ -81,7 +81,7 @@ test('create() called by many at once for one id has exactly one winner', async 
   assert.equal(query(path, 'SELECT DISTINCT plant_id FROM changes').length, 200);
 });
 
-test('create() numbers changes without a gap, and never again, also when old changes are gone', async () => {
+test('create() numbers changes without gaps, and never reuses the numbers of pruned changes', async () => {
   const { store, path } = await open();
   await Promise.all(
     Array.from({ length: 50 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
@@ -96,18 +96,18 @@ test('create() numbers changes without a gap, and never again, also when old cha
   await again.store.close();
 });
 
-const MAX_WAITING = 10_000;
+const MAX_QUEUED = 10_000;
 const MAX_BATCH = 1000;
 
-test('create() turns away what it cannot hold while it waits: 503, nothing stored, and it recovers', async () => {
+test('create() rejects writes with 503 when the queue is full, stores none of them, and recovers', async () => {
   const { store, path } = await open();
   const results = await Promise.allSettled(
     Array.from({ length: 12_000 }, (_, id) => store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' })),
   );
   const stored = results.filter((result) => result.status === 'fulfilled').length;
-  const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
-  assert.ok(stored >= MAX_WAITING && stored <= MAX_WAITING + MAX_BATCH, `${stored}`); // one batch does not wait any more
-  assert.ok(refused.every((error) => error instanceof PlantStoreError && error.code === 'unavailable'));
+  const rejected = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason);
+  assert.ok(stored >= MAX_QUEUED && stored <= MAX_QUEUED + MAX_BATCH, `${stored}`); // one batch is already in flight
+  assert.ok(rejected.every((error) => error instanceof PlantStoreError && error.code === 'unavailable'));
 
   const name = 'x'.repeat(60_000);
   const large = await Promise.allSettled(
@@ -123,9 +123,9 @@ test('create() turns away what it cannot hold while it waits: 503, nothing store
   assert.equal(query(path, 'SELECT * FROM plants WHERE id >= 0').length, stored + 1);
 });
 
-test('close() commits what was handed in before, refuses what comes after, and leaves no WAL behind', async () => {
+test('close() commits earlier writes, rejects later ones, and leaves no WAL behind', async () => {
   const { store, path } = await open();
-  const under = Array.from({ length: 3000 }, (_, id) =>
+  const pending = Array.from({ length: 3000 }, (_, id) =>
     store.create({ id: BigInt(id), name: 'x' }, { tokenId: 'tok_1' }),
   );
   const closed = store.close();
@@ -134,12 +134,12 @@ test('close() commits what was handed in before, refuses what comes after, and l
     (error: PlantStoreError) => error.code === 'unavailable',
   );
   await closed;
-  await Promise.all(under);
+  await Promise.all(pending);
   assert.equal(existsSync(`${path}-wal`), false);
   assert.equal(query(path, 'SELECT * FROM plants').length, 3000);
 });
 
-test('probe() makes a real commit and changes nothing', async () => {
+test('probe() commits a transaction and changes no data', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();

@@ -1,4 +1,4 @@
-// The store on SQLite: reads on a connection of its own, writes through the group commit.
+// Implements the store on SQLite. Reads use their own connection, and writes go through the group commit.
 
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
@@ -28,12 +28,12 @@ export interface SqliteOptions {
   path: string;
   role: Role;
   observe: Observe;
-  /** Called once, when the disk or the file can no longer be trusted: the process must end. */
+  /** Called once, when the disk or the file is no longer reliable. The process must exit. */
   onFailure(): void;
   clock?: () => number;
 }
 
-/** Throws UserError when the file cannot be used. */
+/** Opens the store. Throws UserError if the file cannot be used. */
 export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const { path: givenPath, role, observe, onFailure, clock = Date.now } = options;
   const database = prepareDatabase(givenPath, role);
@@ -89,10 +89,10 @@ function createStore(parts: Parts): Store {
     },
     async close() {
       const counting = summaries.close();
-      if (counting) await counting; // without a need, writes would be accepted for a moment longer
-      if (writer.hasFailed) return; // to close a file is to write to it
+      if (counting) await counting; // an unneeded await would accept writes for a moment longer
+      if (writer.hasFailed) return; // closing the file would write to it
       const searching = search.close();
-      if (searching) await searching; // as above
+      if (searching) await searching; // see above
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
       database.release();
@@ -134,7 +134,7 @@ function createPlantStore(parts: Parts): PlantStore {
 function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore {
   return {
     async changes(query = {}) {
-      await nextEventLoopTurn(); // also for what prints the page
+      await nextEventLoopTurn(); // the caller serializes the page in the same turn
       return guard.read(() => reads.changes(query));
     },
     follow: (options = {}) => follow.follow(options),
@@ -148,11 +148,11 @@ function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore 
   };
 }
 
-/** Returns a function that gives what is known of the whole file without counting. */
+/** Returns a function that reads the statistics that need no counting. */
 function prepareStats(db: DatabaseSync, path: string): () => Promise<StoreStats> {
   const lastSeq = prepareLastSeq(db);
   return async () => {
     const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
-    return { lastSeq: lastSeq(), bytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0) }; // there may be no WAL
+    return { lastSeq: lastSeq(), bytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0) }; // may lack a WAL
   };
 }

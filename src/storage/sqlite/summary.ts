@@ -1,4 +1,4 @@
-// The summary of a consistent snapshot, on a connection of its own: counted in slices, between which other work runs.
+// Computes the summary from a consistent snapshot on its own connection. Other work runs between slices of the count.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -15,22 +15,22 @@ import {
 } from '../../domain/plant-summary.ts';
 import { openReadSnapshot } from './read-snapshot.ts';
 
-/** So few that the longest of names, behind which tags are, take no more than some milliseconds. */
+/** Number of plants in a slice. A row holds the tag behind the name. The longest names take only some milliseconds. */
 const SLICE_PLANTS = 250;
-/** After so long others get their turn. */
+/** Time after which other work runs. */
 const TURN_MS = 2;
 
 export function createSummaries(path: string, clock: () => number) {
   const counting = new Set<Promise<Summary>>();
   const closing = new AbortController();
   return {
-    /** Throws `unavailable` when the store is closed meanwhile. */
+    /** Returns the summary. Throws `unavailable` if the store is closed during the count. */
     read(): Promise<Summary> {
       const summary = readSummary(path, clock(), closing.signal);
       counting.add(summary);
       return summary.finally(() => counting.delete(summary));
     },
-    /** Ends those that are being counted. Returns undefined if there are none. */
+    /** Aborts all counts in progress. Returns undefined if no count is in progress. */
     close(): Promise<unknown> | undefined {
       closing.abort(unavailable('The service is stopping'));
       return counting.size > 0 ? Promise.allSettled(counting) : undefined;
@@ -38,21 +38,21 @@ export function createSummaries(path: string, clock: () => number) {
   };
 }
 
-type Breathe = () => Promise<void>;
+type Pause = () => Promise<void>;
 
-/** Throws the signal's reason when that aborts. */
+/** Counts the summary. Throws the signal's reason if the signal aborts. */
 async function readSummary(path: string, nowMs: number, signal: AbortSignal): Promise<Summary> {
   const { db, seq: lastChange } = openReadSnapshot(path);
-  const breathe = createBreathe(signal);
+  const pauseWhenDue = createPause(signal);
   try {
-    const changes = await countChanges(db, firstHourMs(nowMs), breathe);
-    return { ...(await countPlants(db, breathe)), lastChange, changes };
+    const changes = await countChanges(db, firstHourMs(nowMs), pauseWhenDue);
+    return { ...(await countPlants(db, pauseWhenDue)), lastChange, changes };
   } finally {
     db.close();
   }
 }
 
-function createBreathe(signal: AbortSignal): Breathe {
+function createPause(signal: AbortSignal): Pause {
   let sinceMs = performance.now();
   return async () => {
     if (performance.now() - sinceMs < TURN_MS) return;
@@ -62,8 +62,14 @@ function createBreathe(signal: AbortSignal): Breathe {
   };
 }
 
-/** As JSON, tags come four times as quickly as in rows, and grouping them here is quicker than there. 0 is a long one. */
-async function countPlants(db: DatabaseSync, breathe: Breathe): Promise<Pick<Summary, 'plants' | 'untagged' | 'tags'>> {
+/**
+ * Counts plants and their tags. Reading tags as JSON is four times as fast as reading rows, and grouping them here is
+ * faster than in SQL. 0 stands for a tag longer than MAX_TAG_BYTES.
+ */
+async function countPlants(
+  db: DatabaseSync,
+  pauseWhenDue: Pause,
+): Promise<Pick<Summary, 'plants' | 'untagged' | 'tags'>> {
   const slice = db.prepare(`
     SELECT json_group_array(iif(octet_length(tag) > ${MAX_TAG_BYTES}, 0, tag)) AS tags, max(id) AS last
     FROM (SELECT id, tag FROM plants WHERE id >= ? ORDER BY id LIMIT ${SLICE_PLANTS})`);
@@ -82,7 +88,7 @@ async function countPlants(db: DatabaseSync, breathe: Breathe): Promise<Pick<Sum
     if (counts && counts.size > MAX_DIFFERENT_TAGS) counts = undefined;
     if (last === null || last === MAX_ID || read.length < SLICE_PLANTS) break;
     from = last;
-    await breathe();
+    await pauseWhenDue();
   }
   return { plants, untagged, tags: counts ? topTags(counts) : [] };
 }
@@ -90,10 +96,10 @@ async function countPlants(db: DatabaseSync, breathe: Breathe): Promise<Pick<Sum
 type Stretch = { first: number; last: number };
 
 /**
- * Times grow with numbers, and these have no gaps but those that a restore made: what begins and ends in the same hour
- * need not be looked at in between.
+ * Counts changes by hour. Times increase with change numbers, and only a restore leaves a gap in the numbers. So a
+ * stretch that starts and ends in the same hour is counted without reading the changes in between.
  */
-async function countChanges(db: DatabaseSync, sinceMs: number, breathe: Breathe): Promise<Summary['changes']> {
+async function countChanges(db: DatabaseSync, sinceMs: number, pauseWhenDue: Pause): Promise<Summary['changes']> {
   const firstFrom = db.prepare('SELECT seq, time FROM changes WHERE seq >= ? ORDER BY seq LIMIT 1');
   const timeFrom = (seq: number) =>
     (firstFrom.get(seq) as { time: number } | undefined)?.time ?? Number.POSITIVE_INFINITY;
@@ -111,12 +117,12 @@ async function countChanges(db: DatabaseSync, sinceMs: number, breathe: Breathe)
     }
     const middle = first + Math.floor((last - first) / 2);
     stretches.push({ first, last: middle }, { first: middle + 1, last });
-    await breathe();
+    await pauseWhenDue();
   }
   return describeHours(counts);
 }
 
-/** Of numbers without a gap. */
+/** Returns the stretches of change numbers without a gap. */
 function stretchesOf(db: DatabaseSync): Stretch[] {
   const ends = db.prepare('SELECT (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last');
   const { first, last } = ends.get() as { first: number | null; last: number | null };
@@ -133,7 +139,7 @@ function stretchesOf(db: DatabaseSync): Stretch[] {
   return stretches;
 }
 
-/** The first from which on it holds; `end` if it never does. */
+/** Returns the first number from which `holds` is true, or `end` if it is never true. */
 function bisect(begin: number, end: number, holds: (at: number) => boolean): number {
   let [low, high] = [begin, end];
   while (low < high) {

@@ -5,21 +5,21 @@ import { makeFolder } from '../../../testing/server.ts';
 import { prepareDatabase } from './database.ts';
 import { createThreadedSearch } from './threaded-search.ts';
 
-test('a search gives a page, or the error that a store throws', async () => {
+test('a search returns a page, or throws the errors of a store', async () => {
   const path = join(makeFolder(), 'plants.db');
   prepareDatabase(path, 'command').release();
   const searcher = createThreadedSearch(path);
-  assert.equal(searcher.close(), undefined, 'without a search there is no thread');
+  assert.equal(searcher.close(), undefined, 'the thread starts with the first search');
   assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
   await assert.rejects(searcher.list({ q: 'x', cursor: 'x' }), { name: 'PlantStoreError', code: 'bad_parameter' });
   await assert.rejects(searcher.list({ q: 'x'.repeat(1001) }), { code: 'bad_parameter' });
   const [pending] = await Promise.allSettled([searcher.list({ q: 'x' }), searcher.close()]);
-  if (pending.status === 'rejected') assert.equal(pending.reason.code, 'unavailable'); // or it was done before
-  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] }, 'the next one starts another thread');
+  if (pending.status === 'rejected') assert.equal(pending.reason.code, 'unavailable'); // or it completed earlier
+  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] }, 'the next search starts another thread');
   await searcher.close();
 });
 
-test('a search is unavailable where the database cannot be opened once more', async () => {
+test('a search is unavailable if the thread cannot open the database', async () => {
   const searcher = createThreadedSearch(join(makeFolder(), 'none.db'));
   await assert.rejects(searcher.list({ q: 'x' }), { code: 'unavailable' });
 });

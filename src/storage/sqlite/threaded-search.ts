@@ -1,5 +1,5 @@
-// Lists with a filter, read in a thread of their own: a single step in the index of words can take longer than any other
-// request may wait, and cannot be interrupted. The thread starts with the first of them.
+// Reads filtered lists in their own thread. A single step in the index `words` cannot be interrupted, and can take
+// longer than other requests may wait. The thread starts with the first search.
 
 import { once } from 'node:events';
 import { extname } from 'node:path';
@@ -9,10 +9,10 @@ import type { ListQuery, Page } from '../../domain/plant.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import type { FailedSearch, SearchResult } from './search-thread.ts';
 
-/** In a package it is JavaScript, as this file is then. */
+/** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Limit on memory for short-lived objects, which is what a search creates. */
+/** Limit on memory for short-lived objects. A search creates mostly those. */
 const YOUNG_MIB = 12;
 
 export function createThreadedSearch(path: string) {
@@ -21,17 +21,17 @@ export function createThreadedSearch(path: string) {
   let lastNumber = 0;
 
   return {
-    /** Throws as `list` of a store does, or an error of SQLite. */
+    /** Returns a page. Throws the errors of a store's `list`, or an SQLite error. */
     async list(query: ListQuery): Promise<Page> {
       thread ??= start();
       const result = Promise.withResolvers<Page>();
       waiting.set(++lastNumber, result);
       thread.postMessage({ number: lastNumber, query });
       const page = await result.promise;
-      await nextEventLoopTurn(); // also for what prints the page
+      await nextEventLoopTurn(); // the caller serializes the page in the same turn
       return page;
     },
-    /** Ends the thread, if there is one; searches in progress are rejected with `unavailable`. */
+    /** Ends the thread if it runs. Rejects searches in progress with `unavailable`. */
     close(): Promise<unknown> | undefined {
       thread?.postMessage('close');
       return thread && once(thread, 'exit');
@@ -54,8 +54,8 @@ export function createThreadedSearch(path: string) {
       cause = error;
     });
     started.on('exit', () => {
-      thread = undefined; // the next search starts another one
-      for (const { reject } of waiting.values()) reject(unavailable('The search was ended: try again later', cause));
+      thread = undefined; // the next search starts another thread
+      for (const { reject } of waiting.values()) reject(unavailable('The search was aborted. Retry later.', cause));
       waiting.clear();
     });
     return started;

@@ -1,4 +1,4 @@
-// Tokens: all SQL of them. What writes runs in the writer's thread, which loads no schemas.
+// Reads and writes tokens. The writes run in the writer thread, which loads no schemas.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Token, TokenStore } from '../../domain/token.ts';
@@ -63,7 +63,7 @@ export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess)
   }
 }
 
-/** The caller holds the transaction. */
+/** Returns a function that applies a token write in the caller's transaction. */
 export function prepareTokenWrites(db: DatabaseSync): (write: TokenWrite) => { done: null } | Rejection {
   const insert = db.prepare(
     'INSERT INTO tokens (id, secret_hash, name, scopes, created, expires, rate) VALUES (?, ?, ?, ?, ?, ?, ?)',

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { makeFolder } from '../../../testing/server.ts';
 import { findWalDamage } from './wal-check.ts';
 
-const LOOKS = 100;
+const CHECKS = 100;
 /** Writes until `stop` is set: commits of several frames each, in a WAL that starts over every 200 pages. */
 const WRITES = `
   const { DatabaseSync } = require('node:sqlite');
@@ -20,15 +20,15 @@ const WRITES = `
   for (let n = 0; Atomics.load(stop, 0) === 0; n++) write.run(n % 100);
   db.close();`;
 
-test('a log into which somebody writes just now is not taken for damaged', async () => {
+test('a WAL is not reported as damaged while another connection writes to it', async () => {
   const path = join(makeFolder(), 'plants.db');
   const stop = new Int32Array(new SharedArrayBuffer(4));
   const writer = new Worker(WRITES, { eval: true, workerData: { path, stop } });
   await once(writer, 'message');
   const ended = once(writer, 'exit');
   try {
-    for (let look = 0; look < LOOKS; look++) {
-      assert.equal(findWalDamage(`${path}-wal`, 4096), undefined, `look ${look}`);
+    for (let check = 0; check < CHECKS; check++) {
+      assert.equal(findWalDamage(`${path}-wal`, 4096), undefined, `check ${check}`);
       await nextTurn();
     }
   } finally {

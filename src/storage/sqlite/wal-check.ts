@@ -1,29 +1,29 @@
-// Whether a log was damaged. SQLite takes what stands before the first frame whose checksum is wrong, and forgets the
-// rest without a word. After a power cut that is right: the rest was never synced. But a commit that another frame
-// follows was synced before that frame was written, so nothing up to it can be wrong by itself.
+// Detects a damaged WAL. SQLite uses the frames before the first wrong checksum and silently discards the rest. After a
+// power cut that is correct: the rest was never synced. But a commit is synced before the next frame is written. So a
+// wrong checksum at or before a commit that another frame follows means damage.
 
 import { closeSync, openSync, readSync } from 'node:fs';
 import { endianness } from 'node:os';
 
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-/** Its last bit, which is not set here, says in which order of bytes the checksums are. */
+/** The magic number without its last bit, which selects the byte order of the checksums. */
 const MAGIC = 0x377f0682;
 
 type Checksum = readonly [number, number];
 
-/** As often as a command may be in the middle of a commit. */
-const LOOKS = 10;
+/** Maximum number of reads of the WAL. A command may be in the middle of a commit during each read. */
+const MAX_READS = 10;
 
-/** Gives the number of the first frame that is damaged, from 1 on; 0 is the header. */
+/** Returns the number of the first damaged frame, counted from 1, or 0 for the header. */
 export function findWalDamage(path: string, pageBytes: number): number | undefined {
   const file = openSync(path, 'r');
   try {
     let before: number | undefined;
-    for (let look = 0; look < LOOKS; look++) {
+    for (let reads = 0; reads < MAX_READS; reads++) {
       const damagedAt = readFrames(file, readHeader(file), pageBytes);
       if (damagedAt === undefined || damagedAt === before) return damagedAt;
-      before = damagedAt; // or a command has just written there: then it is no longer so
+      before = damagedAt; // a command may be writing there: only damage that a second read confirms counts
     }
     return undefined;
   } finally {
@@ -58,7 +58,7 @@ function readFrames(file: number, header: Buffer, pageBytes: number): number | u
     const follows = isOfThisLog && isSame(addTo(head, frame.subarray(FRAME_HEADER_BYTES), bigEndian), checksum);
     if (!follows) brokenAt ??= at;
     else if (afterCommit) return brokenAt;
-    if (!isWhole) frame.copy(salts, 0, 8, 16); // they must be told by the frames
+    if (!isWhole) frame.copy(salts, 0, 8, 16); // a damaged header has no valid salts, so the frames provide them
     const isCommit = frame.readUInt32BE(4) !== 0;
     afterCommit = brokenAt !== undefined && isCommit && (isOfThisLog || !isWhole);
     last = checksum;

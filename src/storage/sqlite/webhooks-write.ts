@@ -1,4 +1,4 @@
-// Every write to webhooks and their deliveries, and its SQL. Runs in the writer's thread, which loads no schemas.
+// Implements all writes to webhooks and their deliveries. Runs in the writer thread, which loads no schemas.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { Progress, Replay, StoredWebhook } from '../../domain/webhook.ts';
@@ -6,7 +6,7 @@ import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
 import { noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 
-/** True for deliveries that are still to be made. The first condition lets SQLite use the index `undelivered`. */
+/** Condition for pending deliveries. Its first part lets SQLite use the index `undelivered`. */
 export const IS_WAITING = `status <> 'delivered' AND status = 'waiting'`;
 
 export type WebhookWrite =
@@ -18,14 +18,14 @@ export type WebhookWrite =
   | { kind: 'retry_delivery'; id: string; seq: number; nowMs: number }
   | { kind: 'record_deliveries'; progress: Progress[] };
 
-/** Those that record progress return the ids of the webhooks whose progress was recorded. */
+/** Result of each kind of write. `record_deliveries` returns the ids of the webhooks whose progress was recorded. */
 export type WebhookResults = Record<Exclude<WebhookWrite['kind'], 'record_deliveries'>, null> & {
   record_deliveries: string[];
 };
 
 type Result = { done: WebhookResults[keyof WebhookResults] } | Rejection;
 
-/** The caller holds the transaction. */
+/** Returns a function that applies a webhook write in the caller's transaction. */
 export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) => Result {
   const lastSeq = prepareLastSeq(db);
   const insert = db.prepare(`
@@ -64,7 +64,7 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
     UPDATE webhooks SET position = ?3, failing_since = ?4, reason = ?5, disabled = ?6,
       replay_to = iif(?3 > replay_to, NULL, replay_to), replay_resume = iif(?3 > replay_to, NULL, replay_resume)
     WHERE id = ?1 AND epoch = ?2 AND disabled IS NULL`);
-  // What somebody wants again, which has no attempts but was tried, stays so whatever becomes of an earlier attempt.
+  // A requested retry has 0 attempts and a time. The failure of an earlier attempt does not overwrite it.
   const record = db.prepare(`
     INSERT INTO deliveries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
@@ -74,7 +74,7 @@ export function prepareWebhookWrites(db: DatabaseSync): (write: WebhookWrite) =>
     DELETE FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' AND seq <= (
       SELECT seq FROM deliveries WHERE webhook_id = ?1 AND status = 'delivered' ORDER BY seq DESC LIMIT 1 OFFSET ${KEPT_DELIVERED}
     )`);
-  /** Since they were looked through. */
+  /** Number of recorded deliveries by webhook since the last trim. */
   const delivered = new Map<string, number>();
 
   return (write) => {

@@ -1,5 +1,5 @@
-// Webhooks and their deliveries as the store offers them, and every read. As one server uses a file, all webhooks are
-// its own.
+// Implements the store's methods for webhooks and deliveries, and their reads. Only one server uses a database file, so
+// it claims all webhooks.
 
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryStatus } from '../../domain/names.ts';
@@ -14,7 +14,7 @@ import { IS_WAITING, type WebhookResults, type WebhookWrite } from './webhooks-w
 interface WebhookAccess {
   read: ReadGuard['read'];
   write<W extends WebhookWrite>(write: W): Promise<WebhookResults[W['kind']]>;
-  /** True if there is a change after this number. Throws `changes_pruned` when some after it are gone. */
+  /** True if a change after this number exists. Throws `changes_pruned` if changes after it are gone. */
   hasChangesAfter(seq: number): boolean;
 }
 
@@ -70,7 +70,7 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
         return { webhooks, surplus: 0, lastSeq: lastSeq() };
       });
     },
-    async releaseWebhooks() {}, // nobody else could have them
+    async releaseWebhooks() {}, // no other server can claim them
     async openDeliveries(ids) {
       return toOpenDeliveries(read(() => ids.flatMap((id) => open.all(id) as DeliveryRow[])));
     },
@@ -97,7 +97,7 @@ function prepareWebhookReads(db: DatabaseSync) {
     any: listed(''),
     delivered: listed(`AND status = 'delivered'`),
     waiting: listed(`AND ${IS_WAITING}`),
-    dead: listed(`AND status <> 'delivered' AND status = 'dead'`), // as IS_WAITING
+    dead: listed(`AND status <> 'delivered' AND status = 'dead'`), // uses the same index as IS_WAITING
   };
   const open = db.prepare(`SELECT * FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} ORDER BY seq`);
   const one = db.prepare(`

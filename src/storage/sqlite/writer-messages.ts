@@ -1,5 +1,5 @@
-// How writes reach the writer's thread and their results come back: creates, of which there are most, as bare values.
-// As objects, with the name of each field in every one of them, they would make a create 4 % dearer.
+// Packs writes for the writer thread, and their results. Creates, the most frequent writes, are sent as bare values: as
+// objects, which repeat every field name, they would make a create 4 % slower.
 
 import type { Done, Write, WriteResult } from './writes.ts';
 
@@ -7,7 +7,7 @@ type Create = Extract<Write, { kind: 'create' }>;
 type CreateValues = [id: bigint, name: string, tag: string | undefined, tokenId: string, nowMs: number];
 
 export type WriteMessage = CreateValues | Exclude<Write, Create>;
-/** A number alone is that of a create that made a new record. */
+/** A bare number is the change number of a create that stored a new record. */
 export type ResultMessage = number | WriteResult;
 
 export function packWrite(write: Write): WriteMessage {

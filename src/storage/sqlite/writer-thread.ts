@@ -1,5 +1,5 @@
-// Runs in the writer's thread and owns the only connection that writes: one transaction and one fsync for each
-// batch it is handed. Answers after the commit, never before.
+// Runs in the writer thread and owns the only connection that writes. It commits each batch with one transaction and
+// one fsync, and reports the results only after the commit.
 
 import type { StatementSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -10,35 +10,35 @@ import { type Failure, failureOf } from './sqlite-errors.ts';
 import { packResult, type ResultMessage, unpackWrite, type WriteMessage } from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
-/** A WAL this long is copied back into the database file. */
+/** Length of the WAL at which a checkpoint copies it into the database file. */
 const CHECKPOINT_PAGES = 1000;
 
-/** Interval at which it checks that its files still have their names. */
+/** Interval for checking that the open files still have their names. */
 const CHECK_FILES_MS = 250;
 
-/** Holds what a batch of an import touches. */
+/** Size of the page cache. It holds all pages that a batch of an import uses. */
 const CACHE_KIB = 8 * 1024;
 
 export type Committed = { results: ResultMessage[]; durationMs: number };
 export type BatchResult = Committed | { failure: Failure; message: string };
 
 const port = parentPort;
-if (!port) throw new Error('writer-thread.ts runs in a worker thread only');
+if (!port) throw new Error('writer-thread.ts must run in a worker thread');
 
 const { path, lockPath } = workerData as { path: string; lockPath: string | undefined };
 const wal = `${path}-wal`;
 const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-db.exec('PRAGMA wal_autocheckpoint = 0'); // ours below: SQLite's own would hide a failed fsync
+db.exec('PRAGMA wal_autocheckpoint = 0'); // replaced by checkpointWhenLong: SQLite's own would hide a failed fsync
 db.exec(`ATTACH ':memory:' AS batch`);
 const lostWords = new Set<string>();
 let apply = prepareWrites(db, lostWords);
 let walSize = prepareWalSize();
 let mayBeCopy = isMarkedCopy(db);
 let hasLost = false;
-/** Where a record is that was just committed. */
+/** Files that hold a newly committed record. */
 const ofCommit = [path, wal].map(identify);
-/** Without the others the next process would not know of this one. */
+/** All open files. Without the -shm and lock files, the next process could not detect this one. */
 const allFiles = [path, wal, `${path}-shm`, ...(lockPath === undefined ? [] : [lockPath])].map(identify);
 const checking = setInterval(() => {
   const lost = findLost(allFiles);
@@ -49,13 +49,13 @@ port.on('message', (batch: WriteMessage[] | 'close') => {
   if (hasLost) return;
   if (batch === 'close') {
     clearInterval(checking);
-    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do it, and not say if it failed
+    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do this without reporting a failure
     db.close();
     port.close();
     return;
   }
   const result = commit(batch.map(unpackWrite));
-  const lost = findLost(ofCommit); // before the response: a file without a name is gone after a crash
+  const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
   if (lost !== undefined) {
     endWithout(lost);
     return;
@@ -71,11 +71,11 @@ function commit(batch: Write[]): BatchResult {
   try {
     if (batch[0]?.kind === 'create_plants') {
       db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
-      apply = prepareWrites(db, lostWords); // the line above ends all statements
+      apply = prepareWrites(db, lostWords); // deserialize() finalizes all statements
       walSize = prepareWalSize();
     }
     db.exec('BEGIN IMMEDIATE');
-    if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process has done so
+    if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process already did
     const results = apply(batch);
     db.exec('COMMIT');
     mayBeCopy = false;
@@ -86,12 +86,12 @@ function commit(batch: Write[]): BatchResult {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     const failure = failureOf(error);
-    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // it has learned words that are not stored now
+    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // the old one remembers words that were rolled back
     return { failure, message: String(error) };
   }
 }
 
-/** The process must end. What was acknowledged before must not be lost with the name of the WAL. */
+/** Reports a lost file, after which the process must exit. Restores a lost WAL to keep its acknowledged records. */
 function endWithout(lost: OwnFile): void {
   hasLost = true;
   clearInterval(checking);
@@ -99,10 +99,10 @@ function endWithout(lost: OwnFile): void {
   try {
     if (lost.name === wal) {
       saveFile(lost);
-      outcome = ', and is there again with all records';
+      outcome = '. It was restored with all records.';
     }
   } catch (error) {
-    outcome = `, and the newest records are lost: ${error}`;
+    outcome = `. The newest records are lost: ${error}`;
   }
   port?.postMessage({ failure: 'fatal', message: `${lost.name} was moved, replaced or deleted${outcome}` });
 }
@@ -116,7 +116,7 @@ function checkpointWhenLong(): void {
   if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
 }
 
-/** Without room or beside a reader the WAL just stays longer. All else ends the thread, and so the process. */
+/** Runs a checkpoint. On a full disk or beside a reader, the WAL stays longer. Other errors end the process. */
 function tolerantly(checkpoint: () => void): void {
   try {
     checkpoint();

@@ -1,4 +1,4 @@
-// Every write there is, as data that can cross to the writer's thread, and which part of the code applies it there.
+// Defines all writes as data that can be sent to the writer thread, and dispatches them there.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
@@ -11,12 +11,12 @@ import { IS_WAITING, prepareWebhookWrites, type WebhookResults, type WebhookWrit
 
 export type Write =
   | PlantWrite
-  /** The plants of an import. It is the only write in its transaction. */
+  /** The plants of an import. This is the only write in its transaction. */
   | ({ kind: 'create_plants'; image: ImportImage } & Authorship)
   | { kind: 'prune_changes'; beforeMs: number }
   | TokenWrite
   | WebhookWrite
-  /** Changes nothing, yet takes a real commit. */
+  /** Changes no data, but requires a real commit. */
   | { kind: 'probe' };
 
 interface AllResults extends Results, TokenResults, WebhookResults {
@@ -26,12 +26,12 @@ interface AllResults extends Results, TokenResults, WebhookResults {
 }
 export type Done<W extends Write> = AllResults[W['kind']];
 
-/** A rejected write leaves the others in its transaction alone. */
+/** Result of a write. A rejected write does not affect the other writes in its transaction. */
 export type WriteResult = { done: AllResults[keyof AllResults] } | Rejection;
 
 /**
- * Returns a function that applies a batch in order. The caller holds the transaction. `lostWords` are words that may be
- * unused: the set outlives the statements, which an import ends.
+ * Returns a function that applies a batch in order, in the caller's transaction. `lostWords` are words that may be
+ * unused. The caller owns the set, because an import finalizes the statements.
  */
 export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch: Write[]) => WriteResult[] {
   const lastSeq = prepareLastSeq(db);
@@ -73,14 +73,14 @@ export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch:
   }
 }
 
-/** Returns a function that prunes up to PRUNED_AT_ONCE changes older than `beforeMs`, and returns how many. */
+/** Returns a function that prunes up to PRUNED_AT_ONCE changes older than `beforeMs` and returns their number. */
 function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
   const oldestChanges = db.prepare(`SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}`);
   const deleteChanges = db.prepare('DELETE FROM changes WHERE seq <= ?');
   const deleteDeliveries = db.prepare(
     'DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= ?', // the IN uses the primary key
   );
-  /** Changes that a webhook still has to receive are kept. */
+  /** Last change that no webhook still has to receive. Later changes are kept. */
   const lastPrunable = db.prepare(`
     SELECT min(w.position, coalesce(
       (SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND ${IS_WAITING}), w.position
