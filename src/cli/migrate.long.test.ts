@@ -91,7 +91,7 @@ suite('migrate', needsPostgres, () => {
     await ended;
     await assert.rejects(
       startTestService({ databaseUrl: to }),
-      /A copy into this database is not finished: run "plant-store migrate" again/,
+      /A copy into this database is incomplete\. Run "plant-store migrate" again/,
     );
     const { status, stdout } = await migrate(from, to);
     assert.equal(status, 0);

@@ -68,7 +68,7 @@ suite('migrate', needsPostgres, () => {
     assert.equal(late.status, 1);
     assert.equal(
       late.stderr,
-      'plant-store: The database has plants of its own: take an empty one, or a copy that nobody has written to\n',
+      'plant-store: The database has plants of its own. Use an empty database, or a copy that no server has written to.\n',
     );
   });
 
@@ -83,7 +83,7 @@ suite('migrate', needsPostgres, () => {
     }
     assert.equal((await migrate(one, to)).status, 0);
     const refused = await migrate(other, to);
-    assert.equal(refused.stderr, 'plant-store: The database holds a copy of another store: take an empty one\n');
+    assert.equal(refused.stderr, 'plant-store: The database holds a copy of another store. Use an empty database.\n');
     await besideServer(other, async (store) => {
       await issueToken(store, { name: 'x', scopes: ['admin'], expiresMs: null }, 1);
       await store.create({ id: 2n, name: 'other' }, { tokenId: 'cli' });

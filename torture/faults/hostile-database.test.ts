@@ -58,8 +58,8 @@ const ODD_SETTINGS: Record<string, string> = {
 /** Nothing is stored as sent, or as safely as promised, with one of these: they are refused. */
 const REFUSED_SETTINGS: [setting: string, value: string, says: RegExp][] = [
   ['synchronous_commit', 'off', /synchronous_commit is off in PostgreSQL/],
-  ['session_replication_role', 'replica', /session_replication_role is replica in PostgreSQL .* set it to origin/],
-  ['exit_on_error', 'on', /exit_on_error is on in PostgreSQL .* set it to off/],
+  ['session_replication_role', 'replica', /session_replication_role is replica in PostgreSQL .* Set it to origin/],
+  ['exit_on_error', 'on', /exit_on_error is on in PostgreSQL .* Set it to off/],
 ];
 const TOO_WEAK = ['local', 'remote_write'];
 
@@ -96,7 +96,7 @@ fault({
     for (const [what, sql] of someOf(trial, Object.entries(PLANTED_OBJECTS))) {
       const { url, gardener } = await makeSharedDatabase(postgres, []);
       await queryPostgres(gardener, sql);
-      const says = /belongs to the role gardener, whose code would run with the rights of this service: drop it/;
+      const says = /belongs to the role gardener, whose code would run with the rights of this service\. Drop it/;
       await refuses(trial, url, says, `${what} that another role has planted`);
     }
     for (const [setting, value, says] of someOf(trial, REFUSED_SETTINGS)) {
@@ -347,7 +347,7 @@ async function wantsStandby(trial: Trial, postgres: TestPostgres): Promise<void>
     for (const value of someOf(trial, TOO_WEAK)) {
       await set(value);
       const says = new RegExp(
-        `synchronous_commit is ${value} .* although synchronous_standby_names is set, .* set synchronous_commit to on or remote_apply`,
+        `synchronous_commit is ${value} .* although synchronous_standby_names is set, .* Set synchronous_commit to on or remote_apply`,
       );
       await refuses(trial, url, says, `synchronous_commit = ${value} with a standby`);
     }

@@ -181,7 +181,7 @@ fault({
     'one that folds the names of a batch in one go': {
       change: [
         'src/storage/postgres/plants-write.ts',
-        'if (slices.isOver()) await slices.next(); // names take their time to fold',
+        'if (slices.isOver()) await slices.next(); // folding long names takes time',
         '',
       ],
       caught: lateBeside('an import of'),

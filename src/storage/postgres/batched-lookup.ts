@@ -1,5 +1,5 @@
-// Many lookups of one key each → one query for all of them: keys that are asked for while queries are in progress are
-// collected, and share the next query.
+// Combines many lookups of one key each into one query. Keys that are requested while queries are in progress share the
+// next query.
 
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 
@@ -7,7 +7,7 @@ const MAX_KEYS = 1000;
 const MAX_QUERIES = 2;
 const MAX_WAITING = 10_000;
 
-/** `tooMany` makes the error for a lookup that finds very many others waiting. */
+/** Returns a function that looks up one key. `tooMany` creates the error for a lookup when MAX_WAITING are pending. */
 export function createBatchedLookup<Key, Value>(
   lookUp: (keys: Key[]) => Promise<Map<Key, Value>>,
   tooMany: () => Error,

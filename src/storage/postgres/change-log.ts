@@ -1,4 +1,4 @@
-// The change log: its pages, its newest number, and pruning.
+// Reads pages and the newest number of the change log, and prunes it.
 
 import { type Change, type ChangeQuery, changesPruned } from '../../domain/change.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
@@ -10,7 +10,7 @@ import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
 import type { Transactions } from './transaction.ts';
 
-/** Selects the newest number that was given, as `seq`. */
+/** Returns the SQL that selects the last assigned change number as `seq`. */
 export function lastSeq(tables: Tables): string {
   return `
     SELECT greatest(
@@ -33,18 +33,18 @@ export async function readChanges(
   const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;
   const [[isGone], rows] = await read<[{ gone: boolean }, ChangeRow]>(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
-  await nextEventLoopTurn(); // also for what prints the page
+  await nextEventLoopTurn(); // the caller serializes the page in the same turn
   return cutToChars(rows, maxChars).map(toChange);
 }
 
-/** Throws `changes_pruned` if some after this number are gone. */
+/** True if a change after this number exists. Throws `changes_pruned` if changes after it are gone. */
 export async function hasChangesAfter({ names, read, select }: StoreQueries, seq: number): Promise<boolean> {
   const [row] = await select<{ seq: bigint }>({ text: lastSeq(names.tables) });
-  if (seq >= Number(row?.seq)) return false; // also far above, where readChanges() throws
+  if (seq >= Number(row?.seq)) return false; // includes higher numbers, for which readChanges() throws
   return (await read((transactions) => readChanges(transactions, { after: seq, limit: 1 }))).length > 0;
 }
 
-/** Removes the oldest changes, and returns how many. */
+/** Prunes changes older than `beforeMs` and returns their number. */
 export async function pruneChanges({ names, commit }: StoreQueries, beforeMs: number): Promise<number> {
   const text = pruneText(names.tables);
   for (let total = 0; ; ) {
@@ -55,7 +55,7 @@ export async function pruneChanges({ names, commit }: StoreQueries, beforeMs: nu
   }
 }
 
-/** The oldest, up to the first that is not older than asked for, or that a webhook still has to receive. */
+/** Prunes the oldest changes. Stops at the first that is not old enough or that a webhook still has to receive. */
 const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
   WITH oldest AS (SELECT seq, time FROM ${changes} ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
   kept AS (SELECT min(seq) AS seq FROM oldest WHERE time >= $1),
@@ -70,7 +70,7 @@ const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
       AND seq <= coalesce((SELECT seq FROM held), 9223372036854775807)
   ),
   forgotten AS (
-    -- webhook_id IN: each webhook's part of the index on (webhook_id, seq), not the whole table
+    -- webhook_id IN makes PostgreSQL read each webhook's part of the index on (webhook_id, seq), not the whole table.
     DELETE FROM ${deliveries} WHERE webhook_id IN (SELECT id FROM ${webhooks}) AND seq <= (SELECT max(seq) FROM old)
   ),
   pruned AS (DELETE FROM ${changes} WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),

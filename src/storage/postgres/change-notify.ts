@@ -1,5 +1,5 @@
-// Notifies other nodes that there are new changes, and is notified by them. A notification is only a hint, which may be
-// lost or late: followers of the change log poll it as well.
+// Notifies other nodes of new changes, and receives their notifications. A notification is only a hint, which may be
+// lost or late. Followers of the change log also poll it.
 
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
@@ -9,24 +9,24 @@ import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Transactions } from './transaction.ts';
 
 const CHANNEL = 'plant_store_changes';
-/** NOTIFY holds up commits: it is sent this often at most, and never with a commit that a client waits for. */
+/** Minimum interval between notifications. NOTIFY delays commits, so it is never part of a commit of a request. */
 const NOTIFY_EVERY_MS = 100;
 const RECONNECT_MS = 1000;
 
-/** `onChanges` is called when another node has notified this one. */
+/** Starts listening. Calls `onChanges` for each notification from another node. */
 export function startChangeNotify(url: string, { write }: Transactions, onChanges: () => void, reportBug: ReportBug) {
   const self = randomUUID();
   let listener: pg.Client | undefined;
   let reconnect: NodeJS.Timeout | undefined;
   let isClosed = false;
-  /** The session behind a pooler is not ours to listen in. */
+  /** True behind a pooler, where this node has no session of its own to listen in. */
   let cannotListen = false;
   let isPausing = false;
   let isPending = false;
   void listen();
 
   return {
-    /** Notifies the other nodes, soon. */
+    /** Notifies the other nodes within NOTIFY_EVERY_MS. */
     notify(): void {
       isPending = true;
       if (!isPausing) send();
@@ -50,7 +50,7 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
 
   async function listen(): Promise<void> {
     try {
-      const client = createClient(url); // reads the files that the URL names, which may fail
+      const client = createClient(url); // reads the files named in the URL, which may fail
       listener = client;
       client.on('end', reconnectLater);
       client.on('notification', ({ payload }) => {
@@ -67,7 +67,7 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
     }
   }
 
-  /** Requests report a database that cannot be reached. */
+  /** Reports bugs only. Requests already report an unreachable database. */
   function reportUnlessUnreachable(error: unknown): void {
     if ((error instanceof TransactionError ? error.failure : failureOf(error)) === 'bug') reportBug(error);
   }
@@ -79,7 +79,7 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
   }
 }
 
-/** A pooler gives the connection a process id of its own. */
+/** True if the connection goes through a pooler, which assigns its own process id to it. */
 async function isBehindPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid !== (client as pg.Client & { processID: number }).processID;

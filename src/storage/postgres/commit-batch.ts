@@ -1,4 +1,4 @@
-// Commits a batch of writes, with as many transactions as it takes until each write is settled: nearly always one.
+// Commits a batch of writes. It repeats transactions until each write is settled. One is nearly always enough.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../domain/errors.ts';
@@ -11,20 +11,20 @@ import { type Outcome, type Step, writeSteps } from './plants-write.ts';
 import type { Transactions } from './transaction.ts';
 import type { QueuedWrite, WriteGroup, Written } from './write-queue.ts';
 
-/** Maximum number of attempts while another node is first, each time. */
+/** Maximum number of attempts when another node is first each time. */
 const MAX_ATTEMPTS = 20;
 const RETRY_MS = 20;
 
 export interface CommitBatchOptions {
   transactions: Transactions;
   observe: Observe;
-  /** Called after each commit, with true if it made changes. */
+  /** Called after each commit. `hasChanges` is true if the commit changed a record. */
   onCommit(hasChanges: boolean): void;
   /** Returns the error for the caller of a write. */
   toError(error: unknown): Error;
 }
 
-/** Never throws: each write is settled with what went wrong. */
+/** Commits a batch. Never throws: a write that fails is settled with its error. */
 export async function commitBatch(options: CommitBatchOptions, groups: WriteGroup[]): Promise<void> {
   const all = groups.map((group): PendingGroup => ({ ...group, row: undefined, seen: 'not yet' }));
   const needPresent = all.filter(({ writes }) => writes[0]?.write.kind !== 'create');
@@ -63,7 +63,7 @@ async function commitSteps(options: CommitBatchOptions, next: NextStep[]): Promi
   } catch (error) {
     const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
     if (isBug && next.length > 1) {
-      for (const one of next) await commitSteps(options, [one]); // it is the fault of one of them
+      for (const one of next) await commitSteps(options, [one]); // isolates the step that fails
       return;
     }
     failAll(
@@ -73,7 +73,7 @@ async function commitSteps(options: CommitBatchOptions, next: NextStep[]): Promi
   }
 }
 
-/** Returns true if the step made a change. */
+/** Applies the outcome of a step. Returns true if the step changed a record. */
 function applyOutcome({ group, step: { write, action, present } }: NextStep, outcome: Outcome): boolean {
   group.seen = 'committed';
   if ('present' in outcome) {
@@ -102,15 +102,15 @@ async function withRetries<T>(attempt: () => Promise<T>): Promise<T> {
 }
 
 interface PendingGroup extends WriteGroup {
-  /** The record that the first write will find. */
+  /** The record to which the first write applies. */
   row: PlantRow | undefined;
-  /** What was only read may not yet be safe on every disk it should be on; what a commit of ours found, is. */
+  /** Source of `row`. A record that was only read may not be on every standby yet. One that a commit found is. */
   seen: 'not yet' | 'read' | 'committed';
 }
 
 type NextStep = { group: PendingGroup; step: Step };
 
-/** Settles what needs no step, in order, and returns the first that does. */
+/** Settles, in order, the writes that need no step. Returns the step of the first write that needs one. */
 function nextStep(group: PendingGroup): NextStep | undefined {
   for (let next = group.writes[0]; next; next = group.writes[0]) {
     const { write } = next;

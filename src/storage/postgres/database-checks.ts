@@ -1,4 +1,4 @@
-// What the database must be able to promise, and where in it our tables are.
+// Checks that the database can store records durably, and finds the schema of the tables.
 
 import type pg from 'pg';
 import { UserError } from '../../lib/user-error.ts';
@@ -13,11 +13,11 @@ export interface ServerPromises {
   synchronousCommit: SynchronousCommit;
 }
 
-/** What this session finds through its own search path. */
+/** Result of the lookup through the session's search path. */
 interface FoundSchema {
-  /** The schema in which it would create objects. Null if its path names no schema that exists. */
+  /** The schema for new objects. Null if the search path names no existing schema. */
   current_schema: string | null;
-  /** Object id of the table with the version of the schema. */
+  /** Object id of the table that holds the schema version. */
   schema_table: number | null;
 }
 
@@ -25,8 +25,8 @@ type Setting = 'encoding' | 'fsync' | 'synchronous_commit' | 'standbys' | 'repli
 type SettingsRow = FoundSchema & { version_number: number } & Record<Setting, string>;
 
 /**
- * Throws UserError if the server could lose or change what is stored. Runs the only statement outside of a transaction of
- * ours: nothing in it is found through the search path.
+ * Throws UserError if the server could lose or change stored records. This is the only statement that runs outside of a
+ * transaction of this service. It resolves no name through the search path.
  */
 export async function requireSound(client: pg.Client): Promise<ServerPromises & FoundSchema> {
   const { rows } = await client.query<SettingsRow>(`
@@ -42,19 +42,20 @@ export async function requireSound(client: pg.Client): Promise<ServerPromises & 
   const { version_number, encoding, fsync, synchronous_commit, standbys, replication_role, exit_on_error, ...found } =
     rows[0] as SettingsRow;
   const version = Math.floor(version_number / 10_000);
-  if (version < MIN_VERSION) throw new UserError(`PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`);
+  if (version < MIN_VERSION)
+    throw new UserError(`PostgreSQL ${version} is too old. Use version ${MIN_VERSION} or newer.`);
   if (encoding !== 'UTF8') {
     throw new UserError(
-      `The encoding of the database is ${encoding}: make one with ENCODING 'UTF8' TEMPLATE template0`,
+      `The encoding of the database is ${encoding}. Create a database with ENCODING 'UTF8' TEMPLATE template0.`,
     );
   }
   if (fsync === 'off' || synchronous_commit === 'off') {
     const setting = fsync === 'off' ? 'fsync' : 'synchronous_commit';
-    throw new UserError(`${setting} is off in PostgreSQL, so that a stored record could be lost: set it to on`);
+    throw new UserError(`${setting} is off in PostgreSQL, so a crash could lose stored records. Set it to on.`);
   }
   if (standbys !== '' && (synchronous_commit === 'local' || synchronous_commit === 'remote_write')) {
     throw new UserError(
-      `synchronous_commit is ${synchronous_commit} in PostgreSQL although synchronous_standby_names is set, so that a failover could lose a stored record: set synchronous_commit to on or remote_apply`,
+      `synchronous_commit is ${synchronous_commit} in PostgreSQL although synchronous_standby_names is set, so a failover could lose stored records. Set synchronous_commit to on or remote_apply.`,
     );
   }
   if (replication_role !== 'origin' || exit_on_error !== 'off') {
@@ -62,12 +63,12 @@ export async function requireSound(client: pg.Client): Promise<ServerPromises & 
       exit_on_error === 'off'
         ? ['session_replication_role', replication_role, 'origin']
         : ['exit_on_error', exit_on_error, 'off'];
-    throw new UserError(`${setting} is ${value} in PostgreSQL for this database or role: set it to ${wanted}`);
+    throw new UserError(`${setting} is ${value} in PostgreSQL for this database or role. Set it to ${wanted}.`);
   }
   return { version, synchronousCommit: synchronous_commit === 'remote_apply' ? 'remote_apply' : 'on', ...found };
 }
 
-/** Returns the names in the schema that has our tables, or will have them. */
+/** Returns the names in the schema that holds the tables, or in which they will be created. */
 export async function findNames(client: pg.Client, { current_schema, schema_table }: FoundSchema): Promise<Names> {
   const { rows } = await client.query<{ schema: string }>(
     'SELECT n.nspname AS schema FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1',
@@ -75,14 +76,16 @@ export async function findNames(client: pg.Client, { current_schema, schema_tabl
   );
   const schema = rows[0]?.schema ?? current_schema;
   if (schema === null) {
-    throw new UserError('search_path in PostgreSQL names no schema that exists: create one, or set search_path to one');
+    throw new UserError(
+      'search_path in PostgreSQL names no existing schema. Create one, or set search_path to an existing schema.',
+    );
   }
   return namesIn(schema);
 }
 
 /**
- * Throws UserError if tables or functions belong to other roles, since their triggers, rules and bodies would run with our rights. A
- * superuser counts as a member of every role, so that its memberships say nothing.
+ * Throws UserError if tables or functions belong to other roles: their triggers, rules and bodies would run with the
+ * rights of this service. A superuser counts as a member of every role, so its memberships are not checked.
  */
 export async function requireOwn(client: pg.Client, { schema, signatures }: Names): Promise<void> {
   const text = `
@@ -104,6 +107,6 @@ export async function requireOwn(client: pg.Client, { schema, signatures }: Name
   const [foreign] = rows;
   if (!foreign) return;
   throw new UserError(
-    `${foreign.object} in the database belongs to the role ${foreign.owner}, whose code would run with the rights of this service: drop it, or make the role of this service its owner`,
+    `${foreign.object} in the database belongs to the role ${foreign.owner}, whose code would run with the rights of this service. Drop it, or make the role of this service its owner.`,
   );
 }

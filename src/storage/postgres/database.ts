@@ -1,4 +1,4 @@
-// Connections to the database, and what is done when a node starts: checks, and the migration of the schema.
+// Creates connections to the database. When a node starts, checks the database and migrates its schema.
 
 import pg from 'pg';
 import { describeUrl } from '../../lib/describe-url.ts';
@@ -9,10 +9,10 @@ import { isSchemaCurrent, migrate } from './schema.ts';
 import { beginRead, beginWrite, noLimits } from './transaction.ts';
 
 const CONNECT_TIMEOUT_MS = 5000;
-/** Interval at which the system checks that the peer of an idle connection is still there. */
+/** Idle time after which the operating system starts to check that the peer of a connection still responds. */
 const KEEP_ALIVE_MS = 10_000;
 
-/** Returns a client that is not connected yet. Reads the files that the URL names, which may fail. */
+/** Returns a client that is not connected yet. Throws if it cannot read a file that the URL names. */
 export function createClient(url: string): pg.Client {
   const client = new pg.Client(clientConfig(url));
   client.on('error', ignoreError);
@@ -21,18 +21,19 @@ export function createClient(url: string): pg.Client {
 
 export function createPool(url: string, poolSize: number): pg.Pool {
   const pool = new pg.Pool({ ...clientConfig(url), max: poolSize, pipeline: true } as pg.PoolConfig);
-  pool.on('error', ignoreError); // of an idle connection: the pool opens another
+  pool.on('error', ignoreError); // the error of an idle connection: the pool opens another one
   pool.on('connect', (client) => client.on('error', ignoreError));
   return pool;
 }
 
-/** An error of a connection also rejects the queries on it. Without a listener it would end the process. */
+/** Ignores a connection error, which also rejects the pending queries. Without a listener it would end the process. */
 function ignoreError(): void {}
 
 function clientConfig(url: string): pg.ClientConfig {
   const { searchParams } = new URL(url);
   const isPlain = !searchParams.has('uselibpqcompat');
-  const connectionString = isPlain ? `${url}${url.includes('?') ? '&' : '?'}uselibpqcompat=true` : url; // sslmode as everywhere else
+  // With this parameter, sslmode has the same meaning as in other clients.
+  const connectionString = isPlain ? `${url}${url.includes('?') ? '&' : '?'}uselibpqcompat=true` : url;
   return {
     connectionString,
     fallback_application_name: 'plant-store',
@@ -42,15 +43,15 @@ function clientConfig(url: string): pg.ClientConfig {
   };
 }
 
-/** Stands in the table `copied` in place of a number while a copy is in progress. */
+/** Value of `seq` in the table `copied` while a copy is in progress. */
 export const COPY_IN_PROGRESS = -1n;
 
-/** What the store has to know of its database. */
+/** Properties of a checked database. */
 export interface PreparedDatabase extends ServerPromises {
   names: Names;
 }
 
-/** Checks the database and brings its schema up to date. Throws UserError if it cannot be used. */
+/** Checks the database and migrates its schema. Throws UserError if the database cannot be used. */
 export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<PreparedDatabase> {
   const name = describeUrl(url);
   const client = await connect(url, name);
@@ -77,7 +78,7 @@ export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'us
   }
 }
 
-/** After an error the caller ends the client, and with it the transaction. */
+/** Runs `work` in a transaction. After an error, the caller must end the client, which ends the transaction. */
 async function inTransaction<T>(client: pg.Client, begin: string, work: () => Promise<T>): Promise<T> {
   await client.query(begin);
   const result = await work();
@@ -93,20 +94,19 @@ async function connect(url: string, name: string): Promise<pg.Client> {
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof pg.DatabaseError) throw new UserError(`Cannot use ${name}: ${message}`);
-    const asksForPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
+    const needsPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
     throw new UserError(
-      `Cannot reach ${name}: ${asksForPassword ? 'it asks for a password, and the URL has none' : message || code}`,
+      `Cannot reach ${name}: ${needsPassword ? 'it requires a password, but the URL has none' : message || code}`,
     );
   }
 }
 
 async function requireWhole(client: pg.Client, { tables }: Names): Promise<void> {
   const { rows } = await client.query(`SELECT FROM ${tables.copied} WHERE seq = $1`, [COPY_IN_PROGRESS]);
-  if (rows.length > 0)
-    throw new UserError('A copy into this database is not finished: run "plant-store migrate" again');
+  if (rows.length > 0) throw new UserError('A copy into this database is incomplete. Run "plant-store migrate" again.');
 }
 
-/** False in a copy of a database, in which the same numbers must not be given again. */
+/** False for a copy of a database, which must not reuse change numbers. */
 async function isKnownDatabase(client: pg.Client, { tables, calls }: Names): Promise<boolean> {
   const { rows } = await client.query(
     `SELECT FROM ${tables.database_identity} WHERE identity = ${calls.this_database_1}`,

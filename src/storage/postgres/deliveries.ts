@@ -1,4 +1,4 @@
-// The progress of deliveries, and which node delivers to which webhook.
+// Stores the progress of deliveries, and assigns webhooks to nodes.
 
 import type { DeliveryStore } from '../../domain/webhook.ts';
 import { printJson } from '../../lib/exact-json.ts';
@@ -10,13 +10,13 @@ import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
 
-/** `webhook` is a row of the table as JSON. */
+/** A claimed webhook. `webhook` is its table row as JSON. */
 type ClaimedRow = { webhook: string; surplus: number; last_seq: bigint };
 
 export function createDeliveryStore({ names, select, commit }: StoreQueries): DeliveryStore {
   const { tables } = names;
   const { delivery_nodes, deliveries, webhooks } = tables;
-  /** Number of new deliveries of each webhook since its older ones were trimmed. */
+  /** Number of new deliveries by webhook since the last trim. */
   const untrimmed = new Map<string, number>();
 
   return {
@@ -55,7 +55,7 @@ export function createDeliveryStore({ names, select, commit }: StoreQueries): De
     if (ids.length === 0) return;
     for (const id of ids) untrimmed.delete(id);
     await commit({ text: trimText(tables), values: [toArray(ids)] }).catch((error) => {
-      if (!isUnavailable(error)) throw error; // or another time
+      if (!isUnavailable(error)) throw error; // if unavailable, a later call trims them
     });
   }
 }
@@ -80,7 +80,7 @@ const recordText = ({ deliveries, webhooks }: Tables) => `
     WHERE status = 'delivered' OR w.id IN (SELECT id FROM held)
     ON CONFLICT (webhook_id, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
       time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
-    -- a delivery that is to be retried has a time but no attempts: an earlier attempt that fails leaves it so
+    -- A requested retry has 0 attempts and a time. The failure of an earlier attempt does not overwrite it.
     WHERE excluded.status = 'delivered' OR excluded.attempts <= 1 OR NOT (deliveries.attempts = 0 AND deliveries.time IS NOT NULL)
   )
   SELECT id FROM held`;

@@ -1,5 +1,5 @@
-// All plants of one snapshot, while others continue to write: a transaction on a connection of its own, outside of the
-// pool, read piece by piece.
+// Reads all plants from a consistent snapshot in pages, while writes continue. It uses a transaction on its own
+// connection, outside of the pool.
 
 import type pg from 'pg';
 import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../../domain/plant.ts';
@@ -13,7 +13,7 @@ import { beginRead, destroyWhenLate, noLimits, queryClient, type Statement } fro
 const ROWS_AT_ONCE = 1000;
 const QUERY_TIMEOUT_MS = 60_000;
 
-/** Throws TransactionError. */
+/** Opens a snapshot. Throws TransactionError. */
 export async function openSnapshot(url: string, database: PreparedDatabase, onClose: () => void): Promise<Snapshot> {
   const { tables } = database.names;
   let client: pg.Client | undefined;
@@ -24,8 +24,8 @@ export async function openSnapshot(url: string, database: PreparedDatabase, onCl
     await client.connect().catch((error) => {
       throw new TransactionError(error, false);
     });
-    await query({ text: beginRead(noLimits(database.version)) }); // the reader may be slow
-    const [last] = await query<{ seq: bigint }>({ text: lastSeq(tables) }); // which takes the snapshot
+    await query({ text: beginRead(noLimits(database.version)) }); // without timeouts: the reader may be slow
+    const [last] = await query<{ seq: bigint }>({ text: lastSeq(tables) }); // this first query takes the snapshot
     return { seq: Number(last?.seq), plants: read(), count, close };
   } catch (error) {
     close();

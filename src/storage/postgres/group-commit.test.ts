@@ -1,5 +1,5 @@
-// Writes that meet: with each other, with those of other nodes, with locks, and with imports and exports.
-// group-commit.long.test.ts has a longer row of writes to one id.
+// Tests concurrent writes: of one node, of several nodes, with locks, and beside imports. group-commit.long.test.ts
+// queues more writes to one id.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -16,13 +16,13 @@ suite('writes on PostgreSQL', needsPostgres, () => {
   let store: Store;
   before(async () => {
     url = await makeDatabase();
-    // PostgreSQL looks for a deadlock once, this long after the wait began: by then the other session must wait, too.
+    // PostgreSQL checks for a deadlock once, 2 s after the wait starts. By then the other session must wait as well.
     store = await openPostgres(`${url}?options=-c%20deadlock_timeout%3D2s`);
     for (const id of [1n, 2n]) await store.create({ id, name: 'before' }, BY);
   });
   after(() => store.close());
 
-  /** Another session with a transaction. If it meets a deadlock, the other side is the victim. */
+  /** Starts a transaction in another session. In a deadlock, PostgreSQL cancels the other side. */
   async function beginElsewhere(statement: string): Promise<pg.Client> {
     const other = new pg.Client(url);
     await other.connect();
@@ -41,9 +41,9 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     return until(async () => (await queryPostgres(url, text))[0]);
   }
 
-  test('a deadlock with another session is tried again', async () => {
+  test('the store retries a write after a deadlock with another session', async () => {
     const other = await beginElsewhere('SELECT * FROM plants WHERE id = 2 FOR UPDATE');
-    const writes = [1n, 2n].map((id) => store.put(id, { name: 'after' }, BY)); // locks 1, and waits for 2
+    const writes = [1n, 2n].map((id) => store.put(id, { name: 'after' }, BY)); // locks plant 1 and waits for plant 2
     await oneWaits();
     await other.query('SELECT * FROM plants WHERE id = 1 FOR UPDATE');
     await commit(other);
@@ -51,7 +51,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     assert.equal((await store.changes({ after: 2 })).length, 2);
   });
 
-  test('a create waits for another one of the same id that is in progress, and sees it', async () => {
+  test('a create waits for a concurrent create of the same id, and sees its result', async () => {
     const text = `SELECT * FROM create_plants_1('{7}', '{theirs}', '{NULL}', '{1}', '{tok_2}', '{1}', '{7}')`;
     const other = await beginElsewhere(text);
     const same = store.create({ id: 7n, name: 'theirs' }, BY);
@@ -63,7 +63,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     await assert.rejects(different, { code: 'id_taken' });
   });
 
-  test('a lock that is held for longer than the statement timeout makes it 503, and nothing is stored', async () => {
+  test('a write that waits for a lock beyond the statement timeout fails with 503 and stores nothing', async () => {
     const impatient = await openPostgres(url, { statementTimeoutMs: 1000 });
     const other = await beginElsewhere('SELECT * FROM plants WHERE id = 7 FOR UPDATE');
     await assert.rejects(impatient.put(7n, { name: 'late' }, BY), {
@@ -75,7 +75,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     assert.equal((await store.get(7n)).record.name, 'theirs');
   });
 
-  test('writes to one id keep their order, however many are in progress', async () => {
+  test('writes to one id keep their order while many writes are in progress', async () => {
     const writes = Array.from({ length: 300 }, (_, n) => [
       store.put(BigInt(100 + (n % 7)), { name: `version ${n}` }, BY),
       store.create({ id: BigInt(1000 + n), name: 'other' }, BY),
@@ -92,7 +92,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     }
   });
 
-  test('one write that the database cannot take does not harm the others of its batch', async () => {
+  test('a write that the database rejects does not affect the other writes of its batch', async () => {
     await queryPostgres(url, `ALTER TABLE plants ADD CONSTRAINT no_poison CHECK (name <> 'poison')`);
     const all = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => store.create({ id: BigInt(5000 + n), name: n === 7 ? 'poison' : 'x' }, BY)),
@@ -104,7 +104,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     await queryPostgres(url, 'ALTER TABLE plants DROP CONSTRAINT no_poison');
   });
 
-  test('imports get their turn beside requests, and the other way round, with a single connection', async (t) => {
+  test('imports and requests both make progress with a single connection', async (t) => {
     const store = await openPostgres(url, { poolSize: 1 });
     let done = false;
     let nextId = 10_000n;
@@ -123,7 +123,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     await until(() => nextId > before);
   });
 
-  test('a long row of writes to one id does not hold up another id', async () => {
+  test('100 queued writes to one id do not delay writes to another id', async () => {
     let isHotDone = false;
     const hot = Promise.all(Array.from({ length: 100 }, (_, n) => store.put(1n, { name: `version ${n}` }, BY)));
     void hot.then(() => {
@@ -131,7 +131,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     });
     await store.put(2n, { name: 'first' }, BY);
     await store.put(2n, { name: 'second' }, BY);
-    assert.equal(isHotDone, false, 'it waited for all of them');
+    assert.equal(isHotDone, false, 'the writes to id 2 waited for all writes to id 1');
     await hot;
   });
 });

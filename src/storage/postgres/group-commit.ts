@@ -1,5 +1,5 @@
-// Group commit: writes that arrive while others are in progress wait and share the next transaction, which is one round
-// trip. Several transactions may be in progress.
+// Group commit: writes that arrive while others are in progress are queued and share the next transaction. Each
+// transaction is one round trip. Several can be in progress.
 
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 import { charsOfWrite, requireRoomInQueue, storeStopping } from '../write-limits.ts';
@@ -7,14 +7,14 @@ import { type PlantWrite, type Results, toError } from '../write-rules.ts';
 import { type CommitBatchOptions, commitBatch } from './commit-batch.ts';
 import { type WriteGroup, WriteQueue, type Written } from './write-queue.ts';
 
-/** Limits of a transaction. Words are indexed, too: of long names fewer fit into the statement timeout. */
+/** Limits of a transaction. It also indexes words, so fewer plants with long names fit into the statement timeout. */
 const MAX_BATCH = { ids: 1000, chars: 1024 * 1024 };
-/** Beyond this, two transactions are faster than one that is larger, until very many writes wait. */
+/** Size beyond which two transactions are faster than a larger one, unless VERY_MANY writes are queued. */
 const GOOD_BATCH_IDS = 128;
 const VERY_MANY = 4 * GOOD_BATCH_IDS;
-/** An import has one transaction at a time, so that its changes are numbered as its lines are. */
+/** Limits of an import's transaction. Imports have one transaction at a time, so changes are in the order of lines. */
 const MAX_IMPORT = { ids: 5000, chars: 256 * 1024 };
-/** This many writes are worth a transaction beside another one. Fewer wait, but not longer than MAX_WAIT_MS. */
+/** Minimum number of writes for a concurrent transaction. Fewer writes stay queued for at most MAX_WAIT_MS. */
 const WORTH_ANOTHER = 32;
 const MAX_WAIT_MS = 5;
 
@@ -26,7 +26,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #queued = { writes: 0, chars: 0 };
   readonly #idle = Promise.withResolvers<void>();
-  /** At the end of this turn of the event loop: all requests read in it share one transaction. */
+  /** Starts batches at the end of this turn of the event loop, so that all requests read in it share a transaction. */
   readonly #schedule = oncePerTurn(() => this.#startBatches(WORTH_ANOTHER));
   readonly #queue = new WriteQueue(this.#schedule);
   #inProgress = 0;
@@ -57,7 +57,7 @@ export class GroupCommit {
     });
   }
 
-  /** For an import: does not count against the limits of the queue, as its caller passes a bounded number. */
+  /** Queues the writes of an import. They do not count towards the queue limits, because the caller limits them. */
   async writeMany(writes: PlantWrite[]): Promise<Written[]> {
     if (this.#isClosing) throw storeStopping();
     const add = (write: PlantWrite) =>
@@ -65,12 +65,12 @@ export class GroupCommit {
     return Promise.all(writes.map(add));
   }
 
-  /** Number of ids with writes that are not in a transaction yet. */
+  /** Returns the number of ids whose writes are ready but not yet in a transaction. */
   waiting(): number {
     return this.#queue.ready('request') + this.#queue.ready('import');
   }
 
-  /** Resolves when every write that came before is done. */
+  /** Rejects new writes. Resolves when all earlier writes are settled. */
   close(): Promise<void> {
     this.#isClosing = true;
     if (this.#queue.isEmpty) this.#idle.resolve();

@@ -9,7 +9,7 @@ const word = fc
   .oneof(fc.string({ unit: codePoints }), fc.string({ unit: 'grapheme' }), fc.stringMatching(/^[a-cé植🌵я]{1,12}$/u))
   .map((text) => wordsOf(text)[0] ?? 'a');
 
-test('a word is among the numbers of each of its beginnings', () => {
+test('the number of a word is in the range of each of its prefixes', () => {
   fc.assert(
     fc.property(word, (whole) => {
       const letters = [...whole];
@@ -23,7 +23,7 @@ test('a word is among the numbers of each of its beginnings', () => {
   );
 });
 
-test('numbers are in the order of the first bytes, and fit into 64 bits with a sign', () => {
+test('numbers sort like the first bytes of words, and fit into signed 64-bit integers', () => {
   fc.assert(
     fc.property(word, word, (one, other) => {
       const [a, b] = [wordKey(one), wordKey(other)];
@@ -36,13 +36,13 @@ test('numbers are in the order of the first bytes, and fit into 64 bits with a s
   );
 });
 
-test('what begins alike up to the eighth byte shares a number, and nothing else does among short words', () => {
+test('words share a number only if their first eight bytes are equal', () => {
   assert.equal(wordKey('canadensis'), wordKey('canadense'));
   assert.notEqual(wordKey('canadens'), wordKey('canaden'));
   assert.notEqual(wordKey('mon'), wordKey('monstera'));
 });
 
-test('tags and the mark for many words lie outside of what words can be', () => {
+test('the numbers of tags and of MANY are outside the range of words', () => {
   for (const tag of ['', 'a', 'tropical', '植'.repeat(1000)]) {
     assert.ok(tagKey(tag) > MANY);
     assert.equal(tagKey(tag), tagKey(tag));

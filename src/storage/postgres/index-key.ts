@@ -1,23 +1,24 @@
-// Words and tags as numbers of 64 bits for the index `words`: the first eight bytes in UTF-8, so that their order is that
-// of the words, and what begins with the same letters lies together. Words that share a number are told apart later.
+// Maps words and tags to 64-bit numbers for the index `words`. The number of a word is its first eight bytes in UTF-8.
+// So numbers sort like words, and words with the same prefix are adjacent. A later check separates words that share a
+// number.
 
 import { hash } from 'node:crypto';
 
 const BYTES = 8;
-/** No letter begins with these bytes. */
+/** First bytes of special numbers. No letter starts with these bytes in UTF-8. */
 const MANY_BYTE = 0xfe;
 const TAG_BYTE = 0xff;
 
 const buffer = Buffer.alloc(BYTES);
 
-/** Stands for all words of a name that has very many. */
+/** Number that replaces all words of a name with too many words. */
 export const MANY = keyOfBytes(Buffer.from([MANY_BYTE]));
 
 export function wordKey(word: string): bigint {
   return keyOfText(word, 0);
 }
 
-/** The numbers of all words with this beginning. */
+/** Returns the range of the numbers of all words with this prefix. */
 export function keysFrom(begin: string): [first: bigint, last: bigint] {
   return [keyOfText(begin, 0), Buffer.byteLength(begin) < BYTES ? keyOfText(begin, 0xff) : keyOfText(begin, 0)];
 }
@@ -28,7 +29,7 @@ export function tagKey(tag: string): bigint {
   return signed();
 }
 
-/** A letter that does not fit as a whole is left out. */
+/** Returns the number of a text. Omits a letter that does not fit completely. */
 function keyOfText(text: string, padding: number): bigint {
   buffer.fill(padding);
   buffer.write(text, 'utf8');
@@ -41,7 +42,7 @@ function keyOfBytes(bytes: Uint8Array): bigint {
   return signed();
 }
 
-/** PostgreSQL has no unsigned integers: the lowest is the most negative. */
+/** Returns the buffer as a signed integer in the same order, because PostgreSQL has no unsigned integers. */
 function signed(): bigint {
   buffer[0] = (buffer[0] as number) ^ 0x80;
   return buffer.readBigInt64BE();

@@ -1,4 +1,4 @@
-// Differences between two stores → the statements that make the rows of this one like those of the other.
+// Converts differences between two stores to statements that make this store equal to the other.
 
 import { printJson } from '../../lib/exact-json.ts';
 import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
@@ -49,7 +49,7 @@ export function storeChanges(tables: Tables, batch: Difference<ChangeRow>[]): St
   ];
 }
 
-/** A token that was revoked here stays revoked, a secret that was replaced here stays replaced, and new tokens stay. */
+/** Merges tokens. Tokens revoked here stay revoked, secrets replaced here stay replaced, and new tokens are kept. */
 export function storeTokens(tables: Tables, tokens: CopiedToken[]): Statement[] {
   const onConflict = `
     ON CONFLICT (id) DO UPDATE SET
@@ -67,7 +67,7 @@ export function storeOldSecrets(tables: Tables, secrets: CopiedSecret[]): Statem
   return [insert(tables.old_secrets, ['secret_hash', 'token_id', 'until'], secrets, onConflict)];
 }
 
-/** In place of those that are there. */
+/** Replaces all webhooks and removes all deliveries. */
 export function storeWebhooks(tables: Tables, webhooks: CopiedWebhook[]): Statement[] {
   return [
     { text: `DELETE FROM ${tables.webhooks}` },

@@ -1,4 +1,4 @@
-// The database that a copy is loaded into: one connection reads its rows while another one writes.
+// Opens the target database of a copy. One connection reads its rows while another one writes.
 
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../../lib/user-error.ts';
@@ -13,7 +13,7 @@ export const ROWS_AT_ONCE = 1000;
 
 export type CopyTarget = Awaited<ReturnType<typeof openCopyTarget>>;
 
-/** Throws UserError if the database cannot be used. */
+/** Opens the target. Throws UserError if the database cannot be used. */
 export async function openCopyTarget(url: string) {
   const { names, version, synchronousCommit } = await prepareDatabase(url, 'copy');
   const { tables, calls } = names;
@@ -21,10 +21,10 @@ export async function openCopyTarget(url: string) {
   const [writer, reader] = [createClient(url), createClient(url)];
   /** Identifies this run in the table `copied`. */
   const run = randomUUID();
-  /** Returns the rows of one statement, which sees what is committed. */
+  /** Returns the rows of one statement, which sees all earlier commits. */
   const query: Query = async (statement) => (await reader.query(typed(statement))).rows;
 
-  /** Runs work in a transaction of the connection that writes. */
+  /** Runs `work` in a transaction on the writing connection. */
   async function inTransaction(work: (query: Query) => Promise<void>): Promise<void> {
     await writer.query(begin);
     await work(async (statement) => (await writer.query(typed(statement))).rows);
@@ -39,18 +39,18 @@ export async function openCopyTarget(url: string) {
     inTransaction,
     async connect(): Promise<void> {
       await Promise.all([writer.connect(), reader.connect()]);
-      await reader.query(begin); // until it ends; each statement sees what is committed before it
+      await reader.query(begin); // stays open; each statement sees all earlier commits
     },
-    /** Commits statements. Throws UserError if another run has begun. */
+    /** Commits statements. Throws UserError if another run has started. */
     commit(statements: Statement[]): Promise<void> {
       return inTransaction(async (write) => {
         const text = `UPDATE ${tables.copied} SET seq = $1 WHERE run = $2 RETURNING run`;
         const own = await write({ text, values: [COPY_IN_PROGRESS, run] });
-        if (own.length !== 1) throw new UserError('Another copy into this database was begun: this one has stopped');
+        if (own.length !== 1) throw new UserError('Another copy into this database has started, so this one stopped');
         for (const statement of statements) await write(statement);
       });
     },
-    // The rows of the database by ascending key. What is stored meanwhile must lie behind the row that was read last.
+    // These yield rows by ascending key. Rows stored meanwhile must not have a key after the last row that was read.
     plants: () => readBy<CopiedPlant>(query, tables.plants, 'id'),
     changes: () => readBy<ChangeRow>(query, tables.changes, 'seq'),
     async *webhooks() {

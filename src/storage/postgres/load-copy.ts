@@ -1,5 +1,5 @@
-// A store as rows → a database of PostgreSQL that holds the same, also its numbers and times. A second run loads what was
-// added since, or resumes a run that was interrupted. No node writes to the database meanwhile.
+// Loads the rows of a store into a PostgreSQL database, with the same change numbers and times. A second run loads
+// later additions, or resumes an interrupted run. No node writes to the database during a copy.
 
 import { charsOf } from '../../domain/page-size.ts';
 import { UserError } from '../../lib/user-error.ts';
@@ -31,12 +31,12 @@ import type { Tables } from './qualified-names.ts';
 import type { Query, Statement } from './transaction.ts';
 
 const CHARS_AT_ONCE = 256 * 1024;
-/** Key of the advisory lock that the functions of the database hold while they number changes. */
+/** Key of the advisory lock that the database functions hold while they number changes. */
 const CHANGES_LOCK = 0x504c_4e54;
-/** Number of times that each row is read: once to load it, and once on each side to compare them in the end. */
+/** Number of times that each row is read: once to load it, and once on each side for the final comparison. */
 export const PASSES = 3;
 
-/** Returns what both hold in the end. `onRow` is called for every row in each pass. Throws UserError. */
+/** Copies the store and returns the fingerprint of both sides. Calls `onRow` per row and pass. Throws UserError. */
 export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void): Promise<Fingerprint> {
   const target = await openCopyTarget(url);
   try {
@@ -54,20 +54,20 @@ export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void):
     const loaded = await fingerprint(target, onRow);
     if (loaded.sha256 !== wanted.sha256 || !(await hasTokens(target, tokens))) {
       throw new UserError(
-        `The copy is not the same (${JSON.stringify(loaded)}, not ${JSON.stringify(wanted)}): run it again`,
+        `The copy differs from the store (${JSON.stringify(loaded)}, not ${JSON.stringify(wanted)}). Run the command again.`,
       );
     }
     await endCopy(target, copy);
     return loaded;
   } catch (error) {
     if (error instanceof UserError || failureOf(error) === 'bug') throw error;
-    throw new UserError(`The copy was broken off: ${(error as Error).message}; run it again to go on`);
+    throw new UserError(`The copy was interrupted: ${(error as Error).message}. Run the command again to resume.`);
   } finally {
     await target.close();
   }
 }
 
-/** Throws UserError if the database is no copy of this store, or was written to. From then on no node writes to it. */
+/** Locks out writes by nodes. Throws UserError if the database is not a copy of this store or was written to. */
 async function beginCopy({ tables, run, inTransaction }: CopyTarget, copy: StoreCopy): Promise<void> {
   await inTransaction(async (query) => {
     await query({ text: 'SELECT pg_advisory_xact_lock($1)', values: [CHANGES_LOCK] });
@@ -80,20 +80,20 @@ async function beginCopy({ tables, run, inTransaction }: CopyTarget, copy: Store
     const isInProgress = copied === COPY_IN_PROGRESS;
     if (!isInProgress && given > (copied ?? 0n)) {
       throw new UserError(
-        'The database has plants of its own: take an empty one, or a copy that nobody has written to',
+        'The database has plants of its own. Use an empty database, or a copy that no server has written to.',
       );
     }
     if (copied !== null && !(await isCopyOf(query, tables, copy, isInProgress ? undefined : copied))) {
-      throw new UserError('The database holds a copy of another store: take an empty one');
+      throw new UserError('The database holds a copy of another store. Use an empty database.');
     }
     await query({ text: `DELETE FROM ${tables.copied}` });
     await query({ text: `INSERT INTO ${tables.copied} VALUES ($1, $2)`, values: [COPY_IN_PROGRESS, run] });
-    // The tokens now: they tell whose copy it is, also when it is interrupted.
+    // Tokens come first, because they identify the source of the copy even if the run is interrupted.
     for (const statement of storeTokens(tables, await Array.fromAsync(copy.tokens()))) await query(statement);
   });
 }
 
-/** True if the database has the same last change, or a token of the store, neither of which another one can have. */
+/** True if the database has the store's last change or one of its tokens. No other store can have either. */
 async function isCopyOf(query: Query, tables: Tables, copy: StoreCopy, last: bigint | undefined): Promise<boolean> {
   if (last !== undefined) {
     if (last > BigInt(copy.lastSeq)) return false;
@@ -115,13 +115,13 @@ function endCopy({ tables, calls, commit }: CopyTarget, copy: StoreCopy): Promis
       text: `INSERT INTO ${tables.skipped} SELECT * FROM unnest($1::bigint[], $2::bigint[])`,
       values: [toArray(skipped.map(({ first }) => first)), toArray(skipped.map(({ last }) => last))],
     },
-    { text: `SELECT ${calls.skip_change_numbers}` }, // the store that was copied may go on giving numbers
+    { text: `SELECT ${calls.skip_change_numbers}` }, // the source store may continue to assign numbers
     { text: `UPDATE ${tables.copied} SET seq = $1`, values: [lastSeq] },
   ]);
 }
 
 interface RowKind<Row> {
-  /** The rows to load and those that are there, by ascending key. */
+  /** The rows to load and the existing rows, both by ascending key. */
   wanted: AsyncIterable<Row>;
   loaded: AsyncIterable<Row>;
   key(row: Row): bigint;

@@ -1,5 +1,5 @@
-// What PostgreSQL does to a node: it comes back as a standby, an answer is swallowed, a commit hangs or is cut off.
-// Each suite has a PostgreSQL of its own.
+// Tests PostgreSQL failures: an outage, a restart as a standby, a lost response, and a commit that hangs or is
+// terminated. Suites that stop or configure PostgreSQL start their own.
 
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -21,8 +21,8 @@ import { until } from '../../../testing/until.ts';
 
 const SYNC_WAIT = `SELECT pid FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
 
-suite('PostgreSQL in trouble', { concurrency: true }, () => {
-  suite('a PostgreSQL that goes away', { ...needsPostgres, concurrency: 1 }, () => {
+suite('PostgreSQL failures', { concurrency: true }, () => {
+  suite('an outage of PostgreSQL', { ...needsPostgres, concurrency: 1 }, () => {
     let postgres: TestPostgres;
     let server: TestServer;
 
@@ -35,7 +35,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await postgres.remove();
     });
 
-    test('a node that has only just started lives on without it, and goes on by itself', async () => {
+    test('a node that just started survives the outage, and recovers without a restart', async () => {
       await postgres.stop();
       await until(async () => (await get('/readyz')).status === 503);
       assert.equal((await get('/healthz')).status, 200);
@@ -43,7 +43,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       assert.equal((await post(server, '{"id":1,"name":"Ficus"}')).status, 200);
     });
 
-    test('a server that has become a standby reads, and does not write', async () => {
+    test('a node reads from a PostgreSQL server that became a standby, and rejects writes with 503', async () => {
       const signal = join(postgres.folder, 'data/standby.signal');
       await postgres.stop();
       writeFileSync(signal, '');
@@ -58,7 +58,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await until(async () => (await create()).status === 200);
     });
 
-    test('a start without it is one line and exit status 1', async () => {
+    test('a node does not start without PostgreSQL, and reports that it cannot reach the database', async () => {
       await postgres.stop();
       await assert.rejects(
         startServer({ databaseUrl: postgres.url }),
@@ -72,8 +72,8 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
     }
   });
 
-  suite('a network that swallows answers', { ...needsPostgres, concurrency: 1 }, () => {
-    test('what was committed and not heard of is 503 "send the same record again", and a replay then', async (t) => {
+  suite('a network that loses responses', { ...needsPostgres, concurrency: 1 }, () => {
+    test('a create whose response is lost or times out fails with 503, and is then a replay', async (t) => {
       const url = await makeDatabase();
       const proxy = await startProxy(Number(new URL(url).port));
       t.after(proxy.close);
@@ -86,7 +86,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
         [2n, proxy.drop],
         [3n, () => {}],
       ] as const) {
-        await store.get(1n); // now there is an idle connection
+        await store.get(1n); // leaves an idle connection in the pool
         proxy.isMuted = true;
         const answer = store.create({ id, name: 'Ficus' }, by);
         answer.catch(() => {});
@@ -113,17 +113,17 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await postgres.remove();
     });
 
-    test('is cut by no statement timeout', async () => {
+    test('the statement timeout does not end a commit that waits for a standby', async () => {
       await waitForStandby('nobody');
       const answer = post(server, '{"id":1,"name":"Ficus"}');
       await waitingForStandby();
       await sleep(1500);
-      assert.equal((await queryPostgres(postgres.url, SYNC_WAIT)).length, 1, 'the commit was cut');
+      assert.equal((await queryPostgres(postgres.url, SYNC_WAIT)).length, 1, 'the commit was cancelled');
       await waitForStandby('');
       assert.equal((await answer).status, 200);
     });
 
-    test('is 200 where a trigger has warned of something else', async () => {
+    test('a create succeeds when a trigger issues an unrelated warning', async () => {
       await queryPostgres(
         postgres.url,
         `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'x'; RETURN NEW; END $$;
@@ -133,7 +133,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       await queryPostgres(postgres.url, 'DROP TRIGGER warn ON plants');
     });
 
-    test('a put that would change nothing waits as well, and a lost commit of an update is 503', async () => {
+    test('a put without changes also waits for the standby, and a terminated commit is 503', async () => {
       assert.equal((await put('{"name":"Acer"}')).status, 200);
       await waitForStandby('nobody');
       for (const body of ['{"name":"Acer"}', '{"name":"Rosa"}']) {
@@ -146,7 +146,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
       assert.equal((await put('{"name":"Rosa"}')).status, 200);
     });
 
-    test('one that hangs for good is 503 in the end', async () => {
+    test('a commit that hangs forever is 503 after the timeout', async () => {
       await waitForStandby('nobody');
       const startMs = performance.now();
       const answer = await post(server, '{"id":3,"name":"Ficus"}');
@@ -168,7 +168,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
         const [row] = await queryPostgres(postgres.url, 'SHOW synchronous_standby_names');
         return row?.synchronous_standby_names === name;
       });
-      await sleep(200); // for those who are connected already
+      await sleep(200); // until open sessions have reloaded the setting
     }
 
     function waitingForStandby(): Promise<Record<string, unknown>> {
@@ -177,7 +177,7 @@ suite('PostgreSQL in trouble', { concurrency: true }, () => {
   });
 
   suite('more reads than the store can queue', needsPostgres, () => {
-    test('exports that were turned away are not counted as in progress', async () => {
+    test('rejected exports do not use an export slot', async () => {
       const store = await openPostgres(await makeDatabase(), { poolSize: 1 });
       const lists = Array.from({ length: 1100 }, () => store.list({ limit: 1 }));
       const exports = await Promise.allSettled(Array.from({ length: 20 }, () => store.export()));

@@ -1,4 +1,4 @@
-// A list as PostgreSQL writes an array, in one parameter for a whole batch.
+// Converts lists to and from PostgreSQL array literals. A whole batch fits into one parameter.
 
 export function toArray(values: Iterable<string | bigint | number | null>): string {
   let text = '';
@@ -10,7 +10,7 @@ export function toArray(values: Iterable<string | bigint | number | null>): stri
   return `{${text}}`;
 }
 
-/** Of numbers, some of which may be null. */
+/** Parses an array of numbers. Returns undefined for NULL elements. */
 export function readNumbers(array: string): (number | undefined)[] {
   if (array === '{}') return [];
   return array

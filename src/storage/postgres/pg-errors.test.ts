@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { failureOf } from './pg-errors.ts';
 
-test('failureOf() tells by the SQLSTATE what can be tried again', () => {
+test('failureOf() classifies errors by SQLSTATE', () => {
   const withCode = (code: string) => Object.assign(new pg.DatabaseError('x', 1, 'error'), { code, severity: 'ERROR' });
   for (const [code, failure] of [
     ['40001', 'conflict'],

@@ -1,23 +1,23 @@
-// What a PostgreSQL error means for us, by its SQLSTATE and never by its text, which may be in any language.
+// Classifies PostgreSQL errors by SQLSTATE, never by their text, which may be in any language.
 
 import pg from 'pg';
 import { unavailable } from '../../domain/errors.ts';
 import { cannotRead, DATABASE_BUSY, outcomeUnknown } from '../write-limits.ts';
 
 export type Failure =
-  /** Rolled back because of others: worth another try at once. */
+  /** Rolled back because of a concurrent transaction. Retry immediately. */
   | 'conflict'
-  /** Rolled back: it took too long, or the server is short of something. Try again later. */
+  /** Rolled back because of a timeout or a lack of server resources. Retry later. */
   | 'busy'
-  /** No room: rolled back, and worth another try when there is room. */
+  /** Rolled back because the disk is full. Retry when space is free. */
   | 'full'
-  /** The connection is gone, or there was none, or what answers is no primary. */
+  /** The connection failed or was lost, or the server is not a primary. */
   | 'unreachable'
-  /** Nothing we know: rolled back. */
+  /** Any other error. The transaction was rolled back. */
   | 'bug';
 
 const FAILURES: Record<string, Failure> = {
-  '0A000': 'unreachable', // feature_not_supported: of our statements, only what a standby says to BEGIN READ WRITE
+  '0A000': 'unreachable', // feature_not_supported: only a standby's response to SET TRANSACTION READ WRITE
   '40001': 'conflict', // serialization_failure
   '40P01': 'conflict', // deadlock_detected
   '23505': 'conflict', // unique_violation: another node was first
@@ -25,13 +25,13 @@ const FAILURES: Record<string, Failure> = {
   '25P03': 'busy', // idle_in_transaction_session_timeout
   '25P04': 'busy', // transaction_timeout
   '53100': 'full', // disk_full
-  '55006': 'busy', // object_in_use: a copy into the database is under way
+  '55006': 'busy', // object_in_use: a copy into the database is in progress
   '55P03': 'busy', // lock_not_available
   '57014': 'busy', // query_canceled: the statement timeout
 };
 const FAILURES_OF_CLASS: Record<string, Failure> = {
   '08': 'unreachable', // connection exceptions
-  '28': 'unreachable', // authorization: at a connect only
+  '28': 'unreachable', // authorization: only while connecting
   '3D': 'unreachable', // no such database
   '53': 'busy', // insufficient resources
   '57': 'unreachable', // operator intervention
@@ -44,14 +44,14 @@ export function failureOf(error: unknown): Failure {
   return FAILURES[code] ?? FAILURES_OF_CLASS[code.slice(0, 2)] ?? 'bug';
 }
 
-/** Of our own code, as opposed to what the driver says of its connection. */
+/** True for an error in this service's code, as opposed to a connection error of the driver. */
 function isMistake(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }
 
 export class TransactionError extends Error {
   readonly failure: Failure;
-  /** It may have been committed. */
+  /** True if the transaction may have been committed. */
   readonly unknown: boolean;
 
   constructor(cause: unknown, unknown: boolean, failure = failureOf(cause)) {
@@ -62,15 +62,15 @@ export class TransactionError extends Error {
   }
 }
 
-export const CHANGED_BY_MANY = 'The record is changed by many: try again later';
+export const CHANGED_BY_MANY = 'Too many concurrent requests change this record. Retry later.';
 const MESSAGES: Partial<Record<Failure, string>> = {
   conflict: CHANGED_BY_MANY,
   busy: DATABASE_BUSY,
-  full: 'The disk of the database is full: try again later',
-  unreachable: 'The database cannot be reached: try again later',
+  full: 'The disk of the database is full. Retry later.',
+  unreachable: 'The server cannot reach the database. Retry later.',
 };
 
-/** Returns the error for the caller of a write. A bug stays as it is. */
+/** Returns the error for the caller of a write. A bug is returned unchanged. */
 export function toWriteError(error: unknown): Error {
   if (!(error instanceof TransactionError)) return error as Error;
   if (error.unknown) return outcomeUnknown(error);
@@ -78,7 +78,7 @@ export function toWriteError(error: unknown): Error {
   return message === undefined ? error : unavailable(message, error);
 }
 
-/** Returns the error for the caller of a read. A bug stays as it is. */
+/** Returns the error for the caller of a read. A bug is returned unchanged. */
 export function toReadError(error: unknown): Error {
   return error instanceof TransactionError && error.failure !== 'bug' ? cannotRead(error) : (error as Error);
 }

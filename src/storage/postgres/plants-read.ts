@@ -1,4 +1,4 @@
-// Reads of plants. What takes several statements reads one snapshot.
+// Reads plants. Reads with several statements use one consistent snapshot.
 
 import { readCursor } from '../../domain/list-cursor.ts';
 import { createPage, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
@@ -13,7 +13,7 @@ import type { Query, Statement, Transactions } from './transaction.ts';
 const COLUMNS = 'id, name, tag, created, updated, seq';
 
 export type ListedRow = PlantRow & { id: bigint };
-/** A row of `bounded`. */
+/** A row of a statement from `bounded`. */
 export type BoundedRow = ListedRow & { is_cut: boolean };
 
 export async function readPlants({ read, names: { tables } }: Transactions, ids: bigint[]): Promise<ListedRow[]> {
@@ -29,10 +29,10 @@ export async function listPlants(
   const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
   const start = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
   const { add, page } = createPage(limit, filter);
-  if (filter.tag?.includes('\0')) return page(false); // nothing can have it, and PostgreSQL cannot be asked for it
+  if (filter.tag?.includes('\0')) return page(false); // no plant has such a tag, and PostgreSQL rejects the character
   if (filter.tag === undefined && filter.q === undefined) {
     const [rows] = await read<[ListedRow]>(plantsFrom(tables, start, limit + 1));
-    await nextEventLoopTurn(); // also for what prints the page
+    await nextEventLoopTurn(); // the caller serializes the page in the same turn
     for (const row of rows) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
@@ -56,7 +56,7 @@ export async function listPlants(
   return found;
 }
 
-/** Returns candidates and, if there are more, `upTo`, the last id that was looked at. */
+/** Returns candidates. If more may follow, `upTo` is the last id that was checked. */
 async function nextPass(
   query: Query,
   tables: Tables,
@@ -76,10 +76,10 @@ export function plantsFrom(tables: Tables, from: bigint, limit: number): Stateme
   return bounded(`SELECT ${COLUMNS} FROM ${tables.plants} WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
 }
 
-/** More bytes than fit into a page and one record: a UTF-16 code unit takes three at most. */
+/** More bytes than a page and one record hold. A UTF-16 code unit takes at most three bytes. */
 const MAX_BYTES = 3 * PAGE_CHARS + 256 * 1024;
 
-/** Selects the first of these rows, as what does not fit into a page need not be sent. `is_cut` is true if there are others. */
+/** Selects only the first rows, because rows beyond a page need not be sent. `is_cut` is true if rows were omitted. */
 export function bounded(text: string, key: 'id' | 'seq', values: unknown[]): Statement {
   const bytes = 'octet_length(name) + coalesce(octet_length(tag), 0)';
   return {

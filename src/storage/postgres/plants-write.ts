@@ -1,5 +1,5 @@
-// A batch of steps → one call of a function of the database → what became of each. Which function does what is said
-// in the migrations.
+// Executes a batch of steps with one call of a database function, and returns the outcome of each step. The migrations
+// document these functions.
 
 import type { Plant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
@@ -10,20 +10,20 @@ import type { Calls } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
 import type { Statement, Transactions } from './transaction.ts';
 
-/** To be done only if the record is as it was seen: `present`. */
+/** A write that takes effect only if the stored record is still `present`. */
 export interface Step {
   write: PlantWrite;
   present: PlantRow | undefined;
   action: { does: 'store'; plant: Plant } | { does: 'delete' } | { does: 'keep' };
 }
 
-/** It is done, with this number, or kept; or else the record was another one, and nothing was done. */
+/** Outcome of a step: its change number, or no change needed. Otherwise the record differed and nothing was changed. */
 export type Outcome = { seq: number } | { kept: true } | { present: PlantRow | undefined };
 
-/** The numbers of all that were done, or the record with which the step of this place, from 1, did not fit. */
+/** The change numbers of all completed steps, or the record that conflicts with step `n`, counted from 1. */
 type WrittenRow = { seqs: string | null; n: number | null } & (PlantRow | { name: null });
 
-/** No id may come twice. Throws TransactionError. */
+/** Executes steps with distinct ids, all with or all without `present`. Throws TransactionError. */
 export async function writeSteps({ write, names: { calls } }: Transactions, steps: Step[]): Promise<Outcome[]> {
   const isNew = steps[0]?.present === undefined;
   const rows = await write<WrittenRow>(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
@@ -42,7 +42,7 @@ async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const added: Indexed[] = [];
   const slices = createTimeSlices();
   for (const [at, { write }] of steps.entries()) {
-    if (slices.isOver()) await slices.next(); // names take their time to fold
+    if (slices.isOver()) await slices.next(); // folding long names takes time
     added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
   }
   return {
@@ -92,7 +92,7 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
 
 type Indexed = { id: bigint; words: bigint[] };
 
-/** By ascending id and word: a list of words, and one of ids. */
+/** Returns the index entries by ascending id and word, as a list of words and a list of ids. */
 export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
   const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   return [

@@ -1,4 +1,4 @@
-// The TLS options of the URL mean what they mean to every other client of PostgreSQL.
+// Tests that the TLS options in the URL have the same meaning as in other PostgreSQL clients.
 
 import assert from 'node:assert/strict';
 import { chmodSync, chownSync, readFileSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ suite('a PostgreSQL that accepts only TLS', { ...needsPostgres, ...needsOpenssl 
     ['sslmode=verify-full', false],
     ['sslmode=verify-full&sslrootcert=/nowhere.crt', false],
   ] as const) {
-    test(`${options || 'no option'} ${isAccepted ? 'is accepted' : 'is an error of one line'}`, async () => {
+    test(`${options || 'a URL without options'} ${isAccepted ? 'connects' : 'fails with an error of one line'}`, async () => {
       const opened = openPostgres(`${postgres.url}?${options.replace('CERTIFICATE', certificate)}`);
       if (!isAccepted) {
         await assert.rejects(opened, /^UserError: Cannot (reach|use) postgres:\/\/127\.0\.0\.1:\d+\/postgres: \S.*$/);

@@ -1,10 +1,10 @@
-// The name of everything of ours in the database, with its schema. Statements never find tables or functions through the
-// search path: PostgreSQL picks the function or operator that fits best from all schemas of the path, so that any role
-// which may create objects in one of them could plant one that runs with our rights.
+// Provides the schema-qualified names of all tables and functions. Statements never use the search path for them.
+// PostgreSQL selects the best match for a function or operator from all schemas of the path. Any role that can create
+// objects in one of them could add a function that runs with the rights of this service.
 
 import pg from 'pg';
 
-/** Schemas to search in every transaction and function of ours: none that another role may create objects in. */
+/** Search path of all transactions and functions. Other roles cannot create objects in these schemas. */
 export const SEARCH_PATH = 'pg_catalog, pg_temp';
 
 export const RELATIONS = [
@@ -42,9 +42,9 @@ export type Calls = Readonly<Record<keyof typeof FUNCTIONS, string>>;
 export interface Names {
   schema: string;
   tables: Tables;
-  /** A call of each function. `$1` and on are cast to its types, so that no other function of that name fits better. */
+  /** A call of each function. It casts all parameters, so that no other function of that name is a better match. */
   calls: Calls;
-  /** Each function as regprocedure reads it. */
+  /** The signature of each function in the format of regprocedure. */
   signatures: string[];
 }
 

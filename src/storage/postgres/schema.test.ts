@@ -1,4 +1,4 @@
-// The schema, its migrations, and databases that are rejected.
+// Tests the schema, its migrations, and the databases that a node rejects.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { MANY, tagKey, wordKey } from './index-key.ts';
 const BY = { tokenId: 'tok_1' };
 
 suite('the schema', needsPostgres, () => {
-  test('many nodes that start at once on an empty database make it once', async () => {
+  test('eight nodes that start concurrently on an empty database create the schema once', async () => {
     const url = await makeEmptyDatabase();
     const stores = await Promise.all(Array.from({ length: 8 }, () => openPostgres(url, { poolSize: 1 })));
     await Promise.all(stores.map((store, at) => store.create({ id: BigInt(at), name: 'x' }, BY)));
@@ -32,7 +32,7 @@ suite('the schema', needsPostgres, () => {
     );
   });
 
-  test('may be in any schema, whatever its name, which need not be the first of the search path', async () => {
+  test('the tables can be in a schema of any name and at any position of the search path', async () => {
     const url = await makeEmptyDatabase();
     const name = `"o'dd $1 %I ""schema"`;
     await queryPostgres(url, `CREATE SCHEMA ${name}`);
@@ -46,10 +46,10 @@ suite('the schema', needsPostgres, () => {
     for (const store of stores) assert.equal((await walk(store, { q: 'x' })).length, 2);
     await Promise.all(stores.map((store) => store.close()));
     await setPath('nowhere');
-    await assert.rejects(openPostgres(url), /search_path in PostgreSQL names no schema that exists/);
+    await assert.rejects(openPostgres(url), /search_path in PostgreSQL names no existing schema/);
   });
 
-  test('of the version before is brought up to date, and its nodes go on', async () => {
+  test('a node migrates the schema of the previous version, and nodes of that version continue to work', async () => {
     const url = await makeEmptyDatabase();
     const folder = join(import.meta.dirname, 'migrations');
     const files = readdirSync(folder).sort().slice(0, 3);
@@ -79,17 +79,17 @@ suite('the schema', needsPostgres, () => {
     const store = await openPostgres(url);
     const entries = async (id: number) =>
       (await queryPostgres(url, 'SELECT word FROM words WHERE id = $1 ORDER BY word', id)).map(({ word }) => word);
-    assert.deepEqual(await entries(1), [MANY, tagKey('t')], 'one entry stands for all words of a long name');
+    assert.deepEqual(await entries(1), [MANY, tagKey('t')], 'one entry replaces all words of a long name');
     assert.deepEqual(await entries(2), [wordKey('ficus'), wordKey('short'), tagKey('t')]);
     await createByOldNode(3, long);
     assert.deepEqual(
       (await walk(store, { q: 'ficus', tag: 't' })).map(({ id }) => id),
       [1n, 2n, 3n],
     );
-    await store.delete(3n, BY); // which leaves words behind that the new version knows nothing of
+    await store.delete(3n, BY); // leaves words that only the old version indexes
     assert.equal((await entries(3)).length, 2);
     const { seq } = await store.create({ id: 3n, name: 'Ficus again', tag: 't' }, BY);
-    assert.ok(seq > 1_000_000_000, 'a dump of the version before may be in two databases');
+    assert.ok(seq > 1_000_000_000, 'a dump of the previous version may have been restored into two databases');
     assert.deepEqual(
       (await walk(store, { q: 'ficus a' })).map(({ id }) => id),
       [3n],
@@ -97,7 +97,7 @@ suite('the schema', needsPostgres, () => {
     await store.close();
   });
 
-  test('a newer one is used where it says that it still fits, and refused where not', async () => {
+  test('a node uses a newer schema that supports its version, and rejects any other', async () => {
     const url = await makeDatabase();
     await queryPostgres(url, 'INSERT INTO plant_store_schema (version, works_with) VALUES (99, 1)');
     await (await openPostgres(url)).close();
@@ -105,20 +105,20 @@ suite('the schema', needsPostgres, () => {
     await assert.rejects(openPostgres(url), /^UserError: The database was changed by a newer version \(schema 99,/);
   });
 
-  test('a database that cannot keep every text is refused', async () => {
+  test('a node rejects a database that cannot store every text', async () => {
     const url = process.env.TEST_POSTGRES_URL as string;
     const name = `latin_${process.pid}`;
     await queryPostgres(url, `CREATE DATABASE ${name} ENCODING 'LATIN1' TEMPLATE template0`);
     await assert.rejects(openPostgres(url.replace(/[^/]+$/, name)), /The encoding of the database is LATIN1/);
   });
 
-  test('a database that forgets commits is refused', async () => {
+  test('a node rejects a database that can lose commits', async () => {
     const url = await makeDatabase();
     await queryPostgres(url, `ALTER DATABASE ${url.slice(url.lastIndexOf('/') + 1)} SET synchronous_commit = off`);
     await assert.rejects(openPostgres(url), /synchronous_commit is off in PostgreSQL/);
   });
 
-  test('other settings of the database do not change what we do', async () => {
+  test('other settings of the database do not affect the store', async () => {
     const url = await makeDatabase();
     const name = url.slice(url.lastIndexOf('/') + 1);
     await queryPostgres(url, `ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);

@@ -1,4 +1,4 @@
-// The schema of the database and its migrations, which several nodes may run at once.
+// Reads the schema version and runs migrations. Several nodes can run them concurrently.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,10 +6,10 @@ import type pg from 'pg';
 import { UserError } from '../../lib/user-error.ts';
 import { type Names, SEARCH_PATH } from './qualified-names.ts';
 
-/** Key of the advisory lock that is held while the schema changes. */
+/** Key of the advisory lock that a node holds while it migrates the schema. */
 const MIGRATION_LOCK = 0x504c_4e54_01;
 
-/** `worksWith` is the oldest schema whose code runs on this one, too. */
+/** All migrations. `worksWith` is the oldest schema version whose code also runs on this schema. */
 const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
   .map((file) => {
@@ -17,16 +17,16 @@ const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
     return { sql, worksWith: Number(/^-- works with: (\d+)\n/.exec(sql)?.[1]) };
   });
 
-/** True if nothing has to be migrated. Throws UserError if this code does not fit the schema. */
+/** True if no migration is needed. Throws UserError if this code does not support the schema. */
 export async function isSchemaCurrent(client: pg.Client, names: Names): Promise<boolean> {
   return (await schemaVersion(client, names)) >= MIGRATIONS.length;
 }
 
-/** Brings the schema up to date. To be called in a transaction that writes. */
+/** Migrates the schema. Must be called in a write transaction. */
 export async function migrate(client: pg.Client, names: Names): Promise<void> {
   const { schema, tables } = names;
   await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK]);
-  const version = await schemaVersion(client, names); // another node may have been first
+  const version = await schemaVersion(client, names); // another node may have migrated it meanwhile
   if (version === 0) {
     await client.query(`
       CREATE TABLE ${tables.plant_store_schema} (
@@ -35,7 +35,7 @@ export async function migrate(client: pg.Client, names: Names): Promise<void> {
   }
   for (const [at, { sql, worksWith }] of MIGRATIONS.entries()) {
     if (at < version) continue;
-    await client.query(`SET LOCAL search_path = ${schema}, pg_temp`); // where a migration creates its objects
+    await client.query(`SET LOCAL search_path = ${schema}, pg_temp`); // migrations create their objects there
     await client.query(sql);
     await client.query(`SET LOCAL search_path = ${SEARCH_PATH}`);
     await client.query(`INSERT INTO ${tables.plant_store_schema} (version, works_with) VALUES ($1, $2)`, [
@@ -45,17 +45,17 @@ export async function migrate(client: pg.Client, names: Names): Promise<void> {
   }
 }
 
-/** Returns the version of the schema, 0 if there is none. Throws UserError if this code does not fit it. */
+/** Returns the schema version, or 0 without a schema. Throws UserError if this code does not support it. */
 async function schemaVersion(client: pg.Client, { tables }: Names): Promise<number> {
-  const there = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [tables.plant_store_schema]);
-  if (there.rowCount === 0) return 0;
+  const found = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [tables.plant_store_schema]);
+  if (found.rowCount === 0) return 0;
   const { rows } = await client.query<{ version: number; works_with: number }>(
     `SELECT coalesce(max(version), 0) AS version, coalesce(max(works_with), 0) AS works_with FROM ${tables.plant_store_schema}`,
   );
   const { version = 0, works_with = 0 } = rows[0] ?? {};
   if (works_with > MIGRATIONS.length) {
     throw new UserError(
-      `The database was changed by a newer version (schema ${version}, this one knows ${MIGRATIONS.length}): upgrade Plant Store`,
+      `The database was changed by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
     );
   }
   return version;

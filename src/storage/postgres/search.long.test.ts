@@ -1,4 +1,4 @@
-// Searches in more plants than one pass of the index looks at.
+// Tests searches in more plants than one pass of the index reads.
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -8,7 +8,7 @@ import { walk } from '../../../testing/store-cases.ts';
 const BY = { tokenId: 'tok_1' };
 
 suite('search on PostgreSQL', needsPostgres, () => {
-  test('finds words that many others begin like, in any script, with and without the index', async () => {
+  test('a search finds words that share a prefix with many others, in any script, with and without the index', async () => {
     const store = await openPostgres(await makeDatabase());
     const plants = Array.from({ length: 12_000 }, (_, n) => ({
       id: BigInt(n),

@@ -1,5 +1,5 @@
-// What is put into the index `words`, and how candidates are found in it, in the order of ids. The index only narrows
-// down: whether a record is wanted is decided by name-search.ts.
+// Builds the entries of the index `words`, and finds candidates in it by ascending id. The index only preselects
+// candidates. The rule in name-search.ts decides whether a record matches.
 
 import type { Filter } from '../../domain/list-cursor.ts';
 import { hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
@@ -10,15 +10,15 @@ import type { Tables } from './qualified-names.ts';
 import type { Query, Statement } from './transaction.ts';
 
 const MAX_WORDS = 500;
-/** Longer names count as having very many words: folding them takes too long. Migration 0004 says the same in SQL. */
+/** Names above this size count as having too many words, because folding takes too long. Same rule: migration 0004. */
 const MAX_NAME_BYTES = 4096;
-/** Enough to narrow down. */
+/** Maximum number of query words looked up in the index. More would hardly reduce the candidates. */
 const MAX_WORDS_ASKED = 16;
-/** What more words than this begin with is common, and nothing to narrow down by. */
+/** Maximum number of words with a prefix. A prefix of more words is too common to preselect candidates. */
 const MAX_ENDINGS = 64;
-/** Of each of several words, so many are looked at in the first pass; of one, as many as the page wants. */
+/** Number of ids read for each of several terms in the first pass. For a single term, the page size applies. */
 const PASS_IDS = 500;
-/** Each pass that was not enough is followed by a longer one. */
+/** Factor by which each pass is longer than the one before. */
 const LONGER = 4;
 const MAX_PASS = 10_000;
 
@@ -30,12 +30,12 @@ export function indexKeys({ name, tag }: { name: string; tag?: string | null | u
 }
 
 export interface Search {
-  /** Plants from `from` on, ascending, that may be wanted; and the last id that was looked at, if there are more. */
+  /** Selects candidates from id `from`, ascending. If more may follow, `upTo` is the last id that was checked. */
   next(from: bigint, atMost: number): Promise<{ where: Statement | undefined; upTo: bigint | undefined }>;
   isWanted(plant: Plant): boolean;
 }
 
-/** Undefined where all are wanted. */
+/** Returns a search, or undefined if the filter matches every plant. */
 export async function openSearch(query: Query, tables: Tables, { q = '', tag }: Filter): Promise<Search | undefined> {
   const words = queryWords(q);
   if (words.length === 0 && tag === undefined) return undefined;
@@ -57,7 +57,7 @@ export async function openSearch(query: Query, tables: Tables, { q = '', tag }: 
   };
 }
 
-/** Skips from word to word, whatever number of plants each has. */
+/** Returns the words with a prefix. It jumps from word to word, so the number of plants per word does not matter. */
 async function endingsOf(query: Query, tables: Tables, begin: string): Promise<bigint[]> {
   const rows = await query<{ word: bigint }>({
     text: `
@@ -73,14 +73,14 @@ async function endingsOf(query: Query, tables: Tables, begin: string): Promise<b
   return rows.map(({ word }) => word);
 }
 
-/** Leaves out names in ASCII that do not contain the words; `isWanted` decides on all others. `$2` is from `likeAll`. */
+/** Excludes ASCII names that lack the words. `isWanted` decides on all other names. `$2` is from `likeAll`. */
 const HAS_LETTERS = '(octet_length(name) <> length(name) OR lower(name) LIKE ALL ($2::text[]))';
 
 function likeAll(words: string[]): string {
   return toArray(words.map((word) => `%${word}%`));
 }
 
-/** Without the index. */
+/** Selects the next candidates without the index. */
 async function nextStretch(
   query: Query,
   tables: Tables,
@@ -96,7 +96,7 @@ async function nextStretch(
   return { where: { text, values: [from, likeAll(words), upTo ?? MAX_ID] }, upTo };
 }
 
-/** The plants that have a word of every term. */
+/** Returns the plants that have a word of every term. */
 async function findCandidates(
   query: Query,
   tables: Tables,
@@ -112,7 +112,8 @@ async function findCandidates(
   const sets = others.map((ids) => new Set(ids));
   const ids = shortest.filter((id) => id <= (end ?? MAX_ID) && sets.every((set) => set.has(id)));
   if (end === undefined) return { ids, upTo: undefined };
-  const start = lists.map(([first]) => first as bigint).reduce((a, b) => (a > b ? a : b)); // nothing fits before it
+  // No plant before this id has all terms.
+  const start = lists.map(([first]) => first as bigint).reduce((a, b) => (a > b ? a : b));
   return { ids, upTo: start > end ? start - 1n : end };
 }
 

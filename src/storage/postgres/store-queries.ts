@@ -1,12 +1,12 @@
-// Runs the statements of the store: bounds the number of reads that wait, turns failures of PostgreSQL into errors of the
-// domain, and reports when writes begin to fail and when they work again.
+// Runs the statements of the store. It limits the number of queued reads, converts PostgreSQL failures to domain
+// errors, and reports when writes start to fail and when they recover.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { toReadError, toWriteError } from './pg-errors.ts';
 import type { Statement, Transactions } from './transaction.ts';
 
-/** Maximum number of reads that wait for a connection. */
+/** Maximum number of reads queued for a connection. */
 const MAX_WAITING_READS = 1000;
 
 export type StoreQueries = ReturnType<typeof createStoreQueries>;
@@ -15,7 +15,7 @@ export function createStoreQueries(transactions: Transactions, observe: Observe)
   let isFailing = false;
   return { names: transactions.names, read, select, commit, noteCommit, noteFailure };
 
-  /** Runs a read. Throws `unavailable` if too many are waiting, or if the database cannot be read. */
+  /** Runs a read. Throws `unavailable` if too many reads are queued, or if the database cannot be read. */
   async function read<T>(work: (transactions: Transactions) => Promise<T>): Promise<T> {
     if (transactions.waiting() > MAX_WAITING_READS) throw tooManyReads();
     try {
@@ -25,13 +25,13 @@ export function createStoreQueries(transactions: Transactions, observe: Observe)
     }
   }
 
-  /** Returns the rows of one statement that reads. Throws as `read` does. */
+  /** Returns the rows of one read statement. Throws the errors of `read`. */
   async function select<Row extends object>(statement: Statement): Promise<Row[]> {
     const [rows] = await read(({ read }) => read<[Row]>(statement));
     return rows;
   }
 
-  /** Commits one statement. Throws `unavailable` if it could not be committed, or if that is not known. */
+  /** Commits one statement. Throws `unavailable` if the commit failed or its outcome is unknown. */
   async function commit<Row extends object>(statement: Statement): Promise<Row[]> {
     try {
       const rows = await transactions.write<Row>(statement);
@@ -42,13 +42,13 @@ export function createStoreQueries(transactions: Transactions, observe: Observe)
     }
   }
 
-  /** Must be called after each commit that was not made through `commit`. */
+  /** Must be called after each commit that does not use `commit`. */
   function noteCommit(): void {
     if (isFailing) observe({ kind: 'writes_recovered' });
     isFailing = false;
   }
 
-  /** The same for a failed one: returns the error for the caller. */
+  /** Must be called after each failed commit that does not use `commit`. Returns the error for the caller. */
   function noteFailure(error: unknown): Error {
     const own = toWriteError(error);
     if (own instanceof PlantStoreError && !isFailing) {
@@ -60,5 +60,5 @@ export function createStoreQueries(transactions: Transactions, observe: Observe)
 }
 
 export function tooManyReads(): PlantStoreError {
-  return unavailable('Too many reads are waiting: try again later');
+  return unavailable('Too many reads are queued. Retry later.');
 }

@@ -1,4 +1,4 @@
-// What is particular to the store on PostgreSQL: connections that are lost, the change log, webhooks of nodes.
+// Tests features of the PostgreSQL store: lost connections, poolers, webhooks of several nodes, and the change log.
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -14,7 +14,7 @@ const BY = { tokenId: 'tok_1' };
 const needsPooler = needsPostgres.skip ? needsPostgres : needs('pgbouncer');
 
 suite('connections to PostgreSQL', needsPostgres, () => {
-  test('a server that cannot be reached is an error of one line', async () => {
+  test('an unreachable server is reported in one line', async () => {
     const port = await freePort();
     await assert.rejects(
       openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`),
@@ -22,21 +22,21 @@ suite('connections to PostgreSQL', needsPostgres, () => {
     );
   });
 
-  test('the TLS options of the URL are obeyed: without TLS on the server, they are an error of one line', async () => {
+  test('TLS options in the URL fail with an error of one line if the server has no TLS', async () => {
     const url = process.env.TEST_POSTGRES_URL;
     for (const options of ['sslmode=require', 'sslmode=verify-full', 'sslmode=verify-full&sslrootcert=/nowhere.crt']) {
       await assert.rejects(openPostgres(`${url}?${options}`), /^UserError: Cannot reach postgres:.*\/postgres: \S.*$/);
     }
   });
 
-  test('a committed write whose response is lost is 503 "send the same record again", and a replay then', async (t) => {
+  test('a committed create whose response is lost fails with 503, and is then a replay', async (t) => {
     const url = await makeDatabase();
     const proxy = await startProxy(Number(new URL(url).port));
     t.after(proxy.close);
     const store = await openPostgres(url.replace(/:\d+\//, `:${proxy.port}/`));
     t.after(store.close);
     await store.create({ id: 1n, name: 'before' }, BY);
-    await store.get(1n); // now there is an idle connection
+    await store.get(1n); // leaves an idle connection in the pool
     proxy.isMuted = true;
     const lost = store.create({ id: 2n, name: 'Ficus' }, BY);
     lost.catch(() => {});
@@ -48,7 +48,7 @@ suite('connections to PostgreSQL', needsPostgres, () => {
   });
 });
 
-test('a pooler in transaction mode may stand in between', needsPooler, async () => {
+test('two stores work through a pooler in transaction mode', needsPooler, async () => {
   const pooler = await startPgBouncer(await makeDatabase());
   const stores = [await openPostgres(pooler.url), await openPostgres(pooler.url)] as const;
   const ids = Array.from({ length: 20 }, (_, n) => BigInt(n));
@@ -66,7 +66,7 @@ test('a pooler in transaction mode may stand in between', needsPooler, async () 
 });
 
 suite('the nodes of a database', needsPostgres, () => {
-  test('webhooks are shared among nodes that stay; one that comes and goes gets none', async () => {
+  test('nodes that stay share the webhooks, and a node that does not stay gets none', async () => {
     const url = await makeDatabase();
     const store = await openPostgres(url);
     for (let n = 0; n < 6; n++) {
@@ -84,7 +84,7 @@ suite('the nodes of a database', needsPostgres, () => {
            leased_until = leased_until - $1 * interval '1 ms'`,
         ms,
       );
-    assert.deepEqual(await claim('a'), [6, 0], 'the first one gets all');
+    assert.deepEqual(await claim('a'), [6, 0], 'the first node gets all webhooks');
     for (let passedMs = 0; passedMs < 2200; passedMs += 550) {
       await pass(550);
       assert.deepEqual(await claim('a'), [6, 0]);
@@ -95,18 +95,18 @@ suite('the nodes of a database', needsPostgres, () => {
       await pass(550);
       await claim('b');
     }
-    assert.deepEqual(await claim('a'), [6, 3], 'there are two that stay');
+    assert.deepEqual(await claim('a'), [6, 3], 'two nodes stay');
     await store.releaseWebhooks('a', ['whk_0', 'whk_1', 'whk_2']);
     assert.deepEqual(await claim('b'), [3, 0]);
     assert.deepEqual(await claim('a'), [3, 0]);
     await store.releaseWebhooks('b');
-    assert.deepEqual(await claim('a'), [6, 0], 'what a node gives up is free at once');
+    assert.deepEqual(await claim('a'), [6, 0], 'webhooks that a node releases are free immediately');
     await store.close();
   });
 });
 
 suite('the change log', needsPostgres, () => {
-  test('changes are pruned up to the first that is not older; a reader that has seen less gets changes_pruned', async () => {
+  test('pruning stops at the first change that is not older, and reading pruned changes throws changes_pruned', async () => {
     const url = await makeDatabase();
     let nowMs = 1000;
     const store = await openPostgres(url, { clock: () => nowMs });
@@ -131,7 +131,7 @@ suite('the change log', needsPostgres, () => {
 });
 
 suite('a restored backup', needsPostgres, () => {
-  test('skips the numbers that may have been given since, and readers that have seen them get changes_pruned', async () => {
+  test('a restored backup skips numbers assigned after it, and reading from such a number throws changes_pruned', async () => {
     const url = await makeDatabase();
     const store = await openPostgres(url);
     const { seq } = await store.create({ id: 1n, name: 'x' }, BY);

@@ -1,5 +1,5 @@
-// The store on PostgreSQL, which any number of nodes may share. No state of a session is used, so that a pooler may
-// stand in between.
+// Implements the store on PostgreSQL, which any number of nodes can share. It uses no session state, so that nodes can
+// connect through a pooler.
 
 import { unavailable } from '../../domain/errors.ts';
 import type { ImportError } from '../../domain/plant.ts';
@@ -36,7 +36,7 @@ export interface PostgresOptions {
   clock?: () => number;
 }
 
-/** Throws UserError when the database cannot be used. */
+/** Opens the store. Throws UserError if the database cannot be used. */
 export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
   const { url, poolSize, statementTimeoutMs, observe, clock = Date.now } = options;
   const database = await prepareDatabase(url);
@@ -99,7 +99,7 @@ function createPlantReads(
     maxConcurrent: Math.max(1, Math.floor(poolSize / 3)),
     maxQueued: MAX_WAITING_SEARCHES,
     waitMs: statementTimeoutMs,
-    tooBusy: () => unavailable('Too many searches are waiting: try again later'),
+    tooBusy: () => unavailable('Too many searches are queued. Retry later.'),
   });
   return {
     async get(id) {

@@ -1,4 +1,4 @@
-// The summary of all plants, read from one snapshot with one statement for each part.
+// Reads the summary of all plants from one consistent snapshot, with one statement for each part.
 
 import {
   describeHours,
@@ -22,7 +22,7 @@ const countTags = ({ plants }: Tables) => `
   ) AS counted
   ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
 
-/** Times grow with numbers: the first change that is new enough is found by halves, without reading the others. */
+/** Counts changes by hour. Times increase with change numbers, so a binary search finds the first recent change. */
 const countChanges = ({ changes }: Tables) => `
   WITH RECURSIVE halves (low, high) AS (
     SELECT min(seq), max(seq) + 1 FROM ${changes}

@@ -1,4 +1,4 @@
-// Tokens and their secrets.
+// Reads and writes tokens and their secrets.
 
 import type { Token, TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
@@ -27,7 +27,7 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
       return (await select<FoundRow>({ text: `${all} ORDER BY t.created, t.id` })).map(toToken);
     },
     async revokeToken(id, nowMs, evenLastAdmin = false) {
-      // All of them are locked, so that of the last two each cannot revoke the other at once.
+      // Locks all admin tokens, so that concurrent requests cannot revoke the last two.
       const text = `
         WITH admins AS MATERIALIZED (
           SELECT id FROM ${tables.tokens} WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
@@ -47,7 +47,7 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
       return getToken(id);
     },
     async noteUse(ids, timeMs) {
-      // Not worth waiting for: neither for a disk or a standby, nor for a lock on one of them.
+      // The time of use is not critical, so this waits neither for a disk or a standby nor for a row lock.
       const text = `
         WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
         free AS (SELECT id FROM ${tables.tokens} WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)

@@ -1,25 +1,25 @@
-// A transaction in one round trip: BEGIN, its statements and COMMIT are sent together. Nothing stays behind in the
-// session, so that a pooler may give each transaction another one.
+// Runs a transaction in one round trip: BEGIN, its statements and COMMIT are sent together. It leaves no session state,
+// so that a pooler can use a different session for each transaction.
 
 import type { Socket } from 'node:net';
 import pg, { type PoolClient } from 'pg';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import { type Names, SEARCH_PATH } from './qualified-names.ts';
 
-/** Time beyond the statement timeout, for the network and the COMMIT, which no timeout of the server ends. */
+/** Time added to the statement timeout for the network and for COMMIT, which no server timeout limits. */
 const GRACE_MS = 5000;
 
-// A transaction sets every setting on which it depends, since those of the session, the role and the database may be anything.
+// A transaction sets every setting it depends on, because the session, role and database can have any settings.
 
-/** How durable a commit is: on the disk of every synchronous standby, or visible there, too. */
+/** Durability of a commit: on the disk of every synchronous standby, or also visible there. */
 export type SynchronousCommit = 'on' | 'remote_apply';
 
-/** Sets the timeouts of a transaction. */
+/** Returns the statements that set the timeouts of a transaction. */
 function limitsOf(statementTimeoutMs: number): string {
   return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
 }
 
-/** Removes all timeouts, for a transaction that may take hours. `version` is the major version of the server. */
+/** Returns the statements that remove all timeouts, for transactions that may take hours. Takes the major version. */
 export function noLimits(version: number): string {
   return version < 17 ? limitsOf(0) : `${limitsOf(0)}; SET LOCAL transaction_timeout = 0`;
 }
@@ -29,8 +29,8 @@ export function beginRead(limits: string): string {
 }
 
 /**
- * Also sets what would change what is stored or how safely. On a standby READ WRITE fails: in a statement of its own, so
- * that the transaction has begun and rejects all that follows.
+ * Begins a write transaction. Also sets all settings that affect stored records or their durability. READ WRITE fails
+ * on a standby. It is a separate statement, so that the transaction has begun and rejects all later statements.
  */
 export function beginWrite(limits: string, synchronousCommit: SynchronousCommit): string {
   return `BEGIN ISOLATION LEVEL READ COMMITTED; SET TRANSACTION READ WRITE; SET LOCAL search_path = ${SEARCH_PATH}; SET LOCAL array_nulls = on; SET LOCAL synchronous_commit = ${synchronousCommit}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = warning; ${limits}`;
@@ -44,7 +44,7 @@ export interface Statement {
 /** Returns the rows of one statement. Throws TransactionError. */
 export type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
 
-/** The rows of several statements. */
+/** The rows of each of several statements. */
 type RowsOf<Rows extends object[]> = { [At in keyof Rows]: Rows[At][] };
 
 export type Transactions = ReturnType<typeof createTransactions>;
@@ -68,7 +68,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
       const client = await connect(pool);
       let isCommitting = false;
       let warning: Error | undefined;
-      // What the server says about its COMMIT, in whatever language. A trigger may warn of something else before.
+      // Collects a warning about COMMIT, in any language. Earlier warnings may come from triggers and do not count.
       const onNotice = ({ code = '', message = '' }): void => {
         if (isCommitting && !code.startsWith('00')) warning = new Error(message);
       };
@@ -77,7 +77,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
         client.query(writeBegin),
         new Promise((resolve, reject) => {
           client.query<Row>(typed(statement), (error, result) => {
-            isCommitting = true; // at once, not when a promise gets its turn
+            isCommitting = true; // set synchronously, because a promise would resolve too late
             if (error) reject(error);
             else resolve(result);
           });
@@ -87,7 +87,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
       client.off('notice', onNotice);
       return committedRows(settled, warning) as Row[];
     },
-    /** Runs several statements on one snapshot. Throws TransactionError. */
+    /** Runs several statements on one consistent snapshot. Throws TransactionError. */
     async read<Rows extends object[]>(...statements: Statement[]): Promise<RowsOf<Rows>> {
       const client = await connect(pool);
       const sent = [{ text: readBegin }, ...statements, { text: 'COMMIT' }];
@@ -98,19 +98,19 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
       });
       return rows.slice(1, -1) as RowsOf<Rows>;
     },
-    /** The same where a statement depends on the one before. All together may take as long as one statement. */
+    /** Same for statements that depend on earlier results. All of them share the timeout of one statement. */
     async readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T> {
       const client = await connect(pool);
       const endMs = performance.now() + statementTimeoutMs;
       const done = runStepwise(client, readBegin, (query) =>
         work(async (statement) => {
           if (performance.now() <= endMs) return query(statement);
-          throw new TransactionError(new Error('It takes too long'), false, 'busy');
+          throw new TransactionError(new Error('The transaction timed out'), false, 'busy');
         }),
       );
       return destroyWhenLate(client, done, deadlineMs);
     },
-    /** Returns the number of transactions that wait for a connection. */
+    /** Returns the number of transactions queued for a connection. */
     waiting: () => pool.waitingCount,
     end: () => pool.end(),
   };
@@ -126,7 +126,7 @@ async function connect(pool: pg.Pool): Promise<PoolClient> {
 
 type Settled = PromiseSettledResult<pg.QueryResult>[];
 
-/** Sends all queries in one piece, waits for their results, and releases the connection, or destroys one that is lost. */
+/** Sends all queries together and waits for their results. Releases the connection, or destroys a lost one. */
 async function sendTogether(
   client: PoolClient,
   deadlineMs: number,
@@ -143,14 +143,14 @@ async function sendTogether(
   return settled;
 }
 
-/** Returns the rows of the statement between BEGIN and COMMIT if it is certain that they are committed. */
+/** Returns the rows of the statement between BEGIN and COMMIT. Throws unless they are certainly committed. */
 function committedRows([begun, result, commit]: Settled, warning: Error | undefined): object[] {
-  // A server that responds to the COMMIT has rejected the statement. All else may be committed, unknown to us.
+  // If the statement failed and the server responded to COMMIT, nothing was committed. Else the outcome is unknown.
   const isRejected = result?.status === 'rejected' && commit?.status === 'fulfilled';
   if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRejected);
   if (result?.status !== 'fulfilled') throw new TransactionError(result?.reason, !isRejected);
   if (commit?.status !== 'fulfilled') throw new TransactionError(commit?.reason, true);
-  // A cancelled wait for a standby is a COMMIT with a warning: here, and perhaps nowhere else.
+  // If the wait for a standby is cancelled, COMMIT succeeds with a warning. The record may be on this server only.
   if (warning || commit.value.command !== 'COMMIT') {
     throw new TransactionError(warning ?? commit.value.command, true);
   }
@@ -180,7 +180,7 @@ export async function queryClient<Row extends object>(client: pg.ClientBase, sta
   }
 }
 
-/** Waits for `work`. After `timeoutMs` the connection is destroyed, which rejects what was sent on it. */
+/** Waits for `work`. After `timeoutMs` it destroys the connection, which rejects all pending queries on it. */
 export async function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>, timeoutMs: number): Promise<T> {
   const timer = setTimeout(() => socketOf(client).destroy(), timeoutMs);
   try {
@@ -190,7 +190,7 @@ export async function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>
   }
 }
 
-/** Parses int8 to bigint, int4 to number, bool to boolean, and leaves all else as text. */
+/** Parses int8 to bigint, int4 to number and bool to boolean. Other types stay text. */
 const TYPES = {
   getTypeParser(oid: number): (text: string) => unknown {
     if (oid === pg.types.builtins.INT8) return BigInt;
@@ -204,7 +204,7 @@ export function typed({ text, values }: Statement): pg.QueryConfig {
   return { text, ...(values && { values }), types: TYPES as pg.CustomTypesConfig };
 }
 
-/** The types of pg leave it out. */
+/** Returns the socket of a connection, which the type declarations of pg omit. */
 function socketOf(client: pg.ClientBase): Socket {
   return (client as pg.ClientBase & { connection: { stream: Socket } }).connection.stream;
 }

@@ -1,4 +1,4 @@
-// Webhooks, and the list of their deliveries.
+// Reads and writes webhooks, and lists their deliveries.
 
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import { noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';

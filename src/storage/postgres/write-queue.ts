@@ -1,10 +1,10 @@
-// Writes that wait for a transaction, by the id that they are for: those to one id are done one after the other, in the
-// order in which they came.
+// Queues writes for a transaction, grouped by plant id. Writes to one id run one after the other, in the order of their
+// arrival.
 
 import { charsOfWrite } from '../write-limits.ts';
 import type { PlantWrite, Rejection } from '../write-rules.ts';
 
-/** What became of a write: its result, why it was rejected, or why its outcome is unknown. */
+/** Outcome of a write: its result, the reason for its rejection, or the error that made it fail. */
 export type Written = { done: unknown } | Rejection | Error;
 
 type Source = 'request' | 'import';
@@ -19,21 +19,21 @@ export interface QueuedWrite {
 export interface WriteGroup {
   id: bigint;
   writes: QueuedWrite[];
-  /** To be called before the last of them is settled: other writes to the id may follow. */
+  /** Must be called before the last of these writes is settled, so that later writes to the id can follow. */
   release(): void;
 }
 
-/** All writes to one id that wait. */
+/** All queued writes to one id. */
 type Lane = Omit<WriteGroup, 'release'>;
 
 export class WriteQueue {
-  /** Every id that has writes which wait or are in a transaction. */
+  /** All ids with writes that are queued or in a transaction. */
   readonly #lanes = new Map<bigint, Lane>();
-  /** Those of which none is in a transaction, by the source of their first write. */
+  /** Lanes without a write in a transaction, by the source of their first write. */
   readonly #ready: Record<Source, Lane[]> = { request: [], import: [] };
   readonly #onReady: () => void;
 
-  /** `onReady` is called when writes to one more id could be in a transaction. */
+  /** `onReady` is called when the writes to another id become ready for a transaction. */
   constructor(onReady: () => void) {
     this.#onReady = onReady;
   }
@@ -42,7 +42,7 @@ export class WriteQueue {
     return this.#lanes.size === 0;
   }
 
-  /** Number of ids whose writes could be in a transaction. */
+  /** Returns the number of ids whose writes are ready for a transaction. */
   ready(source: Source): number {
     return this.#ready[source].length;
   }
@@ -59,7 +59,7 @@ export class WriteQueue {
     this.#makeReady(own, queued);
   }
 
-  /** Takes out the oldest up to the limits, and at least one. */
+  /** Removes and returns the oldest groups up to the limits, but at least one. */
   take(source: Source, limits: { ids: number; chars: number }): WriteGroup[] {
     const ready = this.#ready[source];
     let chars = 0;
