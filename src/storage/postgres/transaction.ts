@@ -19,7 +19,10 @@ function limitsOf(statementTimeoutMs: number): string {
   return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
 }
 
-/** Returns the statements that remove all timeouts, for transactions that may take hours. Takes the major version. */
+/**
+ * Returns the statements that remove all timeouts, for a transaction that may take hours. `version` is the major
+ * version of the server.
+ */
 export function noLimits(version: number): string {
   return version < 17 ? limitsOf(0) : `${limitsOf(0)}; SET LOCAL transaction_timeout = 0`;
 }

@@ -15,7 +15,7 @@ import {
 } from '../../domain/plant-summary.ts';
 import { openReadSnapshot } from './read-snapshot.ts';
 
-/** Number of plants in a slice. A row holds the tag behind the name. The longest names take only some milliseconds. */
+/** Number of plants in a slice. Even with the longest names, which precede tags in a row, it takes only some ms. */
 const SLICE_PLANTS = 250;
 /** Time after which other work runs. */
 const TURN_MS = 2;

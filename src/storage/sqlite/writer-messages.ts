@@ -1,5 +1,5 @@
 // Packs writes for the writer thread, and their results. Creates, the most frequent writes, are sent as bare values: as
-// objects, which repeat every field name, they would make a create 4 % slower.
+// objects, which repeat every field name, they would make a create 4 % more expensive.
 
 import type { Done, Write, WriteResult } from './writes.ts';
 
