@@ -1,4 +1,4 @@
-// SECURITY.md and docs/reliability.md promise with proof: each test that they name is there, and no fault is left out.
+// Checks docs/background/security.md and reliability.md: every test that they name exists, and no fault is missing.
 
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
@@ -7,8 +7,10 @@ import { test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '..');
 
-for (const page of ['SECURITY.md', 'docs/reliability.md']) {
-  test(`every test that ${page} names is there`, () => {
+const RELIABILITY = 'docs/background/reliability.md';
+
+for (const page of ['docs/background/security.md', RELIABILITY]) {
+  test(`every test that ${page} names exists`, () => {
     const named = testsIn(page);
     assert.ok(named.length > 10);
     assert.deepEqual(
@@ -18,8 +20,8 @@ for (const page of ['SECURITY.md', 'docs/reliability.md']) {
   });
 }
 
-test('docs/reliability.md says of every fault what it proves', () => {
-  const named = testsIn('docs/reliability.md');
+test(`${RELIABILITY} names every fault`, () => {
+  const named = testsIn(RELIABILITY);
   const faults = globSync('torture/faults/*.test.ts', { cwd: ROOT });
   assert.deepEqual(
     faults.filter((path) => !named.includes(path)),
