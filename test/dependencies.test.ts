@@ -16,6 +16,7 @@ interface Locked {
 }
 
 const ROOT = join(import.meta.dirname, '..');
+const PAGE = 'docs/background/dependencies.md';
 const WORKSPACE = 'packaging/node';
 const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
 const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> };
@@ -31,10 +32,8 @@ test('every package in the lockfile has a SHA-512, and none a host that it must 
   }
 });
 
-test('docs/dependencies.md has every production dependency with its licence and what it brings', () => {
-  const lines = readFileSync(join(ROOT, 'docs/dependencies.md'), 'utf8').matchAll(
-    /^\| `(.+?)` \| (.+?) \| (.+?) \| (.+?) \|$/gm,
-  );
+test(`${PAGE} lists every production dependency with its licence and the packages it installs`, () => {
+  const lines = readFileSync(join(ROOT, PAGE), 'utf8').matchAll(/^\| `(.+?)` \| (.+?) \| (.+?) \| (.+?) \|$/gm);
   const documented = [...lines].map(([, name, reason = '', licence, brings = '']) => {
     assert.ok(reason.length > 10, `${name} has no reason`);
     return { name, licence, brings: brings === 'nothing' ? [] : brings.replaceAll('`', '').split(', ') };
