@@ -1,15 +1,11 @@
 // Every command says what it is for, what it takes, and shows how it is used.
 
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { runInProcess } from '../../testing/command-line.ts';
-import { EXIT_STATUS } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const MAX_COLUMNS = 80;
 /** A command is one line, so that it can be copied. */
 const MAX_COMMAND_COLUMNS = 100;
@@ -70,18 +66,6 @@ test('the help of all fits on a screen: groups in order, exit statuses, where se
 
 test('the help of all is the same whether the commands are loaded or not', async () => {
   assert.equal(helpOf(await createProgram(process, () => false)), helpOf(program));
-});
-
-test('docs/terminal.md has every command on plants, and every exit status that there is', () => {
-  const docs = readFileSync(join(ROOT, 'docs/terminal.md'), 'utf8');
-  for (const { name, helpGroup } of program.commands.map((each) => ({
-    name: each.name(),
-    helpGroup: each.helpGroup(),
-  }))) {
-    if (helpGroup.startsWith('Plants')) assert.match(docs, new RegExp(`^\\| \`${name}[ \`]`, 'm'), name);
-    else assert.ok(name === 'serve' || docs.includes(name), name);
-  }
-  for (const status of Object.values(EXIT_STATUS)) assert.match(docs, new RegExp(`^\\| ${status} \\|`, 'm'));
 });
 
 test('help settings and settings list what config.ts reads', async () => {
