@@ -1,4 +1,4 @@
-// docs/webhooks.md as a reader follows it: its receiver gets what is sent, and refuses what was not sent by us.
+// Follows docs/guides/webhooks.md: its receiver accepts signed deliveries and rejects any other request.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,17 +12,18 @@ import { startTestService } from '../testing/service.ts';
 import { eventually } from '../testing/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const DOCS = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8');
+const DOCS = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8');
 
-test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', async () => {
+test('the receiver of docs/guides/webhooks.md verifies deliveries in 15 lines', async () => {
   const receiver = blockWith('js', 'createServer');
   assert.ok(receiver.split('\n').filter((line) => line.trim() !== '').length <= 15);
   const port = await freePort();
   const folder = makeFolder();
-  writeFileSync(join(folder, 'receiver.mjs'), receiver.replace('8080', String(port)));
+  writeFileSync(join(folder, 'receiver.mjs'), receiver.replaceAll('8080', String(port)));
   const server = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   const commands = blockWith('sh', 'webhook add')
     .replace(':8080', `:${port}`)
+    .replaceAll(/\bplant-store (?=webhook)/g, 'npm run --silent plant-store -- ')
     .replace('node receiver.mjs', `exec "${process.execPath}" "${join(folder, 'receiver.mjs')}"`);
   const shell = spawn('sh', ['-c', commands], {
     cwd: ROOT,
@@ -38,7 +39,7 @@ test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', asyn
     assert.equal(refused.status, 401);
     await post(server, '{"id":9223372036854775807,"name":"Été"}');
     await eventually(async () =>
-      assert.match(printed, /^msg_\w+_1 plant\.created \{"id":9223372036854775807,"name":"Été"\}\n$/),
+      assert.match(printed, /\nmsg_\w+_1 plant\.created \{"id":9223372036854775807,"name":"Été"\}\n$/),
     );
   } finally {
     shell.kill();
@@ -49,6 +50,6 @@ test('the receiver of docs/webhooks.md verifies what it gets, in 15 lines', asyn
 function blockWith(language: string, part: string): string {
   const blocks = [...DOCS.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
   const found = blocks.find(([, its, text]) => its === language && text?.includes(part))?.[2];
-  assert.ok(found, `there is no ${language} block with "${part}"`);
+  assert.ok(found, `The page has no ${language} block with "${part}"`);
   return found;
 }
