@@ -78,7 +78,7 @@ suite('of a hostile server', () => {
     importAnswer = [200, { created: 0, replayed: 0, failed: 1, errors }];
     assert.equal(await saysSafely(args, env), `Line 1: bad\\n${SHOWN}\n`);
     importAnswer = [200, { created: EVIL, replayed: 0, failed: 0, errors: [] }];
-    assert.match(await saysSafely(args, env), /^plant-store: The answer is not one of a plant store: its "created"/);
+    assert.match(await saysSafely(args, env), /^plant-store: The response is not from a plant store: "created"/);
     importAnswer = [403, { error: 40301, message: `no\n${EVIL}` }];
     assert.ok((await saysSafely(['add', '1', 'x'], env)).startsWith(`plant-store: no\\n${SHOWN} (`));
   });

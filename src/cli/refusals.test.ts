@@ -58,7 +58,11 @@ for (const [args, status, words] of [
   [['rm', '1', '1.5'], 2, /not "1.5"/],
   [['add', '0x7', 'x'], 2, /not "0x7"/],
   [['edit', '1'], 2, /Say what to change: --name, --tag or --no-tag/],
-  [['get', '1', '--url', 'http://127.0.0.1:1'], 6, /No plant store answers at http:\/\/127.0.0.1:1 \(the port belongs/],
+  [
+    ['get', '1', '--url', 'http://127.0.0.1:1'],
+    6,
+    /No plant store answers at http:\/\/127.0.0.1:1 \(the port is reserved/,
+  ],
   [['rm', '1', '2', '--if-version', '1'], 2, /--if-version goes with one id only/],
   [['list', '--limit', '0'], 2, /--limit takes a whole number from 1 on, not "0"/],
   [['watch', '--after', '-1'], 2, /--after takes a whole number from 0 on, not "-1"/],
@@ -102,7 +106,7 @@ test('without a server it says where it has looked and how to start one', async 
   await refused(
     ['get', '1'],
     1,
-    /status 404 and no Error \(at http:\/\/127.0.0.1:\d+\/store: does the address lack/,
+    /status 404 without an Error body \(at http:\/\/127.0.0.1:\d+\/store: does the address lack/,
     where,
   );
   other.close();

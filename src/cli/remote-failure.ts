@@ -48,7 +48,7 @@ export function explainFailure(error: PlantStoreError, url: string, isRead: bool
   const fault = codes.find((code) => TLS_FAULTS.test(code));
   if (fault) return `No TLS with ${url} (${fault}): ${adviceOnTls(fault)}`;
   if (codes.some((code) => NOT_SENT.includes(code))) {
-    const reason = error.message.replace(/^No answer from the plant store: /, '');
+    const reason = error.message.replace(/^No response from the plant store: /, '');
     return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
   }
   const isCut = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');

@@ -1,4 +1,4 @@
-// The client in a real browser, on a page of the service itself.
+// Tests the client in a real browser, on a page that the server itself serves.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { sharedBrowser } from '../../testing/shared-browser.ts';
 
 const ENTRY = join(import.meta.dirname, 'client.ts');
 
-test('the client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
+test('The client works in a browser: exact ids, pages, exports, events, errors', needsBrowser, async () => {
   const script = await bundle();
   const server = await startTestService();
   const page = await (await sharedBrowser()).newPage();
@@ -35,7 +35,7 @@ test('the client works in a browser: exact ids, pages, exports, events, errors',
   }
 });
 
-/** As one script, which is what a page has of it. */
+/** Returns the client as a single script for the page. */
 async function bundle(): Promise<string> {
   const lib = { entry: ENTRY, formats: ['es' as const] };
   const built = await build({ configFile: false, logLevel: 'error', build: { write: false, lib } });

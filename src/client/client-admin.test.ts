@@ -1,4 +1,4 @@
-// Tokens and webhooks through the client, against the real server.
+// Tests the client's methods for tokens and webhooks against the real server.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,15 +19,15 @@ before(async () => {
 });
 after(() => server.stop());
 
-test('tokens are made, listed, read, renewed and revoked', async () => {
+test('The client creates, lists, reads, rotates and revokes tokens', async () => {
   const { tokens } = client;
   const wanted = { name: 'Shop', scopes: ['plants:read' as const], rate: '9/s' };
-  const { secret, ...made } = await tokens.create({ ...wanted, expires: '90d' });
-  const { id, created, expires = '', ...rest } = made;
+  const { secret, ...token } = await tokens.create({ ...wanted, expires: '90d' });
+  const { id, created, expires = '', ...rest } = token;
   assert.deepEqual(rest, { ...wanted, status: 'active' });
   assert.equal(Date.parse(expires) - Date.parse(created), 90 * 86_400_000);
-  assert.deepEqual(await tokens.get(id), made);
-  assert.deepEqual((await tokens.list()).at(-1), made);
+  assert.deepEqual(await tokens.get(id), token);
+  assert.deepEqual((await tokens.list()).at(-1), token);
 
   const renewed = await tokens.rotate(id, { grace: '0' });
   await rejects(createClient({ url: server.url, token: secret }).list(), 'bad_token');
@@ -42,7 +42,7 @@ test('tokens are made, listed, read, renewed and revoked', async () => {
   await rejects(createClient({ url: server.url, token: server.secret }).tokens.list(), 'scope_missing');
 });
 
-test('webhooks are made, listed, read, tested, renewed and removed, and deliveries listed and sent again', async () => {
+test('The client manages webhooks, and lists and retries their deliveries', async () => {
   const { webhooks } = client;
   const receiver = await startReceiver();
   const { secret, ...made } = await webhooks.create({ url: receiver.url, events: ['plant.created', 'plant.deleted'] });

@@ -1,4 +1,4 @@
-// Files through the client, piece by piece, against the same files sent to the real server as a whole.
+// Compares files that the client imports in pieces with the same files sent to a server in one request.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { type ClientOptions, createClient, type FileType, type ImportProgress, P
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 
-/** Of two stores with the same in them, one gets files as a whole and the other in pieces. */
+/** Two stores with the same content: one imports whole files, the other imports pieces. */
 let whole: TestService;
 let inPieces: TestService;
 before(async () => {
@@ -28,7 +28,7 @@ async function importWhole(type: FileType, file: Blob): Promise<unknown> {
   return JSON.parse((await send(whole.port, { method: 'POST', path: '/plants/import', headers, body })).body);
 }
 
-/** As the answer of the service has it. */
+/** Returns the result in the form of the server's response. */
 async function importInPieces(type: FileType, file: Blob, progress: ImportProgress[] = []): Promise<unknown> {
   try {
     const onProgress = (made: ImportProgress) => progress.push(made);
@@ -51,7 +51,7 @@ function csvRows(from: number, count: number): string {
   }).join('');
 }
 
-test('importFile() gives what the whole file sent at once gives, in both formats', async () => {
+test('importFile() gives the same result as importing the whole file at once, in both formats', async () => {
   const lines = Array.from({ length: 6000 }, (_, n) => {
     if (n % 2000 === 11) return '\ufeff{"id":-1,"name":"a mark in the middle"}\n';
     return n % 9 === 0 ? `{"id":${-n},"name":5}\r\n` : `{"id":-${n % 4000},"name":"Plant ${'x'.repeat(150)}"}\n`;
@@ -81,7 +81,7 @@ test('importFile() gives what the whole file sent at once gives, in both formats
   assert.equal(exports[0], exports[1]);
 });
 
-test('importFile() sends a piece again whose answer was lost, and stops at a signal', async () => {
+test('importFile() retries a piece after a lost response, and stops when the signal aborts', async () => {
   const file = new Blob([
     Array.from({ length: 20_000 }, (_, n) => `{"id":${n + 500_000},"name":"${'x'.repeat(100)}"}\n`).join(''),
   ]);
@@ -111,7 +111,7 @@ test('importFile() sends a piece again whose answer was lost, and stops at a sig
   assert.equal(seen.length, 1);
 });
 
-test('exportFile() gives the bytes of the export, which can be imported as they are', async () => {
+test('exportFile() returns the bytes of the export, which can be imported unchanged', async () => {
   const empty = await startTestService();
   assert.equal(await exported(empty, NDJSON), '');
   assert.equal(await exported(empty, CSV), 'id,name,tag\n');
@@ -124,10 +124,10 @@ test('exportFile() gives the bytes of the export, which can be imported as they 
   await empty.stop();
 });
 
-test('exportFile() breaks when it is cut off, and lets go of the connection when nobody reads on', async () => {
-  const cutOff = answering(() => new Response('id,name,tag\n1,x'));
-  await assert.rejects(new Response(await cutOff.exportFile({ type: CSV })).text(), isUnavailable);
-  const broken = answering(() => {
+test('exportFile() fails if the export is incomplete, and closes the connection when the stream is cancelled', async () => {
+  const incomplete = respondingWith(() => new Response('id,name,tag\n1,x'));
+  await assert.rejects(new Response(await incomplete.exportFile({ type: CSV })).text(), isUnavailable);
+  const broken = respondingWith(() => {
     let pulls = 0;
     return new Response(
       new ReadableStream({
@@ -141,7 +141,7 @@ test('exportFile() breaks when it is cut off, and lets go of the connection when
   await assert.rejects(new Response(await broken.exportFile({ type: CSV })).text(), isUnavailable);
 
   let cancelled = false;
-  const endless = answering(
+  const endless = respondingWith(
     () =>
       new Response(
         new ReadableStream({
@@ -156,8 +156,8 @@ test('exportFile() breaks when it is cut off, and lets go of the connection when
   assert.ok(cancelled);
 });
 
-function answering(answer: () => Response) {
-  return createClient({ url: 'http://127.0.0.1', token: 't', retries: 0, fetch: async () => answer() });
+function respondingWith(respond: () => Response) {
+  return createClient({ url: 'http://127.0.0.1', token: 't', retries: 0, fetch: async () => respond() });
 }
 
 async function exported(server: TestService, type: FileType): Promise<string> {

@@ -1,4 +1,4 @@
-// The client against the service. That it is a store like any other is for the store's own tests.
+// Tests the client against the server. The tests of the stores check that the client behaves like any other store.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ before(async () => {
 });
 let nextId = 1_000_000n;
 
-test('The client is a PlantStore and a ChangeLog, with exact ids everywhere', async () => {
+test('The client implements PlantStore and ChangeLog, with exact ids everywhere', async () => {
   const { url, secret } = await startTestService();
   const store: PlantStore & ChangeLog = createClient({ url, token: secret });
   const by = { tokenId: 'has no effect' };
@@ -42,7 +42,7 @@ test('The client is a PlantStore and a ChangeLog, with exact ids everywhere', as
   assert.deepEqual(await collect(store.follow(), 5), changes);
 });
 
-test('walk() gives the records of all pages, from the cursor on if there is one', async () => {
+test('walk() yields the records of all pages, starting at the cursor if one is given', async () => {
   const plants = somePlants(7, 'walked');
   await client.import(plants);
   const ids = plants.map(({ id }) => id);
@@ -51,10 +51,10 @@ test('walk() gives the records of all pages, from the cursor on if there is one'
   const { next, records } = await client.list({ tag: 'walked', limit: 3 });
   assert.equal(records.length, 3);
   assert.deepEqual(await idsOf(client.walk({ tag: 'walked', cursor: next, limit: 2 })), ids.slice(3));
-  assert.deepEqual(await client.list({ tag: 'nobody has it' }), { records: [] });
+  assert.deepEqual(await client.list({ tag: 'unused' }), { records: [] });
 });
 
-test('import() names every line that fails, however many there are', async () => {
+test('import() lists every line that fails, even more than 1,000', async () => {
   const taken = somePlants(2300);
   assert.deepEqual(await client.import(taken), { created: 2300, replayed: 0, failed: 0, errors: [] });
   const plants = taken.map((plant, at) => (at % 100 === 0 ? plant : { ...plant, name: 'other' }));
@@ -67,7 +67,7 @@ test('import() names every line that fails, however many there are', async () =>
   assert.ok(errors.every(({ error }) => error instanceof PlantStoreError && error.code === 'id_taken'));
 });
 
-test('import() sends about a mebibyte at once', async () => {
+test('import() sends about 1 MiB per request', async () => {
   const sizes: number[] = [];
   const measuring = createClient({
     url: server.url,
@@ -83,7 +83,7 @@ test('import() sends about a mebibyte at once', async () => {
   assert.ok(Math.max(...sizes) < 1024 * 1024 + 64 * 1024);
 });
 
-test('put(), patch() and delete() send their conditions', async () => {
+test('put(), patch() and delete() send their preconditions', async () => {
   const [{ id }] = somePlants(1) as [NewPlant];
   const first = await client.put(id, { name: 'a', tag: 't' }, { ifNoneMatch: '*' });
   const second = await client.patch(id, { name: 'b', tag: null }, { ifMatch: [1, first.seq], ifNoneMatch: [] });
@@ -97,7 +97,7 @@ test('put(), patch() and delete() send their conditions', async () => {
   await rejects(client.put(id, { name: 'c' }, { ifMatch: '*' }), { code: 'condition_failed', detail: {} });
 });
 
-test('Every refusal of the server is thrown as the error that it is', async () => {
+test('The client throws every error of the server with its code', async () => {
   const [plant] = somePlants(1) as [NewPlant];
   await client.create(plant);
   const { secret } = await server.addToken({ scopes: ['plants:read'] });
@@ -115,7 +115,7 @@ test('Every refusal of the server is thrown as the error that it is', async () =
   await rejects(elsewhere.get(1n), { code: 'no_such_path' });
 });
 
-test('A create whose answer is lost is sent again, and stored once', async () => {
+test('The client retries a create after a lost response, and the server stores the plant once', async () => {
   let requests = 0;
   const url = await serve((request, response) => {
     const forwarded = sendOn(
@@ -136,7 +136,7 @@ test('A create whose answer is lost is sent again, and stored once', async () =>
   assert.equal(requests, 2);
 });
 
-test('The url may have a base path, and a slash at its end', async () => {
+test('The URL can have a base path and a trailing slash', async () => {
   const { url, requests } = await serveInTurn([answer(200, RECORD)]);
   await createClient({ url: `${url}/store/`, token: 't' }).get(5n);
   await createClient({ url: new URL(url), token: 't' }).get(-5n);
@@ -146,14 +146,14 @@ test('The url may have a base path, and a slash at its end', async () => {
   );
 });
 
-test('createClient() refuses what cannot work', (t) => {
+test('createClient() rejects a bad URL, a bad token and a runtime without JSON.rawJSON', (t) => {
   assert.throws(() => createClient({ url: 'nowhere', token: 't' }), TypeError);
   assert.throws(() => createClient({ url: 'http://x', token: 'secret\nX-Evil: 1' }), /^Error: "token" (?!.*secret)/);
   t.mock.property(JSON, 'rawJSON', undefined);
   assert.throws(() => createClient({ url: 'http://x', token: 't' }), /JSON\.rawJSON/);
 });
 
-test('The client needs neither Node nor a package', () => {
+test('The client imports neither Node modules nor packages', () => {
   const files = new Set([new URL('./client.ts', import.meta.url).href]);
   for (const file of files) {
     const text = readFileSync(new URL(file), 'utf8');

@@ -1,5 +1,5 @@
-// The store over HTTP, for programs that run elsewhere: exact ids, retries where they are safe, streams that go on.
-// Needs nothing but fetch, so it imports no package and nothing of Node's.
+// The client library: access to a plant store over HTTP, with exact ids, safe retries and streams that resume.
+// It runs in Node and in browsers. It needs only fetch, so it imports no package and no Node module.
 
 import type { Change, ChangeLog } from '../domain/change.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
@@ -52,34 +52,56 @@ export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type
 
 const WALK_LIMIT = 1000;
 
-/** What is sent once only (all but reads, create and import) and throws `unavailable` may have been done. */
+/**
+ * A plant store that is reached over HTTP. Methods throw a `PlantStoreError`, or the signal's reason after an abort.
+ * The client retries reads, `create` and imports. It sends every other call once, unless the server rejects the call
+ * with `over_rate` or `over_share`. If such a call throws `unavailable`, the server may have executed it.
+ */
 export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>, ChangeLog, Imports, Exports {
-  /** `replayed` may be due to an earlier try of the same call. */
+  /**
+   * Stores a new plant. `replayed` is true if the same plant was stored already, possibly by an earlier attempt of this
+   * call. Throws `id_taken` if the id belongs to a different plant.
+   */
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
+  /** Returns a plant and its version. Throws `not_found`. */
   get(id: bigint, options?: CallOptions): Promise<Versioned>;
+  /** Returns one page of plants, in ascending order of id. */
   list(query?: ListQuery, options?: CallOptions): Promise<Page>;
-  /** The records of all pages. */
+  /** Iterates over the plants of all pages. It requests 1,000 plants per page unless `limit` is set. */
   walk(query?: ListQuery, options?: CallOptions): AsyncIterable<PlantRecord>;
+  /** Replaces or creates a plant. Throws `condition_failed` if the precondition does not hold. */
   put(id: bigint, plant: Plant, options?: CallOptions & Precondition): Promise<Versioned>;
+  /** Changes fields of a plant. Throws `not_found`, or `condition_failed` if the precondition does not hold. */
   patch(id: bigint, patch: PlantPatch, options?: CallOptions & Precondition): Promise<Versioned>;
+  /** Deletes a plant. Throws `not_found`, or `condition_failed` if the precondition does not hold. */
   delete(id: bigint, options?: CallOptions & Precondition): Promise<void>;
-  /** May be some seconds old. */
+  /** Returns counts of plants, tags and changes. They can be a few seconds old. */
   summary(options?: CallOptions): Promise<Summary>;
+  /**
+   * Returns the changes after number `after`, or from the oldest one, in order. It returns at most `limit` changes, 100
+   * by default. An empty array marks the end. Throws `changes_pruned` if changes after `after` no longer exist.
+   */
   changes(query?: { after?: number | undefined; limit?: number | undefined }, options?: CallOptions): Promise<Change[]>;
-  /** Connects again for as long as it takes. Throws only what that cannot mend. */
+  /**
+   * Iterates over the changes after number `after`, or from the oldest one, then over new ones until the signal aborts.
+   * It reconnects without limit, and throws only errors that reconnecting cannot fix, such as `changes_pruned`.
+   */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
+  /** Access to tokens. */
   readonly tokens: TokensClient;
+  /** Access to webhooks and their deliveries. */
   readonly webhooks: WebhooksClient;
 }
 
+/** Returns a client for the store at `options.url`. It sends no request until a method is called. */
 export function createClient(options: ClientOptions): PlantStoreClient {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, silenceMs = 45_000 } = options;
   if (typeof JSON.rawJSON !== 'function') {
     throw new Error(
-      'plant-store/client needs JSON.rawJSON, which Node has since 22: without it ids beyond 2^53 would be rounded',
+      'The plant-store client requires JSON.rawJSON (Node 22 or later). Without it, ids beyond 2^53 would be rounded.',
     );
   }
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" is empty, or has a character that no token has');
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" must consist of visible ASCII characters');
   const { origin, pathname } = new URL(options.url);
   const base = origin + pathname.replace(/\/+$/, '');
   const requester = createRequester(base, options);

@@ -1,15 +1,22 @@
-// Server-sent events (the event stream of the HTML standard, §9.2.6) out of bytes that come in pieces of any size.
+// Parses server-sent events (HTML standard, §9.2.6) from chunks of any size.
 
+/** A server-sent event. */
 export interface ServerEvent {
-  /** Of this event, or of the last one before it that had one. */
+  /** Id of this event, or of the last earlier event that had one. */
   id: string;
+  /** Type of the event, `message` by default. */
   type: string;
+  /** Data lines of the event, joined by line feeds. */
   data: string;
 }
 
-/** Takes a piece and gives the events that are complete with it. What is left at the end of a stream was cut off. */
+/**
+ * Returns a function that accepts a chunk and returns the events which the chunk completes. Data left over at the end
+ * of the stream is an incomplete event, which the standard discards.
+ */
 export function createEventReader(): (bytes: Uint8Array) => ServerEvent[] {
-  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // Node 26 drops two of them when the first comes in parts
+  // Node 26 drops two byte order marks if the first one is split across chunks, so the code below removes the mark.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   let atStart = true;
   let endedInReturn = false;
   let unended = '';
@@ -19,7 +26,7 @@ export function createEventReader(): (bytes: Uint8Array) => ServerEvent[] {
 
   return (bytes) => {
     let text = decoder.decode(bytes, { stream: true });
-    if (text === '') return []; // part of a character: what was before it still counts
+    if (text === '') return []; // part of a character, so the state before it still holds
     if (atStart && text.startsWith('\uFEFF')) text = text.slice(1);
     atStart = false;
     if (endedInReturn && text.startsWith('\n')) text = text.slice(1);
@@ -41,7 +48,7 @@ export function createEventReader(): (bytes: Uint8Array) => ServerEvent[] {
     return events;
   };
 
-  /** A comment is a field without a name, and ignored like any that is not known. */
+  /** Reads one field. Unknown fields are ignored, as are comments, which are fields without a name. */
   function readField(line: string): void {
     const [, name, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
     if (name === 'data') data.push(value);

@@ -19,24 +19,24 @@ import { createClient } from './client.ts';
 const LINE = '{"id":9007199254740993,"name":"é"}\n';
 const PLANT = { id: 9007199254740993n, name: 'é' };
 
-/** Exports what comes in these parts. */
+/** Returns the plants of an export whose body arrives in these parts. */
 async function exportOf(...parts: Parameters<typeof bodyOf>): Promise<AsyncIterable<NewPlant>> {
   const respond = async () => new Response(bodyOf(...parts), { headers: { etag: '"1"' } });
   return (await quickClient('http://127.0.0.1', { fetch: respond, timeoutMs: 1000 }).export()).plants;
 }
 
-test('export() is asked for again before its first byte, and throws when it is cut off after it', async () => {
-  let cutOff = () => {};
-  const untilTold: Handle = (request) => {
-    cutOff = () => drop(request);
+test('export() retries until the first byte has arrived, and throws if the connection closes later', async () => {
+  let disconnect = () => {};
+  const untilDropped: Handle = (request) => {
+    disconnect = () => drop(request);
   };
-  const { url, requests } = await serveInTurn([drop, begin('', drop), begin(`${LINE}${LINE}`, untilTold)]);
+  const { url, requests } = await serveInTurn([drop, begin('', drop), begin(`${LINE}${LINE}`, untilDropped)]);
   const cut = await quickClient(url).export();
   assert.equal(requests.length, 3);
   const seen: NewPlant[] = [];
   await rejects(
     (async () => {
-      for await (const plant of cut.plants) if (seen.push(plant) === 2) cutOff();
+      for await (const plant of cut.plants) if (seen.push(plant) === 2) disconnect();
     })(),
     { code: 'unavailable' },
   );
@@ -45,18 +45,18 @@ test('export() is asked for again before its first byte, and throws when it is c
   await rejects(collect(short.plants), { code: 'unavailable' });
 });
 
-test('export() puts together what comes in parts, and gives up when the next one does not come in time', async (t) => {
+test('export() joins the chunks of a line, and times out if the next chunk does not arrive', async (t) => {
   const [start, end] = [Buffer.from(LINE).subarray(0, 32), Buffer.from(LINE).subarray(32)]; // in the middle of the é
   assert.deepEqual(await collect(await exportOf(start, end)), [PLANT]);
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stuck = await exportOf(LINE, () => t.mock.timers.tick(1000));
   await rejects(collect(stuck), {
     code: 'unavailable',
-    message: 'No answer from the plant store: nothing came within 1000 ms',
+    message: 'No response from the plant store: timed out after 1000 ms',
   });
 });
 
-test('export() lets go of the connection when nobody reads on', async () => {
+test('export() closes the connection when the reader stops', async () => {
   const lines = '{"id":1,"name":"x"}\n'.repeat(10);
   for (const end of ['break', 'close', 'close before', 'abort'] as const) {
     const closed = Promise.withResolvers<void>();
@@ -81,7 +81,7 @@ test('export() lets go of the connection when nobody reads on', async () => {
   }
 });
 
-test('A signal ends walk() and export() at once, whatever has been received', async () => {
+test('An aborted signal ends walk() and export() immediately, even with records already received', async () => {
   const { url, secret } = await startTestService();
   const client = createClient({ url, token: secret });
   await client.import([1n, 2n].map((id) => ({ id, name: 'Monstera', tag: 'aborted' })));

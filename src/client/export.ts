@@ -1,4 +1,4 @@
-// The whole store, for the client: as plants, or as the bytes of a file.
+// The client's exports: the whole store as plants, or as the bytes of a file.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant, Snapshot } from '../domain/plant.ts';
@@ -9,41 +9,45 @@ import { parseWith, seqOf, withExactId } from './response.ts';
 
 const NEWLINE = 0x0a;
 
+/** Options of `exportFile`. */
 export interface ExportFileOptions extends CallOptions {
+  /** Format of the file. */
   type: FileType;
 }
 
-/** The service cuts off who does not read on for 10 s. */
+/** Exports of the whole store. The server disconnects a client that does not read for 10 s. */
 export interface Exports {
+  /** Returns a consistent snapshot of all plants, in ascending order of id. */
   export(options?: CallOptions): Promise<Snapshot>;
-  /** As the service sends them. Who reads a stream that was cut off gets `unavailable`. */
+  /** Returns the bytes that the server sends. The stream fails with `unavailable` if the export is incomplete. */
   exportFile(options: ExportFileOptions): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
+/** Returns the client's export methods. `timeoutMs` limits the wait for each chunk. */
 export function createExports({ request }: Requester, timeoutMs: number): Exports {
   return {
     export(options = {}) {
-      return open('application/x-ndjson', options, ({ headers }, body, firstPiece) => ({
+      return open('application/x-ndjson', options, ({ headers }, body, firstChunk) => ({
         seq: seqOf(headers),
-        plants: readPlants(firstPiece, body, options.signal),
+        plants: readPlants(firstChunk, body, options.signal),
         close: body.close,
       }));
     },
     exportFile({ type, ...options }) {
-      return open(type, options, (_response, body, firstPiece) => toStream(firstPiece, body));
+      return open(type, options, (_response, body, firstChunk) => toStream(firstChunk, body));
     },
   };
 
-  /** Until the first piece is there it is asked for again. */
+  /** Requests an export and retries until the first chunk has arrived. */
   function open<T>(
     accept: FileType,
     options: CallOptions,
-    toValue: (response: Response, body: ResponseBody, firstPiece: Bytes | undefined) => T,
+    toValue: (response: Response, body: ResponseBody, firstChunk: Bytes | undefined) => T,
   ): Promise<T> {
-    const { signal, timeoutMs: pieceMs = timeoutMs } = options;
+    const { signal, timeoutMs: chunkMs = timeoutMs } = options;
     const call = { ...options, method: 'GET', path: '/plants/export', headers: { accept } } as const;
     return request(call, async (response) => {
-      const body = openResponseBody(response, pieceMs, signal);
+      const body = openResponseBody(response, chunkMs, signal);
       return toValue(response, body, await body.read());
     });
   }
@@ -51,19 +55,19 @@ export function createExports({ request }: Requester, timeoutMs: number): Export
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function toStream(firstPiece: Bytes | undefined, body: ResponseBody): ReadableStream<Bytes> {
-  let next = firstPiece;
+function toStream(firstChunk: Bytes | undefined, body: ResponseBody): ReadableStream<Bytes> {
+  let next = firstChunk;
   let isWhole = true;
   return new ReadableStream(
     {
       async pull(controller) {
-        const piece = next ?? (await body.read());
+        const chunk = next ?? (await body.read());
         next = undefined;
-        if (piece !== undefined) {
-          isWhole = piece.at(-1) === NEWLINE;
-          controller.enqueue(piece);
+        if (chunk !== undefined) {
+          isWhole = chunk.at(-1) === NEWLINE;
+          controller.enqueue(chunk);
         } else if (isWhole) controller.close();
-        else throw cutOff();
+        else throw incompleteExport();
       },
       cancel: body.close,
     },
@@ -72,14 +76,14 @@ function toStream(firstPiece: Bytes | undefined, body: ResponseBody): ReadableSt
 }
 
 async function* readPlants(
-  firstPiece: Bytes | undefined,
+  firstChunk: Bytes | undefined,
   body: ResponseBody,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<NewPlant> {
   const decoder = new TextDecoder();
   let unended = '';
   try {
-    for (let bytes = firstPiece; bytes !== undefined; bytes = await body.read()) {
+    for (let bytes = firstChunk; bytes !== undefined; bytes = await body.read()) {
       const lines = (unended + decoder.decode(bytes, { stream: true })).split('\n');
       unended = lines.pop() ?? '';
       for (const line of lines) {
@@ -88,12 +92,12 @@ async function* readPlants(
         yield parseWith(() => withExactId(parseJson(line) as NewPlant));
       }
     }
-    if (unended !== '' && !body.isClosed()) throw cutOff();
+    if (unended !== '' && !body.isClosed()) throw incompleteExport();
   } finally {
     body.close();
   }
 }
 
-function cutOff(): PlantStoreError {
-  return new PlantStoreError('unavailable', 'The export was cut off');
+function incompleteExport(): PlantStoreError {
+  return new PlantStoreError('unavailable', 'The connection closed before the export was complete');
 }

@@ -11,13 +11,13 @@ interface Read {
   thrown?: string;
 }
 
-/** As they come from a socket. */
+/** Yields the file in chunks of 64 KiB, as a socket does. */
 async function* chunksOf(file: Blob): AsyncGenerator<Uint8Array> {
   const bytes = new Uint8Array(await file.arrayBuffer());
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
 }
 
-/** As the service reads it. */
+/** Reads a file as the server does. */
 async function read(format: Format, file: Blob, linesBefore = 0): Promise<Read> {
   const all: Read = { plants: [], errors: [] };
   try {
@@ -73,7 +73,7 @@ const CSV_PART = fc.constantFrom(
 );
 const HEADER = fc.constantFrom('id,name,tag', 'name,"id"', '"id","name",other', 'id;name', '"id","na\nme"', 'id,name');
 
-test('a file is read in pieces of any size as it is read as a whole', async () => {
+test('Reading a file in pieces of any size gives the same result as reading it whole', async () => {
   const ndjson = fc.tuple(fc.constantFrom('', '\ufeff'), fc.array(fc.tuple(NDJSON_LINE, LINE_END)), NDJSON_LINE);
   const csv = fc.tuple(fc.constantFrom('', '\ufeff'), HEADER, fc.constantFrom('', '\n', '\r\n'), fc.array(CSV_PART));
   const text = fc.oneof(
@@ -94,7 +94,7 @@ test('a file is read in pieces of any size as it is read as a whole', async () =
   await fc.assert(check, { numRuns: 400 });
 });
 
-test('a line of any length, and a quotation mark that is never closed, are named as in the whole', async () => {
+test('Overlong lines and unclosed quotation marks give the same errors in pieces as in the whole file', async () => {
   const long = 'x'.repeat(3_500_000);
   const rows = Array.from({ length: 6000 }, (_, n) => `${n},"Plant\nnumber ${n}${' '.repeat(200)}",t\n`).join('');
   const files: [Format, string][] = [
@@ -120,7 +120,7 @@ test('a line of any length, and a quotation mark that is never closed, are named
   }
 });
 
-test('a piece has one to two mebibytes, whatever is in the file', async () => {
+test('A piece is smaller than 2.5 MiB, regardless of the content', async () => {
   const line = `{"id":1,"name":"${'x'.repeat(900_000)}"}\n`;
   const file = new Blob([line, line, 'y'.repeat(5_000_000), '\n', line]);
   for await (const { body } of cutFile(file, false)) assert.ok(body.size < 2.5 * 1024 * 1024, `${body.size} bytes`);

@@ -1,24 +1,26 @@
-// A file of plants, cut at ends of records into pieces that are read as the whole would be. Few are in memory.
+// Splits a file of plants at ends of records, so that importing the pieces gives the same result as importing the file.
+// Only a few pieces are in memory at a time.
 
 import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
 
 const READ_BYTES = 1024 * 1024;
-/** Of a line that is too long, so much that the service surely sees it. */
+/** Number of bytes sent of a line that is too long: enough for the server to reject it. */
 const SHOWN_BYTES = MAX_RECORD_BYTES + 256 * 1024;
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const LINE_END = Uint8Array.of(NEWLINE);
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
+/** A part of a file that can be imported on its own. */
 export interface Piece {
   body: Blob;
-  /** To add to a line of the piece for its line in the file. */
+  /** Number to add to a line number of the piece to get the line number in the file. */
   linesBefore: number;
-  /** Of the file, up to the end of the piece. */
+  /** Number of bytes of the file up to the end of the piece. */
   bytes: number;
 }
 
-/** At least one, also of an empty file. In CSV the header row stands before each. */
+/** Yields the pieces of a file: at least one, even if the file is empty. Every CSV piece starts with the header row. */
 export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTES): AsyncGenerator<Piece> {
   let header: Bytes | undefined;
   let rest: Bytes = new Uint8Array(0);
@@ -27,7 +29,7 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
   let isFirst = true;
 
   while (isFirst || rest.length > 0 || read < file.size) {
-    const bytes = concat(rest, await readOn());
+    const bytes = concat(rest, await readNext());
     const end = endOfRecords(bytes);
     const records = bytes.subarray(0, end);
     const parts = [records];
@@ -35,11 +37,12 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
     const isTooLong = isWithoutEnd(rest);
     if (isTooLong) {
       parts.push(rest.subarray(0, SHOWN_BYTES), LINE_END);
-      rest = await passLine();
+      rest = await skipLine();
     }
     if (end === 0 && !isTooLong && read < file.size) continue;
 
-    const before = isFirst ? [] : header ? [header] : isCsv ? [] : [LINE_END]; // or a byte order mark would be one
+    // In NDJSON a leading empty line keeps U+FEFF in the middle of the file from becoming a byte order mark.
+    const before = isFirst ? [] : header ? [header] : isCsv ? [] : [LINE_END];
     yield {
       body: new Blob([...before, ...parts]),
       linesBefore: lines - before.reduce((sum, part) => sum + newlinesIn(part), 0),
@@ -50,23 +53,23 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
     isFirst = false;
   }
 
-  async function readOn(): Promise<Bytes> {
+  async function readNext(): Promise<Bytes> {
     const chunk = new Uint8Array(await file.slice(read, read + readBytes).arrayBuffer());
     read += chunk.length;
     return chunk;
   }
 
-  /** Gives what was read after it. */
-  async function passLine(): Promise<Bytes> {
+  /** Reads to the end of the line and returns the bytes read after it. */
+  async function skipLine(): Promise<Bytes> {
     while (read < file.size) {
-      const chunk = await readOn();
+      const chunk = await readNext();
       const end = chunk.indexOf(NEWLINE);
       if (end !== -1) return chunk.subarray(end + 1);
     }
     return new Uint8Array(0);
   }
 
-  /** Of the last one whose end can be told. */
+  /** Returns the end of the last complete record. */
   function endOfRecords(bytes: Bytes): number {
     if (read >= file.size) return bytes.length;
     if (!isCsv) return bytes.lastIndexOf(NEWLINE) + 1;
@@ -80,19 +83,19 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
   }
 }
 
-/** As the service does it: of what is no record only the first line is given up. */
+/** Returns the end of the next record, or -1. Like the server, it skips only the first line of a malformed record. */
 function nextEnd(bytes: Uint8Array, at: number, endOfRecord: (start: number) => number): number {
   const end = endOfRecord(at);
   if (end >= 0) return end;
-  const mayGoOn = end !== NOT_CSV && bytes.length - at <= MAX_RECORD_BYTES;
-  return mayGoOn ? -1 : bytes.indexOf(NEWLINE, at);
+  const mayContinue = end !== NOT_CSV && bytes.length - at <= MAX_RECORD_BYTES;
+  return mayContinue ? -1 : bytes.indexOf(NEWLINE, at);
 }
 
 function isWithoutEnd(bytes: Bytes): boolean {
   return bytes.length > SHOWN_BYTES && !bytes.includes(NEWLINE);
 }
 
-/** The first record that can be read, with its line end. */
+/** Returns the first valid record, including its line end. */
 function findHeader(bytes: Bytes, isFirst: boolean): Bytes | undefined {
   const endOfRecord = createEndOfQuoted(bytes);
   for (let at = isFirst ? afterMark(bytes) : 0; at < bytes.length; ) {

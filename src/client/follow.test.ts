@@ -19,24 +19,24 @@ import type { Change } from '../domain/change.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import { createClient } from './client.ts';
 
-test('follow() neither repeats nor skips a change, however its connections end', async () => {
-  let cutOff = () => {};
-  const untilTold: Handle = (request) => {
-    cutOff = () => drop(request);
+test('follow() neither repeats nor skips a change when connections fail', async () => {
+  let disconnect = () => {};
+  const untilDropped: Handle = (request) => {
+    disconnect = () => drop(request);
   };
   const { url, requests } = await serveInTurn([
     drop,
     stream(event(1), event(2), event(3).slice(0, -1)),
     stream(': nothing new\n\n', drop),
     answer(503),
-    stream(event(2), event(3), 'id: 4\nevent: plant.cre', untilTold),
+    stream(event(2), event(3), 'id: 4\nevent: plant.cre', untilDropped),
     stream(': still here\r\n\r\n', event(4)),
   ]);
   const sleeps: number[] = [];
   const changes: Change[] = [];
   for await (const change of quickClient(url, {}, sleeps).follow()) {
     changes.push(change);
-    if (change.seq === 3) cutOff();
+    if (change.seq === 3) disconnect();
     if (change.seq === 4) break;
   }
   assert.deepEqual(
@@ -51,7 +51,7 @@ test('follow() neither repeats nor skips a change, however its connections end',
   assert.deepEqual(sleeps, [100, 100, 200, 400, 100]);
 });
 
-test('follow() connects again when nothing came for the time of silence, or no answer at all in time', async (t) => {
+test('follow() reconnects after silenceMs without data, or after a timeout without a response', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const passTime = () => t.mock.timers.tick(1000);
   const bodies = [[event(1), passTime], [passTime], [': still here\r\n\r\n', event(2)]];
@@ -82,7 +82,7 @@ test('follow() connects again when nothing came for the time of silence, or no a
   assert.deepEqual(sleeps, [100, 100, 200]);
 });
 
-test('follow() throws what connecting again cannot mend', async () => {
+test('follow() throws errors that reconnecting cannot fix', async () => {
   const verdicts: [status: number, error: number, code: ErrorCode][] = [
     [400, 40003, 'bad_parameter'],
     [401, 40102, 'bad_token'],
@@ -102,7 +102,7 @@ test('follow() throws what connecting again cannot mend', async () => {
   }
 });
 
-test('follow() ends when its signal aborts, and lets go of the connection', async () => {
+test('follow() ends and closes the connection when its signal aborts', async () => {
   const closed = Promise.withResolvers<void>();
   const url = await serve((request, response) => {
     request.socket.once('close', () => closed.resolve());
@@ -130,7 +130,7 @@ test('follow() ends when its signal aborts, and lets go of the connection', asyn
   assert.deepEqual(await collect(createClient({ url: overloaded, token: 't' }).follow({ signal: whileItSleeps })), []);
 });
 
-test('follow() goes on after a restart of the server', async () => {
+test('follow() resumes after a restart of the server', async () => {
   const folder = makeFolder();
   const env = { PORT: String(await freePort()) };
   const first = await startTestService({ folder, env });
@@ -149,7 +149,7 @@ test('follow() goes on after a restart of the server', async () => {
   assert.deepEqual(seen, [1n, 2n, 3n]);
 });
 
-/** Ends unless the last part is what happens instead. */
+/** Sends the text parts. If the last part is a function, it is called instead of ending the response. */
 function stream(...parts: (string | Handle)[]): Handle {
   return (request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' }).flushHeaders();

@@ -1,4 +1,4 @@
-// The changes as they come, over connections that are opened again when they end.
+// Follows the change log over an event stream, and reconnects when a connection ends or fails.
 
 import type { Change, ChangeLog } from '../domain/change.ts';
 import { parseJson } from '../lib/exact-json.ts';
@@ -6,6 +6,7 @@ import { createEventReader } from './event-stream.ts';
 import { openResponseBody, type Requester } from './request.ts';
 import { parseWith, TransientError, toChange, unexpectedResponse } from './response.ts';
 
+/** Returns the client's `follow`. A connection without data for `silenceMs` counts as failed. */
 export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenceMs: number): ChangeLog['follow'] {
   return async function* follow({ after, signal } = {}) {
     let last = after;
@@ -24,7 +25,7 @@ export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenc
         if (!(error instanceof TransientError)) throw error;
         retryAfterMs = error.retryAfterMs;
       }
-      await waitBeforeRetry(tries, retryAfterMs, signal).catch(() => {}); // aborted, as the loop sees
+      await waitBeforeRetry(tries, retryAfterMs, signal).catch(() => {}); // the loop checks for the abort
     }
   };
 
@@ -32,7 +33,7 @@ export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenc
     const headers = { accept: 'text/event-stream', ...(after !== undefined && { 'last-event-id': String(after) }) };
     const body = await requestOnce({ method: 'GET', path: '/events', headers, signal }, async (response) => {
       const type = response.headers.get('content-type') ?? '';
-      if (!type.startsWith('text/event-stream')) throw unexpectedResponse(`it is "${type}", not an event stream`);
+      if (!type.startsWith('text/event-stream')) throw unexpectedResponse(`"${type}" is not an event stream`);
       return openResponseBody(response, silenceMs, signal);
     });
     const readEvents = createEventReader();

@@ -1,4 +1,4 @@
-// Many plants into the store, for the client: those of a program, or a file of any length, piece by piece.
+// The client's imports: an array of plants, or a file of any length, sent in pieces.
 
 import type { ImportResult, NewPlant } from '../domain/plant.ts';
 import { printJson } from '../lib/exact-json.ts';
@@ -6,35 +6,45 @@ import { cutFile } from './file-pieces.ts';
 import type { CallOptions, Requester } from './request.ts';
 import { toImportResult } from './response.ts';
 
-/** The answer names no more errors than that. */
-const MAX_ERRORS_NAMED = 1000;
-/** So that a slow line gets it through in time. */
+/** Maximum number of errors that an import response lists. */
+const MAX_ERRORS_LISTED = 1000;
+/** Size at which a request is sent. It is small enough for a slow connection to send within the timeout. */
 const CHARACTERS_AT_ONCE = 1024 * 1024;
 
+/** Media type of a file of plants. */
 export type FileType = 'application/x-ndjson' | 'text/csv';
 
+/** Progress of `importFile`. */
 export interface ImportProgress {
-  /** Of the file, so many are done. */
+  /** Number of bytes of the file that were imported. */
   bytes: number;
+  /** Size of the file in bytes. */
   totalBytes: number;
-  /** So far. */
+  /** Result of the import up to now. */
   result: ImportResult;
 }
 
+/** Options of `importFile`. */
 export interface ImportFileOptions extends CallOptions {
+  /** Format of the file. */
   type: FileType;
+  /** Called after each piece of the file. */
   onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
+/** Imports of many plants. A rejected plant does not stop the others. */
 export interface Imports {
+  /** Creates the plants, in requests of at most 1,000 plants. The n-th plant is line n, and every error is listed. */
   import(plants: NewPlant[], options?: CallOptions): Promise<ImportResult>;
   /**
-   * The file in pieces of about 1 MiB, each sent again where that is needed. Lines are those of the file, and the first
-   * 1,000 errors are named. What throws has stored what came before: to import the file again is safe.
+   * Sends a file in pieces of about 1 MiB, and retries each piece after a transient failure. Line numbers refer to the
+   * file, and the result lists the first 1,000 errors. If it throws, earlier pieces are already stored. Importing the
+   * file again is safe.
    */
   importFile(file: Blob, options: ImportFileOptions): Promise<ImportResult>;
 }
 
+/** Returns the client's import methods. */
 export function createImports({ requestJson }: Requester): Imports {
   return {
     async import(plants, options) {
@@ -50,7 +60,7 @@ export function createImports({ requestJson }: Requester): Imports {
       const result = noPlants();
       for await (const { body, linesBefore, bytes } of cutFile(file, type === 'text/csv')) {
         add(result, await send(type, body, linesBefore, options));
-        result.errors.length = Math.min(result.errors.length, MAX_ERRORS_NAMED);
+        result.errors.length = Math.min(result.errors.length, MAX_ERRORS_LISTED);
         onProgress?.({ bytes, totalBytes: file.size, result: { ...result, errors: [...result.errors] } });
       }
       return result;
@@ -84,7 +94,7 @@ function add(result: ImportResult, part: ImportResult): void {
 function printLines(plants: NewPlant[], start: number): string[] {
   const lines: string[] = [];
   let characters = 0;
-  for (const plant of plants.slice(start, start + MAX_ERRORS_NAMED)) {
+  for (const plant of plants.slice(start, start + MAX_ERRORS_LISTED)) {
     const line = printJson(plant);
     lines.push(line);
     characters += line.length;

@@ -1,4 +1,4 @@
-// Requests of the client against servers and networks that fail.
+// Tests the client's requests against servers and networks that fail.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -17,7 +17,7 @@ import { until } from '../../testing/until.ts';
 import type { ErrorCode, ErrorDetail } from '../domain/errors.ts';
 import { createClient, type PlantStoreClient } from './client.ts';
 
-test('A read is sent again after a connection that was dropped, an overload and a proxy without its service', async () => {
+test('The client retries a read after a dropped connection, an overload and a proxy error', async () => {
   const faults = [
     drop,
     answer(502, '<h1>Bad Gateway</h1>'),
@@ -33,7 +33,7 @@ test('A read is sent again after a connection that was dropped, an overload and 
   assert.deepEqual(sleeps, [100, 200, 400, 800, 1600]);
 });
 
-test('What is over the rate has done nothing: also a change is sent again, after the time that was asked for', async () => {
+test('The client retries any call that was over the rate limit, after Retry-After', async () => {
   const over = answer(429, '{"error":42900,"message":"Later"}', { 'retry-after': '2' });
   const { url, requests } = await serveInTurn([over, answer(204), over]);
   const sleeps: number[] = [];
@@ -42,7 +42,7 @@ test('What is over the rate has done nothing: also a change is sent again, after
   await rejects(quickClient(url, { retries: 0 }).delete(5n), { code: 'over_rate' });
 });
 
-test('Retry-After is the least that is waited, in seconds or to a date', async () => {
+test('Retry-After, in seconds or as a date, is the minimum delay before a retry', async () => {
   const date = 'Thu, 01 Jan 2026 00:00:07 GMT';
   const { url } = await serveInTurn([
     answer(503, '', { 'retry-after': '3' }),
@@ -56,7 +56,7 @@ test('Retry-After is the least that is waited, in seconds or to a date', async (
   assert.deepEqual(sleeps, [3100, 7200, 400, 800]);
 });
 
-test('After the last retry the last failure is thrown', async () => {
+test('After the last retry the client throws the last error', async () => {
   const overloaded = await serveInTurn([answer(503, '{"error":50300,"message":"Too much"}')]);
   const sleeps: number[] = [];
   await rejects(quickClient(overloaded.url, { retries: 9 }, sleeps).get(5n), {
@@ -72,7 +72,7 @@ test('After the last retry the last failure is thrown', async () => {
   assert.equal(dropping.requests.length, 6);
 });
 
-test('put(), patch() and delete() are sent once only', async () => {
+test('The client does not retry put(), patch() and delete()', async () => {
   for (const fault of [drop, answer(503)]) {
     const { url, requests } = await serveInTurn([fault]);
     const quick = quickClient(url);
@@ -86,7 +86,7 @@ test('put(), patch() and delete() are sent once only', async () => {
   }
 });
 
-test('What makes or changes a token or a webhook is sent once only, but again after it was over the rate', async () => {
+test('The client retries calls that change tokens or webhooks only if they were over the rate limit', async () => {
   const calls: ((quick: PlantStoreClient) => Promise<unknown>)[] = [
     ({ tokens }) => tokens.create({ name: 'x' }),
     ({ tokens }) => tokens.rotate('tok_1', { grace: '0' }),
@@ -110,7 +110,7 @@ test('What makes or changes a token or a webhook is sent once only, but again af
   assert.equal(requests.length, 2 * calls.length);
 });
 
-test('An answer that does not come, or does not end, is given up after the time-out of each try', async (t) => {
+test('Each attempt times out if the response does not arrive or does not end', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const passTime = () => t.mock.timers.tick(1000);
   const { url, requests } = await serveInTurn([passTime, begin(RECORD.slice(0, 20), passTime), passTime]);
@@ -118,15 +118,15 @@ test('An answer that does not come, or does not end, is given up after the time-
   const error = await rejects(quickClient(url, { timeoutMs, retries: 1 }).get(5n), { code: 'unavailable' });
   assert.equal((error.cause as Error).name, 'TimeoutError');
   assert.equal(requests.length, 2);
-  // Not once(), which rejects where the system resets the connection instead of closing it.
+  // once() would reject if the operating system resets the connection instead of closing it.
   for (const { socket } of requests) socket.destroyed || (await new Promise((resolve) => socket.on('close', resolve)));
   await rejects(quickClient(url, { retries: 0 }).get(5n, { timeoutMs: 40 }), {
     code: 'unavailable',
-    message: 'No answer from the plant store: nothing came within 40 ms',
+    message: 'No response from the plant store: timed out after 40 ms',
   });
 });
 
-test('A signal ends a call at once with its reason: under way, between two tries, and before it', async () => {
+test('An aborted signal ends a call with its reason: in flight, between two attempts, and before the first', async () => {
   const { url, requests } = await serveInTurn([hang, answer(503, '', { 'retry-after': '60' })]);
   let answers = 0;
   const patient = createClient({
@@ -153,7 +153,7 @@ test('A signal ends a call at once with its reason: under way, between two tries
   }
 });
 
-test("An answer that is not the service's is an error, and not asked for again", async () => {
+test('The client throws, without a retry, on a response that is not from a plant store', async () => {
   const verdicts: [fault: Handle, code: ErrorCode, detail?: ErrorDetail][] = [
     [answer(404, '<h1>Not Found</h1>'), 'no_such_path'],
     [answer(401, ''), 'no_credentials'],
@@ -178,7 +178,7 @@ test("An answer that is not the service's is an error, and not asked for again",
   }
 });
 
-test('A redirect is not followed: the token stays where it belongs', async () => {
+test('The client does not follow redirects, so it does not send the token to another server', async () => {
   const other = await serveInTurn([answer(200, RECORD)]);
   const { url } = await serveInTurn([answer(307, '', { location: other.url })]);
   await rejects(quickClient(url).get(5n), { code: 'unavailable' });

@@ -1,5 +1,5 @@
-// One call of the client over HTTP: sent again where that is safe, bounded in time, its refusal thrown as what it is.
-// Needs nothing but fetch, like all that the client imports.
+// Sends the client's requests: applies the timeout, retries where that is safe, and turns error responses into errors.
+// Like everything the client imports, it needs only fetch.
 
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Author } from '../domain/plant.ts';
@@ -9,31 +9,44 @@ import { BAD_PORT, parseWith, TransientError, toPlantStoreError } from './respon
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
+/** Default of `ClientOptions.timeoutMs`. */
 export const DEFAULT_TIMEOUT_MS = 30_000;
-/** A longer timer fires at once. */
+/** Maximum delay of a timer. A timer with a longer delay fires immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
+/** Options of `createClient`. Only `url` and `token` are required. */
 export interface ClientOptions {
-  /** With the base path, if it has one: `https://example.org/store`. */
+  /** URL of the store, with its base path if it has one: `https://example.org/store`. */
   url: string | URL;
+  /** Secret of a token, or a JWT. The client sends it as the bearer token of every request. */
   token: string;
-  /** For each try, and for each piece of an export. */
+  /** Timeout of each attempt, and of each chunk of an export, in milliseconds. The default is 30,000. */
   timeoutMs?: number;
-  /** How often a read or a create is sent again after a passing failure. */
+  /** Maximum number of retries after a transient failure. The default is 5. */
   retries?: number;
-  /** A followed connection that is silent for so long is given up for a new one: every 15 s there is a comment. */
+  /**
+   * Time without data after which `follow` opens a new connection, in milliseconds. The default is 45,000. The server
+   * sends a comment every 15 s.
+   */
   silenceMs?: number;
+  /** Replacement for the global `fetch`. */
   fetch?: typeof globalThis.fetch;
-  /** Rejects with the signal's reason when that aborts. */
+  /** Replacement for the delay before a retry. It must reject with the signal's reason when the signal aborts. */
   sleep?(timeMs: number, signal?: AbortSignal): Promise<void>;
+  /** Replacement for `Math.random`, used for the jitter of retries. */
   random?(): number;
+  /** Replacement for `Date.now`, used to interpret dates in `Retry-After`. */
   clock?(): number;
 }
 
-/** The token says who it is, so `tokenId` has no effect: it is there to make the client a PlantStore. */
+/**
+ * Options of a single call. `tokenId` has no effect, because the server identifies the token by its secret. It exists
+ * so that the client implements `PlantStore`.
+ */
 export interface CallOptions extends Partial<Author> {
-  /** Ends the call, also a retry or a stream, with its reason. */
+  /** Aborts the call, including retries and streams. The call then throws the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** Timeout of each attempt of this call, in milliseconds. Overrides `ClientOptions.timeoutMs`. */
   timeoutMs?: number | undefined;
 }
 
@@ -42,21 +55,23 @@ interface ClientRequest extends CallOptions {
   path: string;
   headers?: Record<string, string>;
   body?: string | Blob;
-  /** To do it twice is to do it once, as a create that is sent again is a replay. A GET is so anyway. */
+  /** Set if the request is idempotent, as `create` is: a second one is a replay. A GET is always idempotent. */
   isRepeatable?: true;
 }
 
+/** The functions that the parts of the client use to send requests. */
 export type Requester = ReturnType<typeof createRequester>;
 
-/** The server refuses these before it does anything. */
+/** Error codes with which the server rejects a request before it changes anything. */
 const HAS_DONE_NOTHING: ErrorCode[] = ['over_rate', 'over_share'];
 
+/** Returns the functions that send requests to the store at `base`. */
 export function createRequester(base: string, options: ClientOptions) {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, retries = 5 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
   return { requestJson, request, requestOnce, waitBeforeRetry };
 
-  /** Returns the JSON of the answer. */
+  /** Sends a request and returns the JSON of the response, converted by `toValue`. */
   function requestJson<T>(call: ClientRequest, toValue = (json: unknown, _headers: Headers) => json as T): Promise<T> {
     return request(call, async (response) => {
       const text = await response.text();
@@ -64,7 +79,7 @@ export function createRequester(base: string, options: ClientOptions) {
     });
   }
 
-  /** Returns what `read` makes of the answer. */
+  /** Sends a request, with retries, and returns the result of `read`. */
   async function request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
     const isRepeatable = call.method === 'GET' || call.isRepeatable;
     for (let tries = 1; ; tries++) {
@@ -78,6 +93,7 @@ export function createRequester(base: string, options: ClientOptions) {
     }
   }
 
+  /** Sends a request without retries and returns the result of `read`. */
   function requestOnce<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
     return withTimeout(call.timeoutMs ?? timeoutMs, call.signal, async (signal) => {
       const response = await fetch(base + call.path, {
@@ -94,14 +110,14 @@ export function createRequester(base: string, options: ClientOptions) {
     });
   }
 
-  /** Full jitter; those that were sent away together must not come back together. */
+  /** Waits with full jitter, so that clients which were rejected together do not retry together. */
   function waitBeforeRetry(tries: number, retryAfterMs: number, signal: AbortSignal | undefined): Promise<void> {
     const ceilingMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** (tries - 1));
     return sleep(retryAfterMs + random() * ceilingMs, signal);
   }
 }
 
-/** Throws the signal's reason when it aborts, and a TransientError when the time is up or the network fails. */
+/** Throws the signal's reason when the signal aborts, and a TransientError on a timeout or a network failure. */
 async function withTimeout<T>(
   timeoutMs: number,
   signal: AbortSignal | undefined,
@@ -115,17 +131,17 @@ async function withTimeout<T>(
   try {
     return await Promise.race([work(ending.signal), ended.promise]);
   } catch (error) {
-    ending.abort(error); // what is left of the answer will not be read
+    ending.abort(error); // closes the connection, because the rest of the response is not read
     signal?.throwIfAborted();
     if (error instanceof PlantStoreError) throw error;
-    throw new TransientError('unavailable', `No answer from the plant store: ${reasonOf(error)}`, { cause: error });
+    throw new TransientError('unavailable', `No response from the plant store: ${reasonOf(error)}`, { cause: error });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
   }
 
   function onTimeout(): void {
-    ended.reject(new DOMException(`nothing came within ${timeoutMs} ms`, 'TimeoutError'));
+    ended.reject(new DOMException(`timed out after ${timeoutMs} ms`, 'TimeoutError'));
   }
 
   function onAbort(): void {
@@ -133,33 +149,37 @@ async function withTimeout<T>(
   }
 }
 
+/** A response body that is read chunk by chunk. */
 export type ResponseBody = ReturnType<typeof openResponseBody>;
 
-/** The body of an answer that comes piece by piece, for as long as somebody reads it. */
+/** Returns a reader for the body of a response. `timeoutMs` limits the wait for each chunk. */
 export function openResponseBody({ body }: Response, timeoutMs: number, signal: AbortSignal | undefined) {
   const reader = body?.getReader();
   let closed = false;
   return {
-    /** Returns the next piece, or undefined at the end. */
+    /** Returns the next chunk, or undefined at the end. */
     async read(): Promise<Uint8Array<ArrayBuffer> | undefined> {
-      const piece = await withTimeout(timeoutMs, signal, async () => reader?.read());
-      return piece?.value;
+      const chunk = await withTimeout(timeoutMs, signal, async () => reader?.read());
+      return chunk?.value;
     },
+    /** True after `close`. */
     isClosed: () => closed,
+    /** Closes the connection. */
     close(): void {
       closed = true;
-      reader?.cancel().catch(() => {}); // it has failed before
+      reader?.cancel().catch(() => {}); // rejects if the stream has failed already
     },
   };
 }
 
-/** Behind Node's "fetch failed" is what really happened. */
+/** Returns the reason of a network failure. Node reports "fetch failed" and puts the reason into the cause. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
-  if (cause instanceof Error && cause.message === BAD_PORT) return 'the port belongs to something else than HTTP';
+  if (cause instanceof Error && cause.message === BAD_PORT) return 'the port is reserved for another protocol';
   return (cause instanceof Error && cause.message) || message;
 }
 
+/** Returns a query string of the parameters that are defined, or an empty string. */
 export function toQuery(parameters: Record<string, string | number | undefined>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(parameters)) {
@@ -168,6 +188,7 @@ export function toQuery(parameters: Record<string, string | number | undefined>)
   return query.toString() && `?${query}`;
 }
 
+/** Returns the headers and body that send a value as JSON. */
 export function json(
   value: unknown,
   condition?: Precondition,
@@ -176,6 +197,7 @@ export function json(
   return { headers: { 'content-type': type, ...toHeaders(condition) }, body: printJson(value) };
 }
 
+/** Returns the headers of a precondition. */
 export function toHeaders({ ifMatch, ifNoneMatch }: Precondition = {}): Record<string, string> {
   return {
     ...(ifMatch && { 'if-match': toEtags(ifMatch) }),
@@ -183,7 +205,7 @@ export function toHeaders({ ifMatch, ifNoneMatch }: Precondition = {}): Record<s
   };
 }
 
-/** A list cannot be empty in HTTP; no version is 0. */
+/** An HTTP list cannot be empty, so an empty one becomes `"0"`, which matches no version. */
 function toEtags(versions: Versions): string {
   if (versions === '*') return '*';
   return versions.length === 0 ? '"0"' : versions.map((seq) => `"${seq}"`).join(', ');

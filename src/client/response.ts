@@ -1,25 +1,27 @@
-// What an answer of the service says, for the client: values with exact ids, and errors with their codes restored.
+// Converts responses of the server for the client: into values with exact ids, and into errors with their codes.
 
 import type { Change } from '../domain/change.ts';
 import { ERROR_NUMBERS, type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
 import type { ImportResult, PlantRecord, Versioned } from '../domain/plant.ts';
 import { parseJson } from '../lib/exact-json.ts';
 
-/** Too much at once, or a proxy that did not get through. */
-const PASSING_STATUSES = [408, 429, 502, 503, 504];
+/** Statuses of transient failures: overload, a timeout, or a proxy that cannot reach the server. */
+const TRANSIENT_STATUSES = [408, 429, 502, 503, 504];
 
-/** One that may be over the next time. */
+/** A failure that a retry can resolve. */
 export class TransientError extends PlantStoreError {
+  /** Minimum time before the next attempt, from `Retry-After`. */
   retryAfterMs = 0;
 }
 
+/** Returns the error that an unsuccessful response stands for. */
 export async function toPlantStoreError(response: Response, nowMs: number): Promise<PlantStoreError> {
   const { status, headers } = response;
   const body = readErrorBody(await response.text());
   const code = codeOf(body?.error ?? (status >= 500 ? ERROR_NUMBERS.unavailable : status * 100));
-  const message = body?.message ?? `The answer has status ${status} and no Error`;
+  const message = body?.message ?? `The server returned status ${status} without an Error body`;
   const options = { detail: toDetail(code, headers) };
-  if (!PASSING_STATUSES.includes(status)) return new PlantStoreError(code, message, options);
+  if (!TRANSIENT_STATUSES.includes(status)) return new PlantStoreError(code, message, options);
   const error = new TransientError(code, message, options);
   error.retryAfterMs = toDelayMs(headers.get('retry-after') ?? '', nowMs);
   return error;
@@ -30,11 +32,11 @@ function readErrorBody(text: string): { error: number; message: string } | undef
     const { error, message } = parseJson(text) as Record<string, unknown>;
     return typeof error === 'number' && typeof message === 'string' ? { error, message } : undefined;
   } catch {
-    return undefined; // a proxy's page
+    return undefined; // such as the error page of a proxy
   }
 }
 
-/** A number of a newer service is taken for the nearest that is known. */
+/** Returns the code of an error number. A number of a newer server becomes the first known code of the same status. */
 function codeOf(error: number): ErrorCode {
   const status = Math.floor(error / 100);
   const codes = Object.entries(ERROR_NUMBERS) as [ErrorCode, number][];
@@ -58,12 +60,13 @@ function toDetail(code: ErrorCode, headers: Headers): ErrorDetail {
   };
 }
 
-/** Of a Retry-After in seconds, or with a date. */
+/** Returns the delay in a Retry-After header, which holds seconds or a date, or 0 if it holds neither. */
 function toDelayMs(retryAfter: string, nowMs: number): number {
   if (/^\d+$/.test(retryAfter)) return Number(retryAfter) * 1000;
   return Math.max(0, Date.parse(retryAfter) - nowMs) || 0;
 }
 
+/** Returns the result of `read`. If it throws, the response is not from a plant store. */
 export function parseWith<T>(read: () => T): T {
   try {
     return read();
@@ -72,29 +75,33 @@ export function parseWith<T>(read: () => T): T {
   }
 }
 
+/** Returns the error for a response that no plant store sends. */
 export function unexpectedResponse(reason: string, cause?: unknown): PlantStoreError {
-  return new PlantStoreError('unavailable', `The answer is not one of a plant store: ${reason}`, { cause });
+  return new PlantStoreError('unavailable', `The response is not from a plant store: ${reason}`, { cause });
 }
 
-/** Whatever the type says, an id is a number as it comes, unless it is a large one. */
+/** Returns the plant with a bigint id. Despite its type, a parsed id is a number unless it is unsafe. */
 export function withExactId<P extends { id: bigint }>(plant: P): P {
   return { ...plant, id: BigInt(plant.id) };
 }
 
+/** Returns a record with the version from its ETag. */
 export function toVersioned(record: unknown, headers: Headers): Versioned {
   return { record: withExactId(record as PlantRecord), seq: seqOf(headers) };
 }
 
+/** Returns the change with a bigint plant id. */
 export function toChange(change: Change): Change {
   return { ...change, plant: withExactId(change.plant) };
 }
 
+/** Converts an import report. `linesBefore` is added to each line number. */
 export function toImportResult(report: unknown, linesBefore: number): ImportResult {
   const { errors, ...counts } = report as Omit<ImportResult, 'errors'> & {
     errors: { line: number; error: number; message: string }[];
   };
   for (const name of ['created', 'replayed', 'failed'] as const) {
-    if (!Number.isSafeInteger(counts[name])) throw unexpectedResponse(`its "${name}" is no number`);
+    if (!Number.isSafeInteger(counts[name])) throw unexpectedResponse(`"${name}" is not an integer`);
   }
   return {
     ...counts,
@@ -105,27 +112,29 @@ export function toImportResult(report: unknown, linesBefore: number): ImportResu
   };
 }
 
+/** Returns the change number in the ETag. Throws if the header is missing or malformed. */
 export function seqOf(headers: Headers): number {
   const seq = readEtag(headers);
-  if (seq === undefined) throw unexpectedResponse('its ETag is missing');
+  if (seq === undefined) throw unexpectedResponse('its ETag is missing or malformed');
   return seq;
 }
 
-/** A proxy that compresses makes it a weak one. */
+/** Returns the number in the ETag, also in a weak one: a proxy that compresses weakens it. */
 function readEtag(headers: Headers): number | undefined {
   const digits = /^(?:W\/)?"(\d+)"$/.exec(headers.get('etag') ?? '')?.[1];
   return digits === undefined ? undefined : Number(digits);
 }
 
+/** Returns the cursor of the next page from the Link header, or undefined on the last page. */
 export function nextCursor(headers: Headers, base: string): string | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '')?.[1];
   return target === undefined ? undefined : (new URL(target, base).searchParams.get('cursor') ?? undefined);
 }
 
-/** What Node says of ports that fetch never connects to, such as 1 and 6000. */
+/** Node's error message for ports that fetch never connects to, such as 1 and 6000. */
 export const BAD_PORT = 'bad port';
 
-/** Returns the codes of the failure, such as ECONNREFUSED, if the server did not respond. Returns undefined if it did. */
+/** Returns the network error codes, such as ECONNREFUSED, or undefined if the server sent a response. */
 export function networkCodesOf(error: PlantStoreError): string[] | undefined {
   if (!(error instanceof TransientError) || error.cause === undefined) return undefined;
   const cause = ((error.cause as Error).cause ?? {}) as {

@@ -1,4 +1,4 @@
-// The time-outs of the client with real time and real connections.
+// Tests the client's timeouts with real time and real connections.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -13,32 +13,32 @@ import {
   serveInTurn,
 } from '../../testing/scripted-server.ts';
 
-test('an answer that does not come, or does not end, is given up after the time-out, and its connection closed', async () => {
+test('A request times out, and its connection closes, if the response does not arrive or does not end', async () => {
   const { url, requests } = await serveInTurn([hang, begin(RECORD.slice(0, 20))]);
   const startMs = performance.now();
   const error = await rejects(quickClient(url, { timeoutMs: 1000, retries: 1 }).get(5n), { code: 'unavailable' });
   const tookMs = performance.now() - startMs;
-  assert.ok(tookMs > 1900 && tookMs < 10_000, `${tookMs} ms for two tries`);
+  assert.ok(tookMs > 1900 && tookMs < 10_000, `${tookMs} ms for two attempts`);
   assert.equal((error.cause as Error).name, 'TimeoutError');
   assert.equal(requests.length, 2);
-  // Not once(), which rejects where the system resets the connection instead of closing it.
+  // once() would reject if the operating system resets the connection instead of closing it.
   for (const { socket } of requests) socket.destroyed || (await new Promise((resolve) => socket.on('close', resolve)));
   await rejects(quickClient(url, { retries: 0 }).get(5n, { timeoutMs: 40 }), {
     code: 'unavailable',
-    message: 'No answer from the plant store: nothing came within 40 ms',
+    message: 'No response from the plant store: timed out after 40 ms',
   });
 });
 
-test('export() gives up when the next part does not come in time', async () => {
+test('export() times out if the next chunk does not arrive', async () => {
   const { url } = await serveInTurn([begin('{"id":1,"name":"x"}\n')]);
   const stuck = await quickClient(url, { timeoutMs: 500 }).export();
   await rejects(collect(stuck.plants), {
     code: 'unavailable',
-    message: 'No answer from the plant store: nothing came within 500 ms',
+    message: 'No response from the plant store: timed out after 500 ms',
   });
 });
 
-test('follow() connects again when nothing came for the time of silence, or no answer at all in time', async () => {
+test('follow() reconnects after silenceMs without data, or after a timeout without a response', async () => {
   const { url, requests } = await serveInTurn([
     hang,
     stream([event(1)]),
@@ -58,7 +58,7 @@ test('follow() connects again when nothing came for the time of silence, or no a
   assert.deepEqual(sleeps, [100, 100, 200]);
 });
 
-/** A stream that does not end. */
+/** Sends an event stream that does not end. */
 function stream(parts: string[]): Handle {
   return (_request, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();

@@ -1,23 +1,26 @@
-// Tokens over HTTP, for the client. What makes a secret is sent once only: a second one would be nobody's.
+// The client's methods for tokens. The client never retries calls that create a secret after a lost response: the retry
+// would create a second secret.
 
 import type { DescribedToken, TokenWithSecret, WantedToken } from '../domain/token.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
-/** All but `self` need the scope `admin`. */
+/** Methods for tokens. All except `self` need the scope `admin`. */
 export interface TokensClient {
-  /** Its secret is in this answer, and in no other. */
+  /** Creates a token. Only this response contains its secret. */
   create(token: WantedToken, options?: CallOptions): Promise<TokenWithSecret>;
-  /** Oldest first, also those that are expired or revoked. */
+  /** Returns all tokens, including expired and revoked ones, oldest first. */
   list(options?: CallOptions): Promise<DescribedToken[]>;
+  /** Returns a token. Throws `not_found`. */
   get(id: string, options?: CallOptions): Promise<DescribedToken>;
-  /** The old secret is taken, too, until `grace` is over: `24h` by default, `0` ends it now. */
+  /** Creates a new secret. The old one remains valid for `grace`: `24h` by default, `0` revokes it immediately. */
   rotate(id: string, how?: { grace?: string | undefined }, options?: CallOptions): Promise<TokenWithSecret>;
-  /** The one that this client has, or its JWT, whatever its scopes. */
+  /** Returns the token or JWT that this client uses. It requires no scope. */
   self(options?: CallOptions): Promise<DescribedToken>;
-  /** Throws `last_admin` for the last one with that scope. */
+  /** Revokes a token. Throws `last_admin` if no other active token has the scope `admin`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
+/** Returns the client's `tokens`. */
 export function createTokensClient({ requestJson, request }: Requester): TokensClient {
   return {
     create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }),

@@ -1,4 +1,5 @@
-// Webhooks over HTTP, for the client. All that changes or sends something is asked for once only.
+// The client's methods for webhooks. After a lost response the client retries only reads, because a retry of any other
+// call could create a second secret or a second delivery.
 
 import type {
   Delivery,
@@ -11,28 +12,34 @@ import type {
 } from '../domain/webhook.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
-/** All of them need the scope `admin`; `create`, `rotate`, `enable`, `retry` and `replay` need `plants:read`, too. */
+/**
+ * Methods for webhooks. All need the scope `admin`. `create`, `rotate`, `enable`, `retry` and `replay` also need
+ * `plants:read`. Methods that take an id throw `not_found`.
+ */
 export interface WebhooksClient {
-  /** Its secret is in this answer, and in no other. */
+  /** Creates a webhook. Only this response contains its secret. */
   create(webhook: NewWebhook, options?: CallOptions): Promise<WebhookWithSecret>;
-  /** Oldest first. */
+  /** Returns all webhooks, oldest first. */
   list(options?: CallOptions): Promise<Webhook[]>;
+  /** Returns a webhook. */
   get(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Removes a webhook and its deliveries. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** For 24 hours the old secret signs, too. */
+  /** Creates a new secret. For 24 hours the old one also signs deliveries. */
   rotate(id: string, options?: CallOptions): Promise<WebhookWithSecret>;
-  /** Goes on with one that was disabled. */
+  /** Enables a disabled webhook. Pending changes are delivered. */
   enable(id: string, options?: CallOptions): Promise<Webhook>;
-  /** Sends a message now; may take 15 s. */
+  /** Sends a test message and returns the receiver's response. It takes up to 15 s. */
   test(id: string, options?: CallOptions): Promise<TestResult>;
-  /** Newest first. The next page is `before` the last of this one. */
+  /** Returns deliveries, newest first. For the next page, set `before` to the last `seq` of this one. */
   deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<Delivery[]>;
-  /** Sends a change again, whatever became of it. */
+  /** Sends a change again, regardless of the delivery's status. */
   retry(id: string, seq: number, options?: CallOptions): Promise<Delivery>;
-  /** The same with a range of them. */
+  /** Sends a range of changes again. */
   replay(id: string, range: Replay, options?: CallOptions): Promise<Webhook>;
 }
 
+/** Returns the client's `webhooks`. */
 export function createWebhooksClient({ requestJson, request }: Requester): WebhooksClient {
   return {
     create: (webhook, options) => requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }),
