@@ -44,7 +44,7 @@ export function apiCases(started: () => WebhookService): void {
       delivered: false,
       code: 401,
       answer: 'who are you?',
-      error: 'The receiver answered 401',
+      error: 'The receiver responded with status 401',
     });
     assert.ok(milliseconds >= 0);
     const [{ headers, body }] = receiver.received as [Received];

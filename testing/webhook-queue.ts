@@ -12,7 +12,7 @@ export const FAILED: Outcome = {
   delivered: false,
   code: 500,
   answer: 'no',
-  error: 'The receiver answered 500',
+  error: 'The receiver responded with status 500',
   durationMs: 5,
 };
 

@@ -103,7 +103,7 @@ export function sendingCases(started: () => WebhookService): void {
         attempts: 1,
         code: 500,
         answer: 'not today',
-        error: 'The receiver answered 500',
+        error: 'The receiver responded with status 500',
       },
     );
     const waitMs = Date.parse(String(next)) - Date.parse(String(time));
@@ -131,7 +131,7 @@ export function sendingCases(started: () => WebhookService): void {
       const webhook = await webhooks.get(id);
       return webhook.status === 'disabled' && webhook;
     });
-    assert.equal(disabled.reason, 'The receiver answered 410 (gone)');
+    assert.equal(disabled.reason, 'The receiver responded with status 410 (gone)');
     assert.ok(Date.parse(disabled.since ?? ''));
     const other = await startReceiver();
     const { id: otherId } = await webhooks.add(other.url);
@@ -179,7 +179,7 @@ export function sendingCases(started: () => WebhookService): void {
       const webhook = await webhooks.get(id);
       return webhook.status === 'failing' && webhook;
     });
-    assert.equal(failing.reason, 'The receiver answered 503');
+    assert.equal(failing.reason, 'The receiver responded with status 503');
     await until(() => reported(webhooks, 'webhook_failing', id));
     const before = receiver.received.length;
     receiver.answer((_request, response) => response.end());

@@ -1,4 +1,4 @@
-// Reads the change log for many webhooks: those at the same position share one read, and few reads run concurrently.
+// Reads the change log for many webhooks. Webhooks at the same position share one read.
 
 import type { Change, ChangeStore } from '../domain/change.ts';
 import { PlantStoreError, unavailable } from '../domain/errors.ts';
@@ -6,15 +6,16 @@ import { createSemaphore } from '../lib/semaphore.ts';
 
 const MAX_PAGE_CHANGES = 50;
 const MAX_PAGE_CHARS = 16 * 1024;
-/** Concurrent reads, so that the other connections are left to clients. */
+/** Maximum number of concurrent reads. The other connections remain available to clients. */
 const MAX_READS = 2;
 const READ_TIMEOUT_MS = 60_000;
 const MAX_KEPT_PAGES = 100;
 
+/** Reads pages of the change log and keeps up to 100 of them for other webhooks. */
 export class ChangeLogReader {
   /** Number of the newest known change. */
   lastSeq = 0;
-  /** Grows with each `refresh`. */
+  /** Increases with each `refresh`. */
   version = 0;
   private readonly store: ChangeStore;
   private readonly pages = new Map<number, Promise<Change[]>>();
@@ -22,18 +23,19 @@ export class ChangeLogReader {
     maxConcurrent: MAX_READS,
     maxQueued: Number.POSITIVE_INFINITY,
     waitMs: READ_TIMEOUT_MS,
-    tooBusy: () => unavailable('The change log cannot be read in time'),
+    tooBusy: () => unavailable('Reading the change log timed out'),
   });
 
   constructor(store: ChangeStore) {
     this.store = store;
   }
 
+  /** Records the number of a new change. */
   noteChange(seq: number): void {
     this.lastSeq = Math.max(this.lastSeq, seq);
   }
 
-  /** Forgets the pages that were read, since there may be new changes. */
+  /** Discards the pages that were read, because new changes may exist. */
   refresh(): void {
     this.version++;
     this.pages.clear();
@@ -51,7 +53,7 @@ export class ChangeLogReader {
     return page;
   }
 
-  /** Returns undefined if the change was pruned. */
+  /** Returns a change, or undefined if it was pruned. */
   async find(seq: number): Promise<Change | undefined> {
     try {
       const [change] = await this.runBounded(() => this.store.changes({ after: seq - 1, limit: 1 }));
@@ -69,6 +71,7 @@ export class ChangeLogReader {
   }
 }
 
+/** True if the error is `changes_pruned`. */
 export function isPruned(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'changes_pruned';
 }

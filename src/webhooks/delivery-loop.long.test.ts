@@ -1,4 +1,4 @@
-// More webhooks than requests may be in flight, on a real store.
+// Tests the delivery loop with more webhooks than the maximum number of requests in flight, on a real store.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -11,7 +11,7 @@ import { DeliveryLoop } from './delivery-loop.ts';
 const WEBHOOKS = 2300;
 const RESPONSE_MS = 300;
 
-test('more slow webhooks than requests may be in flight stop nobody else', async (t) => {
+test('More slow webhooks than the maximum number of requests in flight block no other webhook', async (t) => {
   const path = `${makeFolder()}/plants.db`;
   const store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => assert.fail() });
   const webhook = { url: 'https://example.com/', events: ['plant.created' as const], secret: 'whsec_AAAA' };
@@ -35,7 +35,7 @@ test('more slow webhooks than requests may be in flight stop nobody else', async
     await store.close();
   });
   let longestMs = 0;
-  let last = process.threadCpuUsage(); // a busy machine makes the loop late, but not busy itself
+  let last = process.threadCpuUsage(); // CPU time, because a busy machine delays the loop
   const watch = setInterval(() => {
     longestMs = Math.max(longestMs, process.threadCpuUsage(last).user / 1000);
     last = process.threadCpuUsage();
@@ -43,6 +43,6 @@ test('more slow webhooks than requests may be in flight stop nobody else', async
   await store.create({ id: 1n, name: 'x' }, { tokenId: 'cli' });
   await until(() => sent === WEBHOOKS);
   clearInterval(watch);
-  assert.ok(most <= 2048, `${most} at once`);
+  assert.ok(most <= 2048, `${most} concurrent requests`);
   assert.ok(longestMs < 1000, `the event loop was busy for ${longestMs} ms`);
 });

@@ -1,4 +1,4 @@
-// The delivery loop on a real store, with a client that responds as the test says and a clock that the test moves.
+// Tests the delivery loop on a real store, with a scripted receiver client and a clock that the test controls.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -27,7 +27,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
   });
   after(() => store.close());
 
-  test('nothing is sent while progress cannot be saved, and nothing stalls for good, not even a new webhook', async () => {
+  test('sends nothing while progress cannot be saved, and then resumes, also for a new webhook', async () => {
     let failedSaves = 0;
     let isBroken = false;
     const loop = await startLoop({
@@ -57,7 +57,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.stop();
   });
 
-  test('a failure is tried again after 5 s, however the clock on the wall is set meanwhile', async () => {
+  test('retries a failure after 5 s, even if the wall clock is set meanwhile', async () => {
     const loop = await startLoop({ outcomes: [FAILED] });
     await create();
     await until(() => loop.sent.length === 1);
@@ -74,7 +74,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.end();
   });
 
-  test('a clock that is set while a request is in flight delays no retry', async () => {
+  test('does not delay a retry if the wall clock is set while a request is in flight', async () => {
     for (const aheadMs of [DAY_MS, -DAY_MS]) {
       const loop = await startLoop({
         outcomes: [
@@ -94,7 +94,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     }
   });
 
-  test('a clock that is put forward by a week disables no webhook', async () => {
+  test('does not disable a webhook if the wall clock is set forward by a week', async () => {
     const loop = await startLoop({ outcomes: [FAILED, FAILED] });
     await create();
     await until(() => loop.sent.length === 1);
@@ -107,7 +107,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.end();
   });
 
-  test('waits are saved by the clock on the wall, and another process continues them', async () => {
+  test('saves retry times on the wall clock, so that another process can continue them', async () => {
     const first = await startLoop({ outcomes: [FAILED] });
     await create();
     const delivery = await until(async () => (await store.listDeliveries(first.webhookId))[0]);
@@ -127,7 +127,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await second.end();
   });
 
-  test('a node that cannot renew its lease stops sending while an attempt would still fit in', async () => {
+  test('stops sending before the lease ends if it cannot renew the lease', async () => {
     let isBroken = false;
     const loop = await startLoop({
       store: {
@@ -149,7 +149,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     isBroken = false;
     loop.loop.claim();
     await until(() => loop.sent.length === 2);
-    loop.clock.set(DAY_MS); // or the machine has slept
+    loop.clock.set(DAY_MS); // has the same effect as a machine that slept
     isBroken = true;
     await create();
     await loop.claimed();
@@ -160,7 +160,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.end();
   });
 
-  test('a webhook that other nodes should have is released once its response is saved, and claimed again later', async () => {
+  test('releases a surplus webhook once its response is saved, and claims it again later', async () => {
     let surplus = 0;
     const released: string[] = [];
     let respond: (outcome: Outcome) => void = () => {};
@@ -185,7 +185,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     assert.equal(loop.sent.length, 1, 'nothing new is sent');
     respond(OK);
     await until(async () => (await store.listDeliveries(loop.webhookId)).length === 1);
-    loop.clock.pass(2 * SECOND_MS); // positions are saved less often
+    loop.clock.pass(2 * SECOND_MS); // the interval for saving positions
     await until(() => {
       loop.loop.claim();
       return released.length > 0;
@@ -196,7 +196,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.end();
   });
 
-  test('an unexpected error is reported once, and delivery resumes a second after its cause is gone', async () => {
+  test('reports an unexpected error once, and resumes 1 s after its cause is fixed', async () => {
     let isBroken = true;
     const loop = await startLoop({
       outcomes: [
@@ -228,17 +228,17 @@ interface TestLoop {
   loop: DeliveryLoop;
   clock: ReturnType<typeof createTestClock>;
   webhookId: string;
-  /** URLs that were sent to. */
+  /** URLs of the requests that were sent. */
   sent: string[];
   events: ServiceEvent[];
-  /** Claims now, and waits until everything that is due was started. */
+  /** Claims webhooks and waits until every due delivery was started. */
   claimed(): Promise<void>;
   stop(): Promise<void>;
-  /** Stops, and removes the webhook. */
+  /** Stops the loop and removes the webhook. */
   end(): Promise<void>;
 }
 
-/** Starts a loop with one webhook. The last of the outcomes stays if it is a function; otherwise every attempt succeeds. */
+/** Starts a loop with one webhook. After the listed outcomes every attempt succeeds; a final function is repeated. */
 async function startLoop(
   options: { outcomes?: (Outcome | Respond)[]; webhookId?: string; store?: DeliveryOptions['store'] } = {},
 ): Promise<TestLoop> {
@@ -292,7 +292,7 @@ async function startLoop(
   async function claimed(): Promise<void> {
     const claimsBefore = claims;
     loop.claim();
-    loop.claim(); // once more after the one in progress, which may have begun before
+    loop.claim(); // once more, because a claim in progress may have started earlier
     await until(() => claims > claimsBefore + 1);
   }
 }

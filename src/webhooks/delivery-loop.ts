@@ -1,5 +1,5 @@
-// The webhook delivery of this node: claims webhooks, follows the change log, and shares out the work. The change log is the
-// queue: whatever was not saved when the process dies is sent again.
+// Runs the webhook delivery of this node: claims webhooks, follows the change log and drives the deliveries. The change
+// log is the queue: after a crash the node sends every change again whose outcome was not saved.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeStore } from '../domain/change.ts';
@@ -16,36 +16,40 @@ import { WebhookQueue } from './webhook-queue.ts';
 const LEASE_TIMING = {
   /** Interval for renewing the lease and reloading webhooks. */
   renewEveryMs: 1000,
-  /** Time without renewal after which other nodes claim the webhooks of this one. */
+  /** Time without renewal after which other nodes claim this node's webhooks. */
   leaseMs: MAX_ATTEMPT_MS + 4000,
-  /** Time that must be left of the lease to start an attempt: the longest that one takes. */
+  /** Time that must remain of the lease to start an attempt: the maximum duration of an attempt. */
   attemptMs: MAX_ATTEMPT_MS,
 };
-/** Interval for sending what has become due. */
+/** Interval for sending deliveries that have become due. */
 const PUMP_EVERY_MS = 250;
+/** Delay before the loop follows the change log again after an error. */
 const FOLLOW_AGAIN_MS = 1000;
-/** Deliveries that are not done: of one webhook, the same if there are many webhooks, and of all. */
+/** Maximum number of open deliveries: per webhook, per webhook on a node with many webhooks, and in total. */
 const MAX_OPEN = 1000;
 const MIN_OPEN = 100;
 const MAX_OPEN_IN_ALL = 100_000;
+/** Number of webhooks whose open deliveries are loaded together. */
 const STARTED_AT_ONCE = 100;
-/** Time that requests in flight have left when the loop stops. */
+/** Maximum time that `stop` waits for requests in flight. */
 const LAST_RESPONSES_MS = 2000;
 
+/** Options of the delivery loop. */
 export interface DeliveryOptions {
   store: DeliveryStore & ChangeStore;
   receiverClient: ReceiverClient;
-  /** Id of this process among others on the same database. */
+  /** Id of this node, unique among the nodes on the same database. */
   node: string;
   observe: Observe;
   clock?: DeliveryClock | undefined;
   leaseTiming?: typeof LEASE_TIMING | undefined;
 }
 
+/** Delivers the changes to all webhooks that this node has claimed. */
 export class DeliveryLoop {
   private readonly options: DeliveryOptions;
   private readonly leaseTiming: typeof LEASE_TIMING;
-  /** The store of deliveries, with monotonic times. */
+  /** The delivery store, with times on the monotonic clock. */
   private readonly store: DeliveryStore;
   private readonly deliveries = new Map<string, WebhookDelivery>();
   private readonly context: DeliveryContext;
@@ -57,14 +61,14 @@ export class DeliveryLoop {
   private isClaimDue = false;
   private isFollowing = false;
   private isReadDue = false;
-  /** End of the lease on both clocks: one cannot be set, the other moves on while the machine sleeps. */
+  /** End of the lease on both clocks: one cannot be set, the other advances while the machine sleeps. */
   private leaseEnd = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
 
-  /** Starts the delivery. */
+  /** Starts the loop. */
   constructor(options: DeliveryOptions) {
     const { store, receiverClient, node, observe, clock = SYSTEM_CLOCK, leaseTiming = LEASE_TIMING } = options;
     const reportBug = createBugReport(observe);
-    /** What fails because the store is closed after a stop is no bug. */
+    /** After a stop, errors are not bugs, because the store is closed. */
     const reportIfBug = (error: unknown) => {
       const isBug = !isUnavailable(error) && !this.isStopped;
       if (isBug) reportBug(error);
@@ -94,18 +98,19 @@ export class DeliveryLoop {
     ];
   }
 
-  /** Claims now, since a webhook was added or changed. */
+  /** Claims webhooks now, because one was added or changed. */
   claim(): void {
     this.isClaimDue = this.claiming !== undefined;
     if (this.claiming || this.stopping.signal.aborted) return;
     this.claiming = this.claimNow()
-      .catch((error) => void this.context.reportIfBug(error)) // without a lease nothing is sent
+      .catch((error) => void this.context.reportIfBug(error)) // without a lease the loop sends nothing
       .finally(() => {
         this.claiming = undefined;
         if (this.isClaimDue) this.claim();
       });
   }
 
+  /** Waits up to 2 s for requests in flight, saves all progress and releases the webhooks. */
   async stop(): Promise<void> {
     const { receiverClient, node } = this.options;
     this.stopping.abort();
@@ -138,7 +143,7 @@ export class DeliveryLoop {
     if (!this.isFollowing) void this.follow();
   }
 
-  /** Updates the deliveries of webhooks that are still the same, and ends the others. */
+  /** Updates the deliveries of webhooks whose epoch is unchanged, and ends the others. */
   private async updateAll(webhooks: Map<string, StoredWebhook>): Promise<void> {
     for (const delivery of this.deliveries.values()) {
       const webhook = webhooks.get(delivery.queue.webhook.id);
@@ -151,7 +156,7 @@ export class DeliveryLoop {
     for (const delivery of this.deliveries.values().filter(isEnding)) if (delivery.isIdle) this.retire(delivery);
   }
 
-  /** Leaves the first `surplus` webhooks to other nodes, each when it is handed over. */
+  /** Releases the first `surplus` webhooks for other nodes, each as soon as it is idle and saved. */
   private async handOver(surplus: number, webhooks: Map<string, StoredWebhook>): Promise<void> {
     let at = 0;
     for (const delivery of this.deliveries.values()) delivery.setLeaving(at++ < surplus);
@@ -177,7 +182,7 @@ export class DeliveryLoop {
     this.deliveries.delete(delivery.queue.webhook.id);
   }
 
-  /** Follows the change log while there are webhooks. If it cannot, each claim finds new changes. */
+  /** Follows the change log while this node has webhooks. If that fails, each claim finds new changes. */
   private async follow(): Promise<void> {
     const { log, reportIfBug } = this.context;
     const { signal } = this.stopping;

@@ -1,18 +1,20 @@
-// The clocks of webhook delivery. Everything that waits uses the monotonic clock, which nobody can set; the store keeps
-// wall-clock times. Times are converted here, when they are loaded and saved, and nowhere else.
+// Converts the times of webhook delivery. Delays use the monotonic clock, which cannot be set. The store keeps
+// wall-clock times. Only this file converts between the two, when times are loaded and saved.
 
 import type { DeliveryStore, StoredWebhook } from '../domain/webhook.ts';
 
+/** The two clocks of webhook delivery. */
 export interface DeliveryClock {
-  /** Milliseconds on a clock that only moves forward. It may stop while the machine sleeps. */
+  /** Milliseconds on a clock that only moves forward. It can stop while the machine sleeps. */
   monotonicMs(): number;
-  /** Milliseconds since 1970, on a clock that may be set. */
+  /** Milliseconds since 1970, on a clock that can be set. */
   wallMs(): number;
 }
 
+/** The clocks of the operating system. */
 export const SYSTEM_CLOCK: DeliveryClock = { monotonicMs: () => performance.now(), wallMs: () => Date.now() };
 
-/** Returns the store with the times of failures, attempts and waits on the monotonic clock. */
+/** Returns a store whose times of failures, attempts and retries are on the monotonic clock. */
 export function withMonotonicTimes(store: DeliveryStore, clock: DeliveryClock): DeliveryStore {
   const aheadMs = () => clock.wallMs() - clock.monotonicMs();
   return {

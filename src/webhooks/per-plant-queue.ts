@@ -1,27 +1,29 @@
-// The deliveries of a webhook that are not done. Those of one plant are sent one after the other, in the order of their
-// changes; those of different plants concurrently.
+// Holds the open deliveries of a webhook. Deliveries of one plant are sent one at a time, in the order of their
+// changes. Deliveries of different plants are sent concurrently.
 
 import type { Change } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
 import type { OpenDelivery } from '../domain/webhook.ts';
 
+/** An open delivery in memory. */
 export interface PendingDelivery extends OpenDelivery {
   /** Undefined if the change must be read again before it is sent. */
   change: Change | undefined;
-  /** True if it has a record of its own, so that the position of the webhook may pass it. */
+  /** True if it has its own record, so that the position of the webhook can pass it. */
   isDeferred: boolean;
-  /** Start of the request in flight. */
+  /** Start time of the request in flight. */
   startedMs: number | undefined;
-  /** True if it was deferred when the request in flight was started. */
+  /** True if it was deferred when the request in flight started. */
   isRetry: boolean;
-  /** One attempt outside its schedule, when a receiver that was down responds again. */
+  /** State of the one attempt outside the schedule, which is made when a receiver that was down responds again. */
   extraAttempt: 'available' | 'due' | 'used';
-  /** Time before which the receiver wants no attempt. */
+  /** Time before which the receiver accepts no attempt, from `Retry-After`. */
   notBeforeMs: number;
-  /** True if somebody has asked for a retry while a request was in flight. */
+  /** True if a user requested a retry while a request was in flight. */
   isRetryRequested: boolean;
 }
 
+/** Returns a pending delivery. Without a change it is deferred. */
 export function toPending(delivery: OpenDelivery, change?: Change): PendingDelivery {
   return {
     ...delivery,
@@ -35,12 +37,14 @@ export function toPending(delivery: OpenDelivery, change?: Change): PendingDeliv
   };
 }
 
+/** True if a request of the delivery is in flight. */
 export function isInFlight({ startedMs }: PendingDelivery): boolean {
   return startedMs !== undefined;
 }
 
+/** The open deliveries of a webhook, ordered per plant. */
 export class PerPlantQueue {
-  /** Length of all changes that are held in memory, in characters. */
+  /** Length of all changes in memory, in characters. */
   heldChars = 0;
   /** All deliveries by the number of their change. */
   readonly bySeq = new Map<number, PendingDelivery>();
@@ -51,6 +55,7 @@ export class PerPlantQueue {
   private readonly byPlant = new Map<bigint, PendingDelivery[]>();
   private lastSeq = 0;
 
+  /** Returns the deliveries of a plant in the order in which they are sent. */
   ofPlant(plantId: bigint): readonly PendingDelivery[] {
     return this.byPlant.get(plantId) ?? [];
   }
@@ -61,7 +66,7 @@ export class PerPlantQueue {
     return [...this.bySeq.keys()].filter((own) => own <= seq).length;
   }
 
-  /** Returns a deferred delivery that is due, is the first of its plant, and belongs to a change up to this one. */
+  /** Returns a deferred delivery that is due, is the first of its plant, and has a number up to `upTo`. */
   findDue(nowMs: number, upTo: number): PendingDelivery | undefined {
     for (const delivery of this.deferred) {
       const isDue = delivery.extraAttempt === 'due' || delivery.dueMs <= nowMs;
@@ -70,6 +75,7 @@ export class PerPlantQueue {
     return undefined;
   }
 
+  /** Adds a delivery. */
   add(delivery: PendingDelivery): void {
     const { seq, plantId, change } = delivery;
     this.lastSeq = Math.max(this.lastSeq, seq);
@@ -80,12 +86,13 @@ export class PerPlantQueue {
     if (change) this.heldChars += charsOf(change.plant);
     if (ofPlant.length > 1) {
       this.releaseChange(delivery);
-      // In a replay a change may come before others of its plant; a delivery in flight stays first.
+      // In a replay a change can precede others of its plant. A delivery in flight remains first.
       ofPlant.sort((a, b) => Number(isInFlight(b)) - Number(isInFlight(a)) || a.seq - b.seq);
     }
     this.update(delivery);
   }
 
+  /** Removes a delivery. */
   remove(delivery: PendingDelivery): void {
     this.releaseChange(delivery);
     this.bySeq.delete(delivery.seq);
@@ -97,7 +104,7 @@ export class PerPlantQueue {
     this.update(delivery);
   }
 
-  /** Must be called when a delivery was started, ended or deferred. */
+  /** Must be called after a delivery was started, ended or deferred. */
   update({ plantId }: PendingDelivery): void {
     for (const [at, delivery] of this.ofPlant(plantId).entries()) {
       const isNext = at === 0 && !isInFlight(delivery);

@@ -1,13 +1,15 @@
-// Saves the progress of all deliveries: outcomes every 100 ms, positions alone every 2 s.
+// Saves the progress of all deliveries: outcomes every 100 ms, positions without outcomes every 2 s.
 
 import type { Progress } from '../domain/webhook.ts';
 import { AFTER_BUG_MS, type DeliveryContext, type WebhookDelivery } from './webhook-delivery.ts';
 
+/** Interval for saving outcomes. */
 export const SAVE_EVERY_MS = 100;
 const SAVE_POSITION_EVERY_MS = 2000;
 
+/** Saves progress to the store, with at most one save in progress. */
 export class ProgressRecorder {
-  /** True while progress cannot be saved. Nothing is sent meanwhile, since it would be sent once more later. */
+  /** True while progress cannot be saved. The loop then sends nothing, because it would have to send it again later. */
   isFailing = false;
   private saving: Promise<void> | undefined;
   private positionsSavedMs = Number.NEGATIVE_INFINITY;
@@ -16,7 +18,7 @@ export class ProgressRecorder {
   private readonly record: (progress: Progress[]) => Promise<string[]>;
   private readonly deliveries: ReadonlyMap<string, WebhookDelivery>;
 
-  /** `record` saves progress and returns the ids of the webhooks that this node still has. */
+  /** `record` saves progress and returns the ids of the webhooks that this node still owns. */
   constructor(
     context: ProgressRecorder['context'],
     deliveries: ProgressRecorder['deliveries'],
@@ -27,13 +29,13 @@ export class ProgressRecorder {
     this.record = record;
   }
 
-  /** Saves what has changed, unless a save is in progress. */
+  /** Saves unsaved progress, unless a save is in progress. */
   save(): void {
     const nowMs = this.context.clock.monotonicMs();
     if (nowMs >= this.pausedUntilMs) this.start(nowMs - this.positionsSavedMs >= SAVE_POSITION_EVERY_MS);
   }
 
-  /** Saves everything, positions included. */
+  /** Saves all progress, including positions. */
   async saveAll(): Promise<void> {
     await this.saving;
     await this.start(true);

@@ -1,4 +1,4 @@
-// Receivers over https: the client asks for the name of the URL, and verifies it.
+// Tests receivers over https: the client requests the host name of the URL and verifies the certificate against it.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -39,14 +39,14 @@ suite('a receiver with a certificate', needsOpenssl, () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('gets nothing from a client that does not trust it', async () => {
+  test('receives nothing from a client that does not trust it', async () => {
     const { delivered, error } = await post(`https://localhost:${port}/x`);
     assert.equal(delivered, false);
     assert.match(error ?? '', /self-signed certificate/);
     assert.deepEqual(received, []);
   });
 
-  test('is sent to under its name by a client that trusts it', async () => {
+  test('receives messages under its host name from a client that trusts it', async () => {
     setDefaultCACertificates([...trusted, readFileSync(join(folder, 'server.crt'), 'utf8')]);
     const { durationMs: _, ...outcome } = await post(`https://localhost:${port}/x`);
     assert.deepEqual(outcome, { delivered: true, code: 200, answer: 'ok' });

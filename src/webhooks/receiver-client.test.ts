@@ -20,7 +20,7 @@ function clientWith(allowPrivate: boolean, resolve?: Resolve): ReceiverClient {
 
 const receiverClient = clientWith(true);
 
-/** Says what it is told to whoever connects, byte for byte. */
+/** Starts a TCP server that calls `onConnection` once a client has sent data. */
 async function startRaw(onConnection: (socket: Socket) => void): Promise<{ url: string; connections(): number }> {
   let connections = 0;
   const server = createServer((socket) => {
@@ -35,7 +35,7 @@ async function startRaw(onConnection: (socket: Socket) => void): Promise<{ url: 
   return { url: `http://127.0.0.1:${port}/`, connections: () => connections };
 }
 
-test('any 2xx is delivered, and all else is not', async () => {
+test('Every 2xx counts as delivered, and no other status does', async () => {
   const receiver = await startReceiver();
   for (const [code, delivered] of [
     [200, true],
@@ -52,29 +52,29 @@ test('any 2xx is delivered, and all else is not', async () => {
     receiver.answer((_request, response) => response.writeHead(code).end());
     const outcome = await receiverClient.post(receiver.url, MESSAGE);
     assert.deepEqual([outcome.delivered, outcome.code], [delivered, code]);
-    assert.equal(outcome.error, delivered ? undefined : `The receiver answered ${code}`);
+    assert.equal(outcome.error, delivered ? undefined : `The receiver responded with status ${code}`);
   }
-  assert.equal(receiver.connections(), 1, 'a connection is used again');
+  assert.equal(receiver.connections(), 1, 'the connection is reused');
 });
 
-test('a redirect is not followed', async () => {
+test('The client does not follow redirects', async () => {
   const there = await startReceiver();
   const receiver = await startReceiver((_request, response) => response.writeHead(307, { location: there.url }).end());
   assert.equal((await receiverClient.post(receiver.url, MESSAGE)).code, 307);
   assert.equal(there.connections(), 0);
 });
 
-test('of an answer the first 1 KiB is kept, 64 KiB is read at most, and then the connection is cut', async () => {
+test('The client keeps 1 KiB of a response, reads at most 64 KiB, and then closes the connection', async () => {
   let written = 0;
-  let isCut = false;
+  let isClosed = false;
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200);
     response.on('close', () => {
-      isCut = true;
+      isClosed = true;
     });
     const block = Buffer.alloc(64 * 1024, 'x');
     const write = (): void => {
-      while (!isCut && written < 1e9) {
+      while (!isClosed && written < 1e9) {
         written += block.length;
         if (!response.write(block)) return void response.once('drain', write);
       }
@@ -84,11 +84,11 @@ test('of an answer the first 1 KiB is kept, 64 KiB is read at most, and then the
   const outcome = await receiverClient.post(receiver.url, MESSAGE);
   assert.equal(outcome.delivered, true);
   assert.equal(outcome.answer, 'x'.repeat(1024));
-  while (!isCut) await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.ok(written < 32 * 1024 * 1024, `${written} bytes went into buffers`);
+  while (!isClosed) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.ok(written < 32 * 1024 * 1024, `${written} bytes were buffered`);
 });
 
-test('nothing is decompressed, and what is no text becomes text that can be kept', async () => {
+test('The client decompresses nothing, and converts binary data to text that can be stored', async () => {
   const zipped = gzipSync('x'.repeat(1_000_000));
   const receiver = await startReceiver((_request, response) =>
     response.writeHead(200, { 'content-encoding': 'gzip' }).end(zipped),
@@ -100,7 +100,7 @@ test('nothing is decompressed, and what is no text becomes text that can be kept
   assert.equal((await receiverClient.post(receiver.url, MESSAGE)).answer, 'é'.repeat(512));
 });
 
-test('an answer whose rest never comes counts by its status, after a second', async () => {
+test('If the rest of a response does not arrive within 1 s, the status decides', async () => {
   const receiver = await startReceiver((_request, response) => {
     response.writeHead(200).write('begun');
   });
@@ -113,13 +113,13 @@ test('an answer whose rest never comes counts by its status, after a second', as
 });
 
 for (const [what, bytes, error] of [
-  ['a connection that is closed', '', /closed the connection without an answer/],
-  ['no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', /Parse Error/],
-  ['headers without end', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, /headers of the answer are too long/],
+  ['a closed connection', '', /closed the connection without a response/],
+  ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /Parse Error/],
+  ['overlong headers', `HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`, /response headers are too long/],
   ['an upgrade', 'HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n', /./],
-  ['both lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n', /Parse Error/],
+  ['two body lengths', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n', /Parse Error/],
 ] as const) {
-  test(`${what} is a failure with words`, async () => {
+  test(`After ${what} the attempt fails with a description`, async () => {
     const { url } = await startRaw((socket) => socket.end(bytes));
     const outcome = await receiverClient.post(url, MESSAGE);
     assert.equal(outcome.delivered, false);
@@ -128,13 +128,13 @@ for (const [what, bytes, error] of [
 }
 
 for (const [what, bytes] of [
-  ['a body that breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun'],
+  ['an incomplete body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun'],
   ['a bad chunk', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nbegun\r\nzz\r\n'],
-  ['more than it said', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nbegun and on'],
+  ['a body longer than announced', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nbegun and on'],
   ['a 204 with a body', 'HTTP/1.1 204 No Content\r\n\r\nbegun'],
   ['endless trailers', `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`],
 ] as const) {
-  test(`after a good status ${what} does not matter`, async () => {
+  test(`After a 2xx status ${what} does not change the result`, async () => {
     const { url } = await startRaw((socket) => {
       socket.write(bytes);
       setTimeout(() => socket.resetAndDestroy(), 20);
@@ -145,29 +145,29 @@ for (const [what, bytes] of [
   });
 }
 
-test('a few interim answers are passed over, and endless ones are cut off', async () => {
+test('The client ignores a few interim responses, and disconnects after too many', async () => {
   const some = await startRaw((socket) =>
     socket.end(`${'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(2)}HTTP/1.1 200 OK\r\n\r\n`),
   );
   assert.equal((await receiverClient.post(some.url, MESSAGE)).code, 200);
-  let isCut = false;
+  let isClosed = false;
   const endless = await startRaw((socket) => {
     const flood = setInterval(() => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)), 5);
     socket.on('close', () => {
-      isCut = true;
+      isClosed = true;
       clearInterval(flood);
     });
   });
   await quickEnough(1000, async () => {
-    isCut = false;
+    isClosed = false;
     const { error = '', durationMs } = await receiverClient.post(endless.url, MESSAGE);
-    assert.match(error, /no final answer/);
-    await until(() => isCut);
+    assert.match(error, /too many interim responses/);
+    await until(() => isClosed);
     return durationMs;
   });
 });
 
-test('who closes a kept connection just when it is used again gets the message on a new one', async () => {
+test('If the receiver closes a connection as it is reused, the client sends the message on a new one', async () => {
   let requests = 0;
   const { url, connections } = await startRaw((socket) => {
     requests++;
@@ -179,7 +179,7 @@ test('who closes a kept connection just when it is used again gets the message o
   assert.deepEqual([requests, connections()], [2, 2]);
 });
 
-test('Retry-After is read in seconds and as a date, up to a day', async () => {
+test('The client reads Retry-After in seconds or as a date, up to 24 hours', async () => {
   const receiver = await startReceiver();
   const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
   for (const [value, min, max] of [
@@ -197,12 +197,12 @@ test('Retry-After is read in seconds and as a date, up to a day', async () => {
   }
 });
 
-test('nothing is connected to where it may not be: by address, by name, or by a name that changes meanwhile', async () => {
+test('The client never connects to a forbidden target: by address, by name, or by DNS rebinding', async () => {
   const receiver = await startReceiver();
   const { port } = receiver;
   const loopback = [{ address: '127.0.0.1', family: 4 }];
-  let asked = 0;
-  const rebinding: Resolve = async () => (asked++ === 0 ? [{ address: '203.0.114.1', family: 4 }] : loopback);
+  let lookups = 0;
+  const rebinding: Resolve = async () => (lookups++ === 0 ? [{ address: '203.0.114.1', family: 4 }] : loopback);
   for (const [host, resolve] of [
     ['127.0.0.1', undefined],
     ['[::ffff:127.0.0.1]', undefined],
@@ -212,7 +212,7 @@ test('nothing is connected to where it may not be: by address, by name, or by a 
     ['mixed.example', async () => [{ address: '203.0.114.1', family: 4 }, ...loopback]],
   ] as [string, Resolve | undefined][]) {
     const outcome = await clientWith(false, resolve).post(`https://${host}:${port}/`, MESSAGE);
-    assert.match(outcome.error ?? '', /^The URL must not lead /, host);
+    assert.match(outcome.error ?? '', /^The URL must not point to /, host);
   }
   const targetGuard = createTargetGuard({ allowPrivate: false, resolve: rebinding });
   await targetGuard.check('https://rebinding.example/');
@@ -220,19 +220,19 @@ test('nothing is connected to where it may not be: by address, by name, or by a 
     `https://rebinding.example:${port}/`,
     MESSAGE,
   );
-  assert.match(outcome.error ?? '', /^The URL must not lead /);
-  assert.equal(asked, 2, 'each connection is made to what was just checked');
+  assert.match(outcome.error ?? '', /^The URL must not point to /);
+  assert.equal(lookups, 2, 'each connection checks the addresses again');
   assert.equal(receiver.connections(), 0);
 });
 
-test('a name is connected to at the address that was checked, and is told its own name', async () => {
+test('The client connects to the checked address and sends the host name of the URL', async () => {
   const receiver = await startReceiver();
   const named = clientWith(true, async () => [{ address: '127.0.0.1', family: 4 }]);
   assert.equal((await named.post(`http://shop.example:${receiver.port}/x`, MESSAGE)).delivered, true);
   assert.equal(receiver.received[0]?.headers.host, `shop.example:${receiver.port}`);
 });
 
-test('an error that no receiver can cause is reported as a bug, and the attempt has failed', async () => {
+test('An error that no receiver can cause is reported as a bug, and the attempt fails', async () => {
   const bugs: unknown[] = [];
   const resolve = async () => [{ address: 'nonsense', family: 4 }];
   const broken = createReceiverClient(createTargetGuard({ allowPrivate: true, resolve }), (error) => bugs.push(error));

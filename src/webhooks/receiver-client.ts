@@ -1,5 +1,5 @@
-// One POST to a receiver: the client connects only to addresses that the target guard allows, waits a limited time, reads a
-// limited part of the response, follows no redirect and decompresses nothing.
+// Sends one POST to a receiver. The client connects only to addresses that the target guard allows, and limits the time
+// and the size of the response. It follows no redirects and decompresses nothing.
 
 import type * as http from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
@@ -8,27 +8,30 @@ import { Agent, request } from '../lib/lean-http.ts';
 import type { Message } from './signed-message.ts';
 import { ForbiddenTarget, literalOf, type TargetGuard } from './target-guard.ts';
 
-/** Time until the status of the response must have arrived. */
+/** Maximum time until the status of the response arrives. */
 const STATUS_TIMEOUT_MS = 15_000;
-/** Time for the rest of a response, which does not change the result. */
+/** Maximum time for the rest of a response. It does not change the result. */
 const REST_TIMEOUT_MS = 1000;
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Interim responses, such as 103, before the final one. */
+/** Maximum number of interim responses, such as 103, before the final one. */
 const MAX_INTERIM_RESPONSES = 3;
 const MAX_ERROR_CHARS = 200;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 const IDLE_CONNECTION_MS = 4000;
 
-/** Longest time that one attempt takes. */
+/** Maximum duration of an attempt. */
 export const MAX_ATTEMPT_MS = STATUS_TIMEOUT_MS + REST_TIMEOUT_MS;
 
+/** The outcome of an attempt. */
 export interface Outcome {
   delivered: boolean;
+  /** Status of the response. */
   code?: number;
+  /** First 1 KiB of the response body. */
   answer?: string;
-  /** Why it was not delivered. */
+  /** Reason of the failure. */
   error?: string;
   retryAfterMs?: number;
   durationMs: number;
@@ -36,16 +39,17 @@ export interface Outcome {
 
 type Result = Omit<Outcome, 'durationMs'>;
 
+/** Sends messages to receivers. */
 export type ReceiverClient = ReturnType<typeof createReceiverClient>;
 
-/** `onBug` receives errors that no receiver can cause; the attempt then counts as failed, too. */
+/** Returns a receiver client. `onBug` receives errors that no receiver can cause. The attempt also counts as failed. */
 export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown) => void) {
   const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
   const plain = { request, agent: new Agent(options) };
   let secure: Promise<typeof plain> | undefined;
 
   return {
-    /** Sends a message. A failure of the receiver is an outcome; only a URL that is none throws. */
+    /** Sends a message and returns the outcome, also of a failure. Throws only if `text` is not a URL. */
     async post(text: string, message: Message): Promise<Outcome> {
       const startMs = performance.now();
       const result = await attempt(new URL(text), message).catch((error): Result => {
@@ -61,20 +65,20 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
     },
   };
 
-  /** Loads TLS on first use, since that takes a while. */
+  /** Loads TLS on first use, because loading it is slow. */
   function loadSecure(): Promise<typeof plain> {
     secure ??= import('node:https').then(({ request, Agent }) => ({ request, agent: new Agent(options) }));
     return secure;
   }
 
   async function attempt(url: URL, message: Message): Promise<Result> {
-    if (isIP(literalOf(url))) await guard.addressesOf(url); // Node calls no lookup for an IP address
+    if (isIP(literalOf(url))) await guard.addressesOf(url); // Node does not call `lookup` for an IP address
     const protocol = url.protocol === 'https:' ? await loadSecure() : plain;
     const endMs = performance.now() + STATUS_TIMEOUT_MS;
     try {
       return await postOnce(url, message, protocol, endMs);
     } catch (error) {
-      // The receiver closed a kept connection just before it was used again, which says nothing about the receiver.
+      // The receiver closed an idle connection just before it was reused. This is not a failure of the receiver.
       if (error instanceof KeptConnectionLost) return postOnce(url, message, protocol, endMs);
       throw error;
     }
@@ -94,11 +98,11 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
       let interims = 0;
       request.on('information', () => {
         if (++interims > MAX_INTERIM_RESPONSES)
-          request.destroy(new ReceiverFailure('The receiver gives no final answer'));
+          request.destroy(new ReceiverFailure('The receiver sent too many interim responses'));
       });
       request.on('error', (error: NodeJS.ErrnoException) => {
         clearTimeout(timeout);
-        if (hasStatus) return; // the status counts, whatever follows it
+        if (hasStatus) return; // the status decides, regardless of later errors
         const isLost = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
         reject(isLost ? new KeptConnectionLost(error.message) : error);
       });
@@ -109,13 +113,14 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
       });
       request.on('close', () => {
         clearTimeout(timeout);
-        if (!hasStatus) reject(new ReceiverFailure('The receiver gave no answer')); // such as a request for an upgrade
+        // For example, the receiver requested an upgrade.
+        if (!hasStatus) reject(new ReceiverFailure('The receiver sent no response'));
       });
       request.end(body);
     });
   }
 
-  /** Makes the connection go to the addresses that were checked, and to no others. */
+  /** Returns a lookup that resolves only to checked addresses. */
   function lookupFor(url: URL): LookupFunction {
     return (_hostname, { all }, callback) => {
       guard.addressesOf(url).then(
@@ -130,13 +135,15 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
   }
 }
 
+/** Returns the API form of an outcome. */
 export function toTestResult({ durationMs, retryAfterMs: _, ...outcome }: Outcome): TestResult {
   return { ...outcome, milliseconds: Math.round(durationMs) };
 }
 
+/** Thrown when the receiver closed a reused connection. */
 class KeptConnectionLost extends Error {}
 
-/** What the receiver did wrong, where Node has no error for it. */
+/** Thrown for a fault of the receiver for which Node has no error. */
 class ReceiverFailure extends Error {}
 
 async function readResponse(response: http.IncomingMessage): Promise<Result> {
@@ -148,12 +155,12 @@ async function readResponse(response: http.IncomingMessage): Promise<Result> {
     delivered,
     ...(code >= 100 && { code }),
     answer,
-    ...(!delivered && { error: `The receiver answered ${code}` }),
+    ...(!delivered && { error: `The receiver responded with status ${code}` }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
 
-/** Reads until the response ends, is long enough, or takes too long. */
+/** Returns the first 1 KiB. Reads until the response ends, reaches 64 KiB or times out. */
 function readStart(response: http.IncomingMessage): Promise<Buffer> {
   return new Promise((resolve) => {
     let bytes = 0;
@@ -164,7 +171,7 @@ function readStart(response: http.IncomingMessage): Promise<Buffer> {
       if (kept.length < KEPT_RESPONSE_BYTES) kept = Buffer.concat([kept, chunk]).subarray(0, KEPT_RESPONSE_BYTES);
       if (bytes >= MAX_RESPONSE_BYTES) response.destroy();
     });
-    response.on('error', () => {}); // the status counts, however the rest ends
+    response.on('error', () => {}); // the status decides, regardless of the rest
     response.on('close', () => {
       clearTimeout(timeout);
       resolve(kept);
@@ -172,39 +179,39 @@ function readStart(response: http.IncomingMessage): Promise<Buffer> {
   });
 }
 
-/** Decodes bytes to text that every database can hold. */
+/** Decodes bytes to text that every database can store. */
 function toText(bytes: Buffer): string {
   return new TextDecoder().decode(bytes, { stream: true }).replaceAll('\0', '\uFFFD');
 }
 
-/** Reads seconds or a date. */
+/** Returns the delay in a Retry-After header, which holds seconds or a date. */
 function parseRetryAfter(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
   return waitMs >= 0 ? Math.min(waitMs, MAX_RETRY_AFTER_MS) : undefined;
 }
 
-const TIMED_OUT = `No answer within ${STATUS_TIMEOUT_MS / 1000} s`;
+const TIMED_OUT = `No response within ${STATUS_TIMEOUT_MS / 1000} s`;
 const DESCRIPTIONS: Record<string, string> = {
-  ECONNREFUSED: 'The connection was refused',
-  ECONNRESET: 'The receiver closed the connection without an answer',
-  ENOTFOUND: 'The name cannot be found',
-  EAI_AGAIN: 'The name cannot be found now',
-  HPE_HEADER_OVERFLOW: 'The headers of the answer are too long',
+  ECONNREFUSED: 'The receiver refused the connection',
+  ECONNRESET: 'The receiver closed the connection without a response',
+  ENOTFOUND: 'The host name does not exist',
+  EAI_AGAIN: 'The host name cannot be resolved at the moment',
+  HPE_HEADER_OVERFLOW: 'The response headers are too long',
 };
 
-/** True for what a receiver, its name server or the network can cause: all such errors of Node have a code. */
+/** True if a receiver, DNS or the network can cause the error. All such errors of Node have a code. */
 function isExpected(error: NodeJS.ErrnoException): boolean {
   return error instanceof ReceiverFailure || error instanceof ForbiddenTarget || error.code !== undefined;
 }
 
 function describeError(error: Error & { code?: string; errors?: Error[] }): string {
   if (error instanceof ForbiddenTarget) return `The URL ${error.message}`;
-  const [first] = error.errors ?? []; // one for each address
+  const [first] = error.errors ?? []; // one error per address
   const { code, message } = (first ?? error) as { code?: string; message: string };
-  const description = DESCRIPTIONS[code ?? ''] ?? (message || code || 'It failed');
+  const description = DESCRIPTIONS[code ?? ''] ?? (message || code || 'The attempt failed');
   return description
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, MAX_ERROR_CHARS)
-    .toWellFormed(); // a certificate may hold anything
+    .toWellFormed(); // a certificate in the message can contain any text
 }

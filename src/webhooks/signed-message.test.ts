@@ -17,7 +17,7 @@ function webhookWith(secret: string, oldSecret: StoredWebhook['oldSecret'] = nul
   return { id: 'whk_abc', secret, oldSecret } as StoredWebhook;
 }
 
-test('a message is the NewPlant, digit for digit, and verifies with the public library', () => {
+test('A message contains the NewPlant with its exact id, and verifies with the public library', () => {
   const secret = mintWebhookSecret();
   assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
   const { headers, body } = toMessage(webhookWith(secret), CHANGE, NOW);
@@ -31,7 +31,7 @@ test('a message is the NewPlant, digit for digit, and verifies with the public l
   assert.throws(() => new Webhook(secret).verify(body, { ...headers, 'webhook-id': 'msg_abc_1043' }), /No matching/);
 });
 
-test('while a secret is replaced both verify, and then only the new one', () => {
+test('Both secrets verify during a rotation, and only the new one afterwards', () => {
   const [secret, old] = [mintWebhookSecret(), mintWebhookSecret()];
   const webhook = webhookWith(secret, { secret: old, untilMs: NOW });
   const before = toMessage(webhook, CHANGE, NOW - 1);
@@ -41,7 +41,7 @@ test('while a secret is replaced both verify, and then only the new one', () => 
   assert.throws(() => new Webhook(old).verify(after.body, after.headers), /No matching signature/);
 });
 
-test('a test message verifies, says that it is one, and is never the same', () => {
+test('A test message verifies, has the event webhook.test and a unique id', () => {
   const webhook = webhookWith(mintWebhookSecret());
   const [one, other] = [toTestMessage(webhook, NOW), toTestMessage(webhook, NOW)];
   new Webhook(webhook.secret).verify(one.body, one.headers);

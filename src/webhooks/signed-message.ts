@@ -1,4 +1,4 @@
-// The message that a receiver gets for a change: the NewPlant, signed according to Standard Webhooks 1.0.
+// Creates the message that a receiver gets for a change: the NewPlant, signed according to Standard Webhooks 1.0.
 
 import { createHmac, randomBytes } from 'node:crypto';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -9,18 +9,20 @@ import { printJson } from '../lib/exact-json.ts';
 
 const SECRET_BYTES = 32;
 
+/** The headers and body of a webhook request. */
 export type Message = { headers: Record<string, string>; body: string };
 
+/** Returns a new random signing secret. */
 export function mintWebhookSecret(): string {
   return WEBHOOK_PREFIX + randomBytes(SECRET_BYTES).toString('base64');
 }
 
-/** Returns the message for a change. Its id is the same each time it is sent to this webhook. */
+/** Returns the message for a change. Every attempt for the same webhook has the same message id. */
 export function toMessage(webhook: StoredWebhook, { seq, type, plant }: Change, nowMs: number): Message {
   return toSigned(webhook, `${messagePrefix(webhook)}_${seq}`, type, printJson(plant), nowMs);
 }
 
-/** Returns a message like that of a new plant, but with another event. */
+/** Returns a test message: a NewPlant with the event `webhook.test`. */
 export function toTestMessage(webhook: StoredWebhook, nowMs: number): Message {
   const id = `${messagePrefix(webhook)}_test_${randomBytes(6).toString('hex')}`;
   return toSigned(webhook, id, 'webhook.test', '{"id":0,"name":"Test","tag":"test"}', nowMs);

@@ -1,4 +1,5 @@
-// The addresses a webhook may point to: public ones over https, and private networks if the operator allows them.
+// Checks the addresses that a webhook may point to: public addresses over https, and private networks if the operator
+// allows them.
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -7,27 +8,32 @@ import { PlantStoreError } from '../domain/errors.ts';
 import { MAX_URL_CHARS } from '../domain/webhook.ts';
 import { withDeadline } from '../lib/deadline.ts';
 
-const HTTPS_ONLY = 'must begin with https://; WEBHOOK_ALLOW_PRIVATE=1 allows http:// into private networks';
-/** Time that adding a webhook waits for a name server. Each connection resolves the name again. */
+const HTTPS_ONLY = 'must begin with https:// (WEBHOOK_ALLOW_PRIVATE=1 allows http:// in private networks)';
+/** Maximum time that adding a webhook waits for DNS. Each connection resolves the name again. */
 const RESOLVE_TIMEOUT_MS = 2000;
 const PRIVATE = new Set(['loopback', 'private', 'linkLocal', 'uniqueLocal', 'carrierGradeNat']);
 
+/** An IP address and its family, 4 or 6. */
 export type Address = { address: string; family: number };
-/** Returns all addresses of a name. */
+/** Returns all addresses of a host name. */
 export type Resolve = (hostname: string) => Promise<Address[]>;
 
+/** Checks the targets of webhooks. */
 export type TargetGuard = ReturnType<typeof createTargetGuard>;
 
+/** Returns a target guard. `allowPrivate` allows private networks, with http as well. */
 export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Resolve }) {
   const { allowPrivate, resolve = (hostname) => lookup(hostname, { all: true }) } = options;
   return {
-    /** Returns the URL in its stored form. Throws `not_valid` if it is not allowed; an unknown name is, since it may resolve later. */
+    /**
+     * Returns the normalized URL. Throws `not_valid` if it is not allowed. An unknown name is: it may resolve later.
+     */
     async check(text: string): Promise<string> {
       const url = readUrl(text, allowPrivate);
       const found = withDeadline(addressesOf(url), RESOLVE_TIMEOUT_MS, () => undefined);
       await found.catch((error: NodeJS.ErrnoException) => {
         if (error instanceof ForbiddenTarget) throw invalidUrl(error.message);
-        if (error.code === undefined) throw error; // no name server causes it
+        if (error.code === undefined) throw error; // DNS errors have a code, so this is a bug
       });
       return url.href;
     },
@@ -47,17 +53,17 @@ export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Re
     const range = rangeOf(address);
     if (PRIVATE.has(range)) {
       if (allowPrivate) return;
-      throw new ForbiddenTarget(`must not lead into a private network (${address}); WEBHOOK_ALLOW_PRIVATE=1 allows it`);
+      throw new ForbiddenTarget(`must not point to a private network (${address}) unless WEBHOOK_ALLOW_PRIVATE=1`);
     }
-    if (range !== 'unicast') throw new ForbiddenTarget(`must not lead to ${address}, which is no public address`);
+    if (range !== 'unicast') throw new ForbiddenTarget(`must not point to ${address}, which is not a public address`);
     if (protocol !== 'https:') throw new ForbiddenTarget(HTTPS_ONLY);
   }
 }
 
-/** The only IPv6 range that is assigned to networks; `ipaddr.js` takes unknown ranges for unicast. */
+/** The only IPv6 range that is assigned to networks. `ipaddr.js` treats unknown ranges as unicast. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
-/** Public address ranges that only machines inside a cloud reach: Azure's platform, IBM's services. */
+/** Public ranges that only machines inside a cloud can reach: Azure's platform, IBM's services. */
 const PLATFORMS = ['168.63.129.16/32', '161.26.0.0/16', '166.8.0.0/14'].map((range) => ipaddr.IPv4.parseCIDR(range));
 
 function rangeOf(address: string): string {
@@ -68,7 +74,7 @@ function rangeOf(address: string): string {
   return PLATFORMS.some((platform) => parsed.match(platform)) ? 'private' : range;
 }
 
-/** True if the last half holds an IPv4 address (RFC 5214), whatever network the first half names. */
+/** True if the second half holds an IPv4 address (RFC 5214), regardless of the network in the first half. */
 function isIsatap({ parts }: ipaddr.IPv6): boolean {
   return (parts[4] === 0 || parts[4] === 0x200) && parts[5] === 0x5efe;
 }
@@ -78,7 +84,7 @@ export function literalOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-/** An address that is not allowed. The message continues the words "The URL". */
+/** Thrown for an address that is not allowed. The message continues the words "The URL". */
 export class ForbiddenTarget extends Error {}
 
 function readUrl(text: string, allowPrivate: boolean): URL {
@@ -87,8 +93,8 @@ function readUrl(text: string, allowPrivate: boolean): URL {
   if (!url || !/^https?:\/\//i.test(text) || url.hostname === '')
     throw invalidUrl('must be a URL such as https://example.com/plants');
   if (url.protocol !== 'https:' && !allowPrivate) throw invalidUrl(HTTPS_ONLY);
-  if (url.username !== '' || url.password !== '') throw invalidUrl('must not hold a user name or a password');
-  if (text.includes('#')) throw invalidUrl('must not hold a "#"');
+  if (url.username !== '' || url.password !== '') throw invalidUrl('must not contain a user name or a password');
+  if (text.includes('#')) throw invalidUrl('must not contain a "#"');
   return url;
 }
 

@@ -1,4 +1,4 @@
-// The delivery of changes to one webhook that this node has claimed.
+// Delivers changes to one webhook that this node has claimed. These are its states:
 //
 //                  claimed
 //                     │
@@ -15,14 +15,14 @@
 //                └────────────────────────────────────────────┘ nothing in flight
 //
 // active    Reads the change log and sends.
-// leaving   Sends nothing new. Another node takes over where this one has saved its progress.
-// ending    Sends nothing new. Responses that still arrive are saved as far as the store accepts them.
-// ended     The delivery loop has forgotten it: a response that still arrives counts for nothing. A stop ends all of them.
+// leaving   Sends nothing new. Another node resumes from the progress that this node has saved.
+// ending    Sends nothing new. Responses that still arrive are saved if the store accepts them.
+// ended     The delivery loop has removed it and ignores responses that still arrive. A stop ends all deliveries.
 //
-// While it is active, the part of the change log that it has not read is in one of these states:
+// While it is active, its reading of the change log is in one of these states:
 //
-//   behind ──▶ reading ──▶ behind      some changes were read, or new ones have come meanwhile
-//                      └─▶ caught up   no change was read; the next change makes it behind again
+//   behind ──▶ reading ──▶ behind      it read some changes, or new changes arrived meanwhile
+//                      └─▶ caught up   it read no change; the next change makes it behind again
 
 import type { DeliveryStore, Progress, StoredWebhook } from '../domain/webhook.ts';
 import type { Observe } from '../observability/service-events.ts';
@@ -33,29 +33,31 @@ import type { Outcome, ReceiverClient } from './receiver-client.ts';
 import { toMessage } from './signed-message.ts';
 import type { WebhookQueue } from './webhook-queue.ts';
 
-/** Pause after an unexpected error, before the same work is tried again. */
+/** Pause after an unexpected error, before a retry. */
 export const AFTER_BUG_MS = 1000;
 
-/** Requests in flight beyond the first of each webhook, and requests in all. */
+/** Maximum number of requests in flight beyond the first one of each webhook. */
 const MAX_SHARED = 256;
+/** Maximum number of requests in flight. */
 const MAX_IN_FLIGHT = 2048;
 
-/** What all deliveries of a node share. */
+/** State and services that all deliveries of a node share. */
 export interface DeliveryContext {
   clock: DeliveryClock;
   log: ChangeLogReader;
   receiverClient: ReceiverClient;
-  /** Requests in flight, and those of them that are not the first of their webhook. */
+  /** Number of requests in flight, and how many of them are not the first of their webhook. */
   requests: { inFlight: number; shared: number };
   observe: Observe;
-  /** False without a valid lease, while progress cannot be saved, and when the loop stops. */
+  /** False without a valid lease, while progress cannot be saved, and after the loop was stopped. */
   maySend(): boolean;
-  /** Claims again, since a delivery has begun to end or has nothing in flight any more. */
+  /** Claims webhooks again, because a delivery is ending or has no more requests in flight. */
   claim(): void;
-  /** Reports an error unless the database is unavailable, which passes. Returns true if it is a bug. */
+  /** Reports an error, unless the database is temporarily unavailable. Returns true if the error is a bug. */
   reportIfBug(error: unknown): boolean;
 }
 
+/** The delivery of changes to one webhook. */
 export class WebhookDelivery {
   readonly queue: WebhookQueue;
   state: 'active' | 'leaving' | 'ending' | 'ended' = 'active';
@@ -69,6 +71,7 @@ export class WebhookDelivery {
     this.context = context;
   }
 
+  /** True if no request is in flight. */
   get isIdle(): boolean {
     return this.queue.inFlight === 0;
   }
@@ -84,7 +87,7 @@ export class WebhookDelivery {
     if (this.state === 'active' || this.state === 'leaving') this.state = isLeaving ? 'leaving' : 'active';
   }
 
-  /** Takes over a webhook that was read again, and the retries that somebody has asked for. */
+  /** Applies a webhook that was reloaded, and loads the retries that a user has requested. */
   async update(webhook: StoredWebhook, store: DeliveryStore): Promise<void> {
     const { id, retries } = webhook;
     const isRetryNew = retries !== this.queue.webhook.retries;
@@ -93,20 +96,20 @@ export class WebhookDelivery {
       this.queue.merge((await store.openDeliveries([id])).get(id) ?? []);
     }
     this.queue.webhook = webhook;
-    this.isReloadDue = isRetryNew; // once more: an attempt that ended at the same time was not saved yet
+    this.isReloadDue = isRetryNew; // once more, because an attempt that ended meanwhile may not have been saved
   }
 
-  /** Must be called when there are new changes. */
+  /** Must be called when new changes exist. */
   readOn(): void {
     if (this.reading === 'caught up') this.reading = 'behind';
     this.pump();
   }
 
-  /** Sends everything that may be sent now, and reads on if there is room. */
+  /** Sends every delivery that may be sent now, and reads more changes if the queue has room. */
   pump(): void {
     const { clock, requests } = this.context;
     while (this.maySend()) {
-      // A webhook without room continues when one of its requests has ended, or with the next look at all webhooks.
+      // At the limit, a webhook continues when one of its requests ends, or when the loop pumps all webhooks again.
       if (this.isIdle ? requests.inFlight >= MAX_IN_FLIGHT : requests.shared >= MAX_SHARED) return;
       const delivery = this.queue.next(clock.monotonicMs());
       if (!delivery) {
@@ -117,7 +120,7 @@ export class WebhookDelivery {
     }
   }
 
-  /** Handles that the store has saved `progress`, or refused it since the claim is lost. */
+  /** Must be called after the store saved `progress`, or rejected it because the claim is lost. */
   confirm(progress: Progress, isAccepted: boolean): void {
     this.queue.confirm(progress);
     const isDisabled = progress.disabledMs !== null;
@@ -154,7 +157,8 @@ export class WebhookDelivery {
     } catch (error) {
       this.pauseIfBug(error);
     }
-    const isUnchanged = this.queue.readTo === readTo && log.version === version; // at the end, or not readable now
+    // True at the end of the change log, or if the read failed.
+    const isUnchanged = this.queue.readTo === readTo && log.version === version;
     this.reading = isUnchanged ? 'caught up' : 'behind';
     this.pump();
   }
@@ -170,7 +174,7 @@ export class WebhookDelivery {
     requests.inFlight--;
     if (!this.isIdle) requests.shared--;
     if (this.state === 'ending' && this.isIdle) claim();
-    if (outcome !== 'not sent') this.pump(); // or the next look at all webhooks sends it
+    if (outcome !== 'not sent') this.pump(); // otherwise the loop's next pump sends it
   }
 
   private async attempt(delivery: PendingDelivery): Promise<Outcome | 'pruned' | 'not sent'> {
@@ -178,7 +182,7 @@ export class WebhookDelivery {
     try {
       const change = delivery.change ?? (await log.find(delivery.seq));
       if (!change) return 'pruned';
-      if (!this.maySend()) return 'not sent'; // the read took so long that the lease may end
+      if (!this.maySend()) return 'not sent'; // the read may have taken so long that the lease ends soon
       const { webhook } = this.queue;
       return await receiverClient.post(webhook.url, toMessage(webhook, change, clock.wallMs()));
     } catch (error) {

@@ -1,4 +1,5 @@
-// kill -9 around commit and dispatch: a crash loses no delivery and invents none. TORTURE_FORM=full makes it longer.
+// Kills the server with SIGKILL around commit and dispatch: a crash neither loses nor invents a delivery.
+// TORTURE_FORM=full runs more rounds.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -10,17 +11,19 @@ import { callerOf, createOver } from '../../testing/request.ts';
 import { addToken, besideServer, makeFolder, startServer, type TestServer } from '../../testing/server.ts';
 
 const ROUNDS = process.env.TORTURE_FORM === 'full' ? 100 : 4;
-/** On PostgreSQL a node that was killed keeps its webhooks for 20 s, as nobody can know that it is gone. */
+/** On PostgreSQL a killed node keeps its webhooks for 20 s, because other nodes cannot detect the crash earlier. */
 const POSTGRES_ROUNDS = Math.floor(ROUNDS / 10);
-const needsTime = { skip: 'SKIPPED: TORTURE_FORM=full has the time for it; webhook-nodes.long.test.ts kills one, too' };
+const needsTime = {
+  skip: 'SKIPPED: takes too long without TORTURE_FORM=full; webhook-nodes.long.test.ts also kills a node',
+};
 const WRITERS = 16;
 
 for (const [name, rounds, makeUrl, options] of [
   ['SQLite', ROUNDS, async () => undefined, {}],
   ['PostgreSQL', POSTGRES_ROUNDS, makeDatabase, POSTGRES_ROUNDS === 0 ? needsTime : needsPostgres],
 ] as const) {
-  suite(`a server that is killed while it delivers, on ${name}`, options, () => {
-    test(`in ${rounds} rounds every record has its event, and every event arrives, always with the same id`, async (t) => {
+  suite(`A server that is killed while it delivers, on ${name}`, options, () => {
+    test(`delivers every event with a stable id, in ${rounds} rounds`, async (t) => {
       const given = await makeUrl();
       const where = { folder: makeFolder(), ...(given && { databaseUrl: given }) };
       const start = () => startServer({ ...where, env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
@@ -58,13 +61,13 @@ for (const [name, rounds, makeUrl, options] of [
       assert.deepEqual(
         log.map(({ id }) => id).sort((a, b) => a - b),
         records,
-        'a record without its event, or the other way round',
+        'a record without an event, or an event without a record',
       );
       const stored = new Set(records);
       assert.deepEqual(
         acknowledged.filter((id) => !stored.has(id)),
         [],
-        'acknowledged, and lost',
+        'acknowledged but lost',
       );
       const endMs = performance.now() + 90_000;
       while (new Set(receiver.received.map(({ seq }) => seq)).size < log.length) {
@@ -74,7 +77,7 @@ for (const [name, rounds, makeUrl, options] of [
       const bodies = new Map(log.map(({ seq, body }) => [seq, body]));
       const ids = new Map<number, string>();
       for (const { seq, body, headers } of receiver.received) {
-        assert.equal(body, bodies.get(seq), `change ${seq} is not in the log like that`);
+        assert.equal(body, bodies.get(seq), `change ${seq} differs from the change log`);
         const id = String(headers['webhook-id']);
         assert.equal(ids.get(seq) ?? id, id);
         ids.set(seq, id);
@@ -89,7 +92,7 @@ for (const [name, rounds, makeUrl, options] of [
         await Promise.all(
           Array.from({ length: WRITERS }, async () => {
             for (;;) {
-              if (receiver.received.length === before) await sleep(100); // until it delivers
+              if (receiver.received.length === before) await sleep(100); // until the first delivery
               const id = nextId++;
               const answer = await createOver(agent, to, { id, name: `Plant ${id}` });
               if (answer === 200) acknowledged.push(id);

@@ -1,5 +1,5 @@
-// Webhooks of two nodes on one database: one node delivers each change, and the other one when that is gone. A killed process
-// is in webhook-nodes.long.test.ts.
+// Tests webhooks with two nodes on one database: one node delivers each change, and the other takes over if it fails.
+// webhook-nodes.long.test.ts covers a killed process.
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
@@ -11,11 +11,11 @@ import { startWebhookService } from '../../testing/webhook-service.ts';
 
 const WEBHOOKS = 4;
 const SHARED_OUT = '2,2';
-/** The lease is longer than the 3 s for which a busy machine may stall. */
+/** The lease is longer than a stall of a busy machine, which takes up to 3 s. */
 const leaseTiming = { renewEveryMs: 100, leaseMs: 4000, attemptMs: 1000 };
 
 suite('webhooks of two nodes', needsPostgres, () => {
-  test('are shared out, taken over when a node stops or loses the database, and never sent by two at once', async (t) => {
+  test('are distributed, taken over when a node stops or loses the database, and never sent by two nodes at once', async (t) => {
     const databaseUrl = await makeDatabase();
     const proxied = new URL(databaseUrl);
     const proxy = await startProxy(Number(proxied.port));
@@ -39,12 +39,12 @@ suite('webhooks of two nodes', needsPostgres, () => {
     let plants = 0;
     await create(10);
     await until(() => distinct() === plants * WEBHOOKS);
-    assert.equal(receiver.received.length, plants * WEBHOOKS, 'nothing came twice');
+    assert.equal(receiver.received.length, plants * WEBHOOKS, 'no delivery arrived twice');
 
     await other.service.stop();
     await create(10, losing);
     await until(() => distinct() === plants * WEBHOOKS);
-    assert.equal(receiver.received.length, plants * WEBHOOKS, 'nothing came twice');
+    assert.equal(receiver.received.length, plants * WEBHOOKS, 'no delivery arrived twice');
     assert.deepEqual(await shares(), [WEBHOOKS]);
     other = await startWebhookService({ databaseUrl, leaseTiming });
     await until(async () => (await shares()).join() === SHARED_OUT);

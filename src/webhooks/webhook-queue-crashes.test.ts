@@ -1,4 +1,4 @@
-// A webhook queue under random failures, retries, replays and crashes.
+// Tests a webhook queue under random failures, retries, replays and crashes.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import type { DeliveryRecord } from '../domain/webhook.ts';
 import type { PendingDelivery } from './per-plant-queue.ts';
 import { WebhookQueue } from './webhook-queue.ts';
 
-test('whatever fails and however often it crashes: nothing is lost, and each plant has its order', () => {
+test('The queue loses no change and keeps the order per plant, through any failures and crashes', () => {
   const step = fc.oneof(
     { weight: 4, arbitrary: fc.constant({ does: 'read' } as const) },
     { weight: 6, arbitrary: fc.constant({ does: 'send' } as const) },
@@ -60,7 +60,7 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
         run({ does: 'record' });
         run({ does: 'wait', ms: HOUR_MS });
       }
-      assert.ok(isDone(), `${settled.size} of ${wanted.length} were sent, and it is at ${webhook.position}`);
+      assert.ok(isDone(), `${settled.size} of ${wanted.length} were sent, and the position is ${webhook.position}`);
 
       function isDone(): boolean {
         const waiting = [...recorded.values()].filter(({ status }) => status === 'waiting');
@@ -120,7 +120,7 @@ test('whatever fails and however often it crashes: nothing is lost, and each pla
           }
           case 'replay': {
             const frontier = webhook.replay?.resume ?? webhook.position;
-            if (one.from > frontier || inFlight.length > 0) return; // what is under way ends first
+            if (one.from > frontier || inFlight.length > 0) return; // requests in flight end first
             const to = Math.max(one.from + one.length, webhook.replay?.to ?? 0);
             webhook = {
               ...webhook,

@@ -1,4 +1,4 @@
-// When failed deliveries are tried again, and how a webhook treats a receiver that fails.
+// Tests the retry schedule, and how a webhook queue treats a failing receiver.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { allNext, change, FAILED, HOUR_MS, OK, queueAt, warmUp, webhookAt } from
 import type { PendingDelivery } from './per-plant-queue.ts';
 import { RETRY_AFTER_MS, WebhookQueue } from './webhook-queue.ts';
 
-test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, and is a dead letter then', () => {
+test('Retries follow after 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h, and then the delivery is a dead letter', () => {
   const queue = queueAt();
   queue.addPage([change(1, 1)], 0);
   let nowMs = 0;
@@ -15,7 +15,7 @@ test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, a
     const delivery = queue.next(nowMs) as PendingDelivery;
     const result = queue.finish(delivery, FAILED, nowMs);
     if (result === 'dead') break;
-    assert.equal(queue.next(delivery.dueMs - 1), undefined, 'it came too early');
+    assert.equal(queue.next(delivery.dueMs - 1), undefined, 'the retry was too early');
     waits.push(delivery.dueMs - nowMs);
     nowMs = delivery.dueMs;
   }
@@ -27,7 +27,7 @@ test('a delivery is tried after 5 s, 5 min, 30 min, 2, 5, 10, 14, 20 and 24 h, a
   );
 });
 
-test('each wait is up to 20 % shorter or longer', () => {
+test('Jitter shortens or extends each delay by up to 20 %', () => {
   for (const [random, factor] of [
     [0, 0.8],
     [1, 1.2],
@@ -40,7 +40,7 @@ test('each wait is up to 20 % shorter or longer', () => {
   }
 });
 
-test('Retry-After makes a wait longer, never shorter; with 429 and 503 everything waits', () => {
+test('Retry-After extends a delay but never shortens it, and pauses the webhook with 429 and 503', () => {
   for (const [code, retryAfterMs, dueMs, othersWait] of [
     [429, 60_000, 60_000, true],
     [503, 60_000, 60_000, true],
@@ -58,7 +58,7 @@ test('Retry-After makes a wait longer, never shorter; with 429 and 503 everythin
   }
 });
 
-test('requests under way grow with quick answers to 32, and shrink with failures and slow answers to 1', () => {
+test('Quick responses raise the number of concurrent requests to 32, and failures and slow responses lower it to 1', () => {
   const queue = queueAt();
   warmUp(queue, 1, 100);
   queue.addPage(
@@ -72,7 +72,7 @@ test('requests under way grow with quick answers to 32, and shrink with failures
   assert.equal(allNext(queue).length, 1);
 });
 
-test('new changes are tried less and less often while all fails, up to every 5 min, and at once again after a success', () => {
+test('New changes are attempted with exponential backoff of up to 5 min, until the first success', () => {
   const queue = queueAt();
   let nowMs = 0;
   let seq = 0;
@@ -89,7 +89,7 @@ test('new changes are tried less and less often while all fails, up to every 5 m
     queue.finish(delivery, { ...FAILED, code: 503 }, nowMs);
   }
   const gaps = triedMs.slice(1).map((ms, at) => ms - (triedMs[at] as number));
-  assert.ok(triedMs.length < 30, `${triedMs.length} were tried`);
+  assert.ok(triedMs.length < 30, `${triedMs.length} were attempted`);
   assert.ok(Math.max(...gaps) >= 299_000 && Math.max(...gaps) <= 302_000, String(Math.max(...gaps)));
   assert.equal(queue.progress(nowMs, true)?.failing?.sinceMs, 1);
   nowMs += 24 * HOUR_MS;
@@ -98,7 +98,7 @@ test('new changes are tried less and less often while all fails, up to every 5 m
   assert.equal(queue.progress(nowMs, true)?.failing, null);
 });
 
-test('when a receiver that was down answers again, all that waits is tried at once; what fails then keeps its schedule', () => {
+test('When a receiver recovers, all pending deliveries are attempted once, without a change of their schedule', () => {
   const queue = queueAt();
   warmUp(queue, 1, 5);
   queue.addPage([change(10, 1), change(11, 2), change(12, 3), change(13, 3)], 0);
@@ -116,13 +116,13 @@ test('when a receiver that was down answers again, all that waits is tried at on
   const poison = queue.next(7000) as PendingDelivery;
   assert.equal(poison.seq, 10);
   queue.finish(poison, FAILED, 7000);
-  assert.deepEqual([poison.dueMs, poison.attempts], [due[0], 2], 'an attempt too many does not count');
+  assert.deepEqual([poison.dueMs, poison.attempts], [due[0], 2], 'an extra attempt does not count');
   queue.finish(queue.next(7000) as PendingDelivery, OK, 7000);
-  assert.deepEqual(allNext(queue, 300_000), [], 'one is not due, the other not before the receiver wants it');
+  assert.deepEqual(allNext(queue, 300_000), [], 'one is not due, and Retry-After delays the other');
   assert.deepEqual(allNext(queue, due[0]), [10]);
 });
 
-test('whatever some plants do to it, the others get theirs: in an hour of hangs, or of failures', () => {
+test('Plants whose deliveries hang or fail do not delay the others', () => {
   for (const [poisons, tookMs] of [
     [1, 15_000],
     [3, 15_000],
@@ -154,7 +154,7 @@ test('whatever some plants do to it, the others get theirs: in an hour of hangs,
   }
 });
 
-test('one change that fails beside others that succeed keeps its schedule', () => {
+test('A change that fails while others succeed keeps its schedule', () => {
   const queue = queueAt();
   queue.addPage([change(1, 1)], 0);
   queue.finish(queue.next(0) as PendingDelivery, FAILED, 0);
@@ -167,12 +167,15 @@ test('one change that fails beside others that succeed keeps its schedule', () =
   assert.equal(queue.next(305_000)?.seq, 1);
 });
 
-test('410 disables it, and so do 5 days of nothing but failures; what waits stays', () => {
+test('Status 410 disables a webhook, and so do 5 days without a success', () => {
   const gone = queueAt();
   gone.addPage([change(1, 1), change(2, 2)], 0);
   gone.finish(gone.next(0) as PendingDelivery, { ...FAILED, code: 410 }, 7);
   const progress = gone.progress(7, true);
-  assert.deepEqual([progress?.disabledMs, progress?.failing?.reason], [7, 'The receiver answered 410 (gone)']);
+  assert.deepEqual(
+    [progress?.disabledMs, progress?.failing?.reason],
+    [7, 'The receiver responded with status 410 (gone)'],
+  );
   assert.equal(gone.next(HOUR_MS), undefined);
 
   const late = queueAt();
@@ -186,7 +189,11 @@ test('410 disables it, and so do 5 days of nothing but failures; what waits stay
   late.finish(first, { ...FAILED, code: 410 }, 7);
   late.finish(second, OK, 8);
   late.finish(third, FAILED, 9);
-  assert.equal(late.progress(9, true)?.failing?.reason, 'The receiver answered 410 (gone)', 'it stays the reason');
+  assert.equal(
+    late.progress(9, true)?.failing?.reason,
+    'The receiver responded with status 410 (gone)',
+    'the reason does not change',
+  );
 
   const failing = queueAt(0, [], { failing: { sinceMs: 0, reason: 'x' } });
   failing.addPage([change(1, 1)], 0);
@@ -194,5 +201,5 @@ test('410 disables it, and so do 5 days of nothing but failures; what waits stay
   assert.equal(failing.progress(0, true)?.disabledMs, null);
   failing.finish(failing.next(120 * HOUR_MS) as PendingDelivery, FAILED, 120 * HOUR_MS);
   assert.equal(failing.progress(0, true)?.disabledMs, 120 * HOUR_MS);
-  assert.match(failing.progress(0, true)?.failing?.reason ?? '', /^Nothing but failures for 5 days/);
+  assert.match(failing.progress(0, true)?.failing?.reason ?? '', /^Every attempt failed for 5 days/);
 });

@@ -1,4 +1,4 @@
-// Which delivery of a webhook is sent next, and what is saved of it.
+// Tests which delivery a webhook queue sends next, and which progress it saves.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { allNext, change, FAILED, HOUR_MS, OK, queueAt, warmUp, webhookAt } from
 import type { Progress } from '../domain/webhook.ts';
 import type { PendingDelivery } from './per-plant-queue.ts';
 
-test('a webhook that was read anew counts from the next change on', () => {
+test('A reloaded webhook applies from the next change on', () => {
   const queue = queueAt();
   queue.addPage([change(1, 1, 'plant.created')], 0);
   queue.webhook = webhookAt(0, { events: ['plant.deleted'], epoch: 3 });
@@ -16,7 +16,7 @@ test('a webhook that was read anew counts from the next change on', () => {
   assert.equal(queue.progress(0, true)?.epoch, 3);
 });
 
-test('changes of one plant go one after the other, those of others at the same time', () => {
+test('The queue sends changes of one plant one at a time, and changes of other plants concurrently', () => {
   const queue = queueAt();
   warmUp(queue, 1, 5);
   queue.addPage([change(10, 1), change(11, 1), change(12, 2), change(13, 1)], 0);
@@ -27,7 +27,7 @@ test('changes of one plant go one after the other, those of others at the same t
   assert.deepEqual(allNext(queue), [11]);
 });
 
-test('behind a delivery that waits, those of its plant wait, and the position passes them', () => {
+test('A deferred delivery also defers later ones of its plant, and the position passes them', () => {
   const queue = queueAt();
   warmUp(queue, 1, 5);
   queue.addPage([change(10, 1), change(11, 1), change(12, 2)], 0);
@@ -52,25 +52,25 @@ test('behind a delivery that waits, those of its plant wait, and the position pa
     const delivery = queue.next(5000) as PendingDelivery;
     assert.equal(delivery.seq, seq);
     assert.equal(queue.next(5000), undefined);
-    assert.equal(delivery.change, undefined, 'what waits is not kept in memory');
+    assert.equal(delivery.change, undefined, 'deferred changes are not kept in memory');
     queue.finish(delivery, OK, 5000);
   }
 });
 
-test('the position never passes what is neither delivered nor recorded', () => {
+test('The position never passes a change that is neither delivered nor recorded', () => {
   const queue = queueAt();
   warmUp(queue, 1, 5);
   queue.addPage([change(10, 1), change(11, 2), change(12, 3, 'plant.deleted')], 0);
   const [first, second] = [queue.next(0) as PendingDelivery, queue.next(0) as PendingDelivery];
   queue.finish(second, OK, 10);
   assert.equal(queue.progress(10, true)?.position, 9);
-  assert.equal(queue.progress(1500, true)?.position, 12, 'what is slow is put aside');
+  assert.equal(queue.progress(1500, true)?.position, 12, 'slow deliveries are deferred');
   assert.ok(queue.progress(1500, true)?.records.some(({ seq, status }) => seq === 10 && status === 'waiting'));
   queue.finish(first, OK, 1600);
   assert.ok(queue.progress(1600, true)?.records.some(({ seq, status }) => seq === 10 && status === 'delivered'));
 });
 
-test('after a restart it goes on with what was recorded, and with what was not', () => {
+test('After a restart the queue resumes with recorded deliveries and with unread changes', () => {
   const open = [
     { seq: 3, plantId: 1n, attempts: 2, dueMs: 5000 },
     { seq: 6, plantId: 1n, attempts: 0, dueMs: 0 },
@@ -78,10 +78,10 @@ test('after a restart it goes on with what was recorded, and with what was not',
   const queue = queueAt(4, open);
   queue.addPage([change(5, 2), change(6, 1), change(7, 1)], 0);
   assert.deepEqual(allNext(queue), [5]);
-  assert.equal(queue.next(5000), undefined, 'one at a time until it is known to be quick');
+  assert.equal(queue.next(5000), undefined, 'one request at a time until the first quick response');
 });
 
-test('it takes no more than it may have open', () => {
+test('The queue accepts at most maxOpen deliveries', () => {
   const queue = queueAt(0, [], {}, 3);
   queue.addPage([change(1, 1), change(2, 2), change(3, 3), change(4, 4)], 0);
   assert.equal(queue.readTo, 3);
@@ -91,7 +91,7 @@ test('it takes no more than it may have open', () => {
   assert.equal(queue.readTo, 4);
 });
 
-test('what somebody wants again while it is under way is tried again at once, as often as a new one', () => {
+test('A retry requested during an attempt starts immediately, with zero attempts', () => {
   const queue = queueAt(9, [{ seq: 3, plantId: 3n, attempts: 9, dueMs: 0 }]);
   const delivery = queue.next(100) as PendingDelivery;
   queue.merge([{ seq: 3, plantId: 3n, attempts: 0, dueMs: 150 }]);
@@ -103,13 +103,13 @@ test('what somebody wants again while it is under way is tried again at once, as
   waiting.merge([{ seq: 3, plantId: 3n, attempts: 0, dueMs: 150 }]);
   const second = waiting.next(200) as PendingDelivery;
   waiting.finish(second, FAILED, 200);
-  assert.equal(second.attempts, 1, 'also when it was due already');
+  assert.equal(second.attempts, 1, 'also if it was already due');
 });
 
-test('in a replay, what waits after it of the same plant waits until it is reached', () => {
+test('During a replay, later deliveries of the same plant wait for the replayed ones', () => {
   const queue = queueAt(0, [{ seq: 2, plantId: 1n, attempts: 1, dueMs: 0 }], { replay: { to: 1, resume: 2 } }, 1);
   assert.equal(queue.next(10), undefined);
-  assert.equal(queue.wantsMore(10), true, 'it counts only what was reached');
+  assert.equal(queue.wantsMore(10), true, 'only deliveries up to the position count');
   queue.addPage([change(1, 1), change(2, 1)], 10);
   const first = queue.next(10) as PendingDelivery;
   assert.equal(first.seq, 1);
@@ -117,7 +117,7 @@ test('in a replay, what waits after it of the same plant waits until it is reach
   assert.equal(queue.next(10)?.seq, 2);
 });
 
-test('a replay sends its range, then what is new', () => {
+test('A replay sends its range, then new changes', () => {
   const queue = queueAt(2, [], { replay: { to: 4, resume: 9 } });
   warmUp(queue, 0, 0);
   queue.addPage([change(3, 3), change(4, 4), change(5, 5)], 0);
@@ -133,13 +133,13 @@ test('a replay sends its range, then what is new', () => {
   assert.deepEqual(allNext(queue), [10]);
 });
 
-test('a replay whose range is followed by nothing that is there any more goes on where it was, never back', () => {
+test('At the end of the change log a replay never moves the position back', () => {
   const queue = queueAt(20, [], { replay: { to: 3, resume: 10 } });
   queue.addPage([], 0);
   assert.equal(queue.readTo, 20);
 });
 
-test('merge() takes what somebody wants again into what is under way', () => {
+test('merge() adds requested retries without disturbing requests in flight', () => {
   const queue = queueAt(9, [{ seq: 3, plantId: 3n, attempts: 4, dueMs: HOUR_MS }]);
   queue.addPage([change(10, 1)], 0);
   const inFlight = queue.next(0) as PendingDelivery;
@@ -153,7 +153,7 @@ test('merge() takes what somebody wants again into what is under way', () => {
   assert.deepEqual(allNext(queue, 5), [3, 2]);
 });
 
-test('merge() does not take what was recorded while it was read', () => {
+test('merge() ignores deliveries that were recorded during the reload', () => {
   const open = { seq: 3, plantId: 3n, attempts: 0, dueMs: 0 };
   const queue = queueAt(9, [open]);
   queue.finish(queue.next(0) as PendingDelivery, OK, 5);
@@ -163,10 +163,10 @@ test('merge() does not take what was recorded while it was read', () => {
   assert.equal(queue.next(10), undefined, 'it was delivered');
   queue.startReload();
   queue.merge([open]);
-  assert.equal(queue.next(10)?.seq, 3, 'somebody wants it once more');
+  assert.equal(queue.next(10)?.seq, 3, 'a user requested another retry');
 });
 
-test('confirm() forgets what was recorded, and not what has come since', () => {
+test('confirm() discards saved progress, but not newer progress', () => {
   const queue = queueAt();
   queue.addPage([change(1, 1)], 0);
   const delivery = queue.next(0) as PendingDelivery;

@@ -1,5 +1,5 @@
-// Everything about the deliveries of one webhook that needs no I/O and no clock: which delivery is sent next, when a failed
-// one is tried again, how far the change log was read, and what of it is not saved yet.
+// The state of one webhook's deliveries, without I/O and without a clock. It selects the next delivery, schedules
+// retries, and tracks the position in the change log and the unsaved progress.
 
 import type { Change } from '../domain/change.ts';
 import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from '../domain/webhook.ts';
@@ -8,24 +8,25 @@ import { isInFlight, type PendingDelivery, PerPlantQueue, toPending } from './pe
 import type { Outcome } from './receiver-client.ts';
 import { ReceiverHealth } from './receiver-health.ts';
 
-/** Waits after each failure: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. A failure after the last makes a dead letter. */
+/** Delay after each failure: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. One more failure makes a dead letter. */
 export const RETRY_AFTER_MS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1000);
-/** Largest part by which each wait is randomly shorter or longer, so that retries do not come in bursts. */
+/** Maximum fraction by which each delay is randomly shortened or extended, so that retries do not come in bursts. */
 const JITTER = 0.2;
-/** Characters of changes in memory above which no more are read; one more page may come. */
+/** Characters of changes in memory above which the queue requests no more pages. One more page can be in flight. */
 const MAX_HELD_CHARS = 32 * 1024;
-/** Duration after which a request is deferred, so that the position can pass it. */
+/** Duration after which a request in flight is deferred, so that the position can pass it. */
 const SLOW_MS = 1000;
 
-/** `maxOpen` is the largest number of deliveries that are not done. `random` returns a number from 0 to 1. */
+/** `maxOpen` is the maximum number of open deliveries. `random` returns a number from 0 to 1. */
 type WebhookQueueOptions = { maxOpen: number; random(): number };
 
+/** The deliveries of one webhook. All times are on the monotonic clock. */
 export class WebhookQueue {
-  /** The webhook as it was last read. A newer one counts from the next change on. */
+  /** The webhook as it was last loaded. A newer one applies from the next change on. */
   webhook: StoredWebhook;
   /** Number of requests in flight. */
   inFlight = 0;
-  /** Number of the last change that was read. */
+  /** Number of the last change that was read from the change log. */
   readTo: number;
   private readonly options: WebhookQueueOptions;
   private readonly pending = new PerPlantQueue();
@@ -57,14 +58,14 @@ export class WebhookQueue {
     return this.pending.sizeUpTo(this.readTo) < this.options.maxOpen;
   }
 
-  /** True if more changes would be sent now. */
+  /** True if the queue could send more changes now. */
   wantsMore(nowMs: number): boolean {
     const { receiver, pending } = this;
     const isBusy = this.inFlight + pending.fresh.size >= receiver.window;
     return !isBusy && pending.heldChars < MAX_HELD_CHARS && this.hasRoom && receiver.maySendNew(nowMs);
   }
 
-  /** Adds the changes that follow `readTo`. An empty page means that there are none. */
+  /** Adds the changes that follow `readTo`. An empty page marks the end of the change log. */
   addPage(page: Change[], nowMs: number): void {
     for (const change of page) {
       const { seq, type, plant } = change;
@@ -73,22 +74,22 @@ export class WebhookQueue {
       if (isReplayed || !this.hasRoom) return;
       if (this.webhook.events.includes(type) && !this.pending.bySeq.has(seq))
         this.add(toPending({ seq, plantId: plant.id, attempts: 0, dueMs: nowMs }, change));
-      this.readTo = seq; // last: a change that could not be added is read again
+      this.readTo = seq; // set last, so that a change which could not be added is read again
     }
     if (page.length === 0) this.endReplay();
   }
 
-  /** Skips changes up to this one, which were pruned. */
+  /** Skips the changes up to this one, because they were pruned. */
   skipTo(seq: number): void {
     this.readTo = Math.max(this.readTo, seq);
   }
 
-  /** Must be called before the deliveries for `merge` are read: they may lack what is saved meanwhile. */
+  /** Must be called before the deliveries for `merge` are loaded: they can lack records that are saved meanwhile. */
   startReload(): void {
     this.savedDuringReload = new Set();
   }
 
-  /** Adds the open deliveries of the database, among which may be retries that somebody has asked for. */
+  /** Adds the open deliveries of the database, including retries that a user has requested. */
   merge(open: OpenDelivery[]): void {
     for (const delivery of open) {
       const known = this.pending.bySeq.get(delivery.seq);
@@ -100,7 +101,7 @@ export class WebhookQueue {
   }
 
   private mergeKnown(known: PendingDelivery, delivery: OpenDelivery, isUnsaved: boolean): void {
-    if (delivery.attempts > 0) return; // a retry starts with no attempts
+    if (delivery.attempts > 0) return; // a requested retry has zero attempts
     const isReset = known.attempts > 0 && !isUnsaved;
     if (isInFlight(known)) {
       known.isRetryRequested ||= isReset || delivery.dueMs > (known.startedMs ?? 0);
@@ -109,7 +110,7 @@ export class WebhookQueue {
     }
   }
 
-  /** Returns the delivery to send now, which is in flight from then on. */
+  /** Returns the delivery to send now, if any, and marks it as in flight. */
   next(nowMs: number): PendingDelivery | undefined {
     if (this.inFlight >= this.receiver.window || !this.receiver.maySend(nowMs)) return undefined;
     const delivery = this.choose(nowMs);
@@ -123,14 +124,15 @@ export class WebhookQueue {
     return delivery;
   }
 
-  /** Alternates between new changes and retries, and leaves each of them half of the requests. */
+  /** Alternates between new changes and retries, so that each gets half of the requests. */
   private choose(nowMs: number): PendingDelivery | undefined {
     const [fresh] = this.receiver.maySendNew(nowMs) ? this.pending.fresh : [];
     if (fresh && (this.wasLastRetry || this.retriesInFlight >= Math.max(1, this.receiver.window >> 1))) return fresh;
-    // Not beyond `readTo`: a replay may still add earlier changes of the same plant.
+    // Deliveries beyond `readTo` are excluded, because a replay can still add earlier changes of the same plant.
     return this.pending.findDue(nowMs, this.readTo) ?? fresh;
   }
 
+  /** Applies the outcome of an attempt, and schedules a retry if it failed. */
   finish(delivery: PendingDelivery, outcome: Outcome, nowMs: number): DeliveryResult {
     const { startedMs = nowMs, isRetryRequested } = delivery;
     const isExtra = delivery.extraAttempt === 'due' && startedMs < delivery.dueMs;
@@ -148,7 +150,7 @@ export class WebhookQueue {
       delivery.attempts = 0;
       delivery.dueMs = nowMs;
     } else if (isExtra) {
-      delivery.attempts--; // it does not count, and the schedule stays
+      delivery.attempts--; // an extra attempt does not count and does not change the schedule
     } else if (waitMs === undefined) {
       return this.settle(delivery, 'dead', outcome, nowMs);
     } else {
@@ -162,7 +164,7 @@ export class WebhookQueue {
     return 'failed';
   }
 
-  /** Takes back a delivery that was not sent after all. */
+  /** Returns a delivery that was not sent to the queue. */
   putBack(delivery: PendingDelivery): void {
     this.land(delivery);
     this.pending.update(delivery);
@@ -171,7 +173,7 @@ export class WebhookQueue {
   /** Ends a delivery whose change was pruned. */
   drop(delivery: PendingDelivery): void {
     this.land(delivery);
-    const outcome = { delivered: false, error: 'The change was pruned', durationMs: 0 };
+    const outcome = { delivered: false, error: 'The change was pruned before it was delivered', durationMs: 0 };
     this.settle(delivery, 'dead', outcome, delivery.dueMs);
   }
 
@@ -191,7 +193,7 @@ export class WebhookQueue {
     return { id, epoch, position, failing, disabledMs, records: [...this.unsaved.values()] };
   }
 
-  /** Must be called when what `progress` returned is saved. */
+  /** Must be called after the return value of `progress` was saved. */
   confirm({ position, failing, disabledMs, records }: Progress): void {
     const { receiver } = this;
     this.savedPosition = position;
@@ -207,7 +209,7 @@ export class WebhookQueue {
     if (this.pending.ofPlant(delivery.plantId).some(({ isDeferred }) => isDeferred)) this.defer(delivery.plantId);
   }
 
-  /** Gives every delivery of a plant a record of its own, so that the position can pass them. */
+  /** Creates a record for every delivery of a plant, so that the position can pass them. */
   private defer(plantId: bigint): void {
     for (const delivery of this.pending.ofPlant(plantId)) {
       if (!isInFlight(delivery)) this.pending.releaseChange(delivery);
@@ -218,6 +220,7 @@ export class WebhookQueue {
     }
   }
 
+  /** Marks a delivery as no longer in flight. */
   private land(delivery: PendingDelivery): void {
     if (delivery.extraAttempt === 'due') delivery.extraAttempt = 'used';
     delivery.startedMs = undefined;
@@ -226,7 +229,7 @@ export class WebhookQueue {
     if (delivery.isRetry) this.retriesInFlight--;
   }
 
-  /** Makes all pending deliveries due once, since the receiver responds again. */
+  /** Makes every deferred delivery due once, because the receiver responds again. */
   private grantExtraAttempts(nowMs: number): void {
     for (const delivery of this.pending.bySeq.values()) {
       const { isDeferred, extraAttempt, notBeforeMs } = delivery;
@@ -235,6 +238,7 @@ export class WebhookQueue {
     }
   }
 
+  /** Ends a delivery: it is delivered or a dead letter. */
   private settle(delivery: PendingDelivery, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number) {
     this.record(delivery, status, outcome, nowMs);
     this.pending.remove(delivery);

@@ -1,4 +1,4 @@
-// Webhooks of the process: with its own clock, and with the certificates that it trusts.
+// Tests webhooks of a real process, with the real clock and with its trusted certificates.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { addAdmin, makeFolder, startServer } from '../../testing/server.ts';
 
 const env = { WEBHOOK_ALLOW_PRIVATE: '1' };
 
-test('a failure is tried again after 5 s of real time, with the same id', async () => {
+test('The server retries a failure after 5 s of real time, with the same id', async () => {
   const server = await startServer({ env });
   const { call } = await addAdmin(server);
   const receiver = await startReceiver((_request, response) => response.writeHead(500).end());
@@ -30,7 +30,7 @@ test('a failure is tried again after 5 s of real time, with the same id', async 
   assert.equal(await server.stop(), 0);
 });
 
-test('NODE_EXTRA_CA_CERTS says which receivers are trusted', needsOpenssl, async (t) => {
+test('NODE_EXTRA_CA_CERTS adds trusted certificates', needsOpenssl, async (t) => {
   const folder = makeFolder();
   makeCertificate(folder, 'DNS:localhost');
   const [key, cert] = ['key', 'crt'].map((end) => readFileSync(join(folder, `server.${end}`), 'utf8'));

@@ -1,4 +1,4 @@
-// Webhooks in a running service, on both databases.
+// Tests webhooks in a running server, on both databases.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -26,7 +26,7 @@ suite('webhooks', { concurrency: true }, () => {
       resendingCases(() => webhooks);
       apiCases(() => webhooks);
 
-      test('it goes on after a clean stop where it was, and sends nothing twice', async () => {
+      test('Delivery resumes after a clean stop, and sends nothing twice', async () => {
         const receiver = await startReceiver();
         const { id } = await webhooks.add(receiver.url);
         for (let n = 100; n < 150; n++) await webhooks.call('PUT', `/plants/${n}`, { name: String(n) });
@@ -45,7 +45,7 @@ suite('webhooks', { concurrency: true }, () => {
 });
 
 suite('both databases', needsPostgres, () => {
-  test('give the same answers, byte for byte, and as the description says', async () => {
+  test('give the same responses, byte for byte, as the API description specifies', async () => {
     const both = await Promise.all([startWebhookService(), startWebhookService({ databaseUrl: await makeDatabase() })]);
     const checks = await Promise.all(both.map(({ service }) => createCheck(service.port)));
     const receiver = await startReceiver();
