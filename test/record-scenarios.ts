@@ -389,7 +389,7 @@ const TRANSFER: Scenario[] = [
     send: load(Buffer.from('id,name,tag\n3016,Ficus,tree\n', 'utf16le'), csv),
     status: 400,
     error: 40002,
-    says: 'it may be UTF-16): save the file as UTF-8',
+    says: 'it may be UTF-16). Save the file as UTF-8',
     stored: { none: 3016n },
   },
   {
@@ -409,7 +409,7 @@ const TRANSFER: Scenario[] = [
     name: 'a line that is not UTF-8',
     send: load(Buffer.from('{"id":3020,"name":"\xe9"}\n{"id":3021,"name":"x"}\n', 'latin1')),
     status: 200,
-    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":40001,"message":"The line is not UTF-8: save the file as UTF-8"}]}',
+    body: '{"created":1,"replayed":0,"failed":1,"errors":[{"line":1,"error":40001,"message":"The line is not UTF-8. Save the file as UTF-8."}]}',
   },
   {
     name: 'a line over 64 KiB',

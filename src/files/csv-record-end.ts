@@ -1,16 +1,19 @@
-// Where a record of a file ends: at a line feed, in CSV at one that is not between quotation marks. Runs in browsers, too.
+// Finds the end of a record: a line feed, which in CSV must be outside quotation marks. Also runs in browsers.
 
-/** A name and a tag of 64 KiB each, in which every byte is escaped by six. */
+/** Maximum size of a record: a name and a tag of 64 KiB each, with every byte escaped as six bytes. */
 export const MAX_RECORD_BYTES = 1024 * 1024;
 export const NEWLINE = 0x0a;
 export const CARRIAGE_RETURN = 0x0d;
 export const QUOTE = 0x22;
 export const COMMA = 0x2c;
 
-/** The quotation mark that closes a cell is not the last of it. */
+/** Result for a record in which text follows the closing quotation mark of a cell. */
 export const NOT_CSV = -2;
 
-/** A quotation mark counts at the beginning of a cell only; in a quoted cell two of them stand for one. -1: not yet. */
+/**
+ * Returns a function that finds the end of the CSV record at `start`. It returns -1 if the end has not arrived yet. A
+ * quotation mark counts only at the start of a cell. In a quoted cell, two of them stand for one.
+ */
 export function createEndOfQuoted(bytes: Uint8Array): (start: number) => number {
   let nextQuote = bytes.indexOf(QUOTE);
 
@@ -39,6 +42,7 @@ function endOfCell(bytes: Uint8Array, start: number): number {
   }
 }
 
+/** Returns the number of lines from `start` to `end`. */
 export function countLines(bytes: Uint8Array, start: number, end: number): number {
   let lines = 1;
   for (let at = bytes.indexOf(NEWLINE, start); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, at + 1)) lines++;

@@ -4,7 +4,7 @@ import { readPlantFile } from '../../testing/read-plant-file.ts';
 
 const MAX = 9223372036854775807n;
 
-test('CSV: a record that is too long, or not UTF-8, is passed over whole, and lines are counted on', async () => {
+test('CSV: a record that is too long or not UTF-8 is skipped, and line numbers remain correct', async () => {
   const long = Buffer.from(`id,name\n1,"${'x'.repeat(1_100_000)}\n666,evil\n"\n2,ok\n`);
   const notUtf8 = Buffer.from('10,"a\nb\xff\nc"\nzz,bad\n', 'latin1');
   const { plants, errors } = await readPlantFile('csv', Buffer.concat([long, notUtf8]), 2_000_000);
@@ -19,7 +19,7 @@ test('CSV: a record that is too long, or not UTF-8, is passed over whole, and li
   );
 });
 
-test('CSV: rows keep their line numbers after cells with line feeds, and an open quotation mark costs its own line only', async () => {
+test('CSV: line numbers are correct after line feeds in cells, and an unclosed quotation mark fails only its own line', async () => {
   const csv = [
     'id,name,tag',
     '1,"a\nb\nc",',
@@ -41,7 +41,7 @@ test('CSV: rows keep their line numbers after cells with line feeds, and an open
   ]);
   assert.equal(plants.length, 3 + 9000);
   assert.deepEqual(plants.at(-1), [12 + 8999, { id: 9099n, name: 'row' }]);
-  const notClosed = 'The line is not CSV: a quotation mark is not closed, or not the last of its cell';
+  const notClosed = 'The line is not CSV: a quotation mark is not closed, or text follows the closing one';
   assert.deepEqual(
     errors.map(({ line, error }) => [line, error.message]),
     [
@@ -54,7 +54,7 @@ test('CSV: rows keep their line numbers after cells with line feeds, and an open
   );
 });
 
-test('CSV: ids are read to the last digit, and nothing but digits is an id', async () => {
+test('CSV: ids are exact, and an id consists of digits only', async () => {
   const csv = `id,name\n${MAX},max\n-9223372036854775808,min\n9223372036854775808,over\n1.0,x\n1e3,x\n 5,x\n,x\n0x10,x\n+5,x\n007,seven\n`;
   const { plants, errors } = await readPlantFile('csv', Buffer.from(csv), 1000);
   assert.deepEqual(
@@ -67,13 +67,13 @@ test('CSV: ids are read to the last digit, and nothing but digits is an id', asy
   );
 });
 
-test('CSV: a header row that does not name id and name once is refused', async () => {
+test('CSV: a header row without exactly one id and one name is rejected', async () => {
   for (const header of ['1,x,y', 'name,tag', 'id,tag', 'id,name,name', 'id;name;tag', '"id']) {
     await assert.rejects(readPlantFile('csv', Buffer.from(`${header}\n1,x\n`), 100), { code: 'not_valid' }, header);
   }
 });
 
-test('CSV: a long line of very many cells is refused, and one with as many commas in a text is not', async () => {
+test('CSV: a long line of very many cells is rejected, but not one with as many commas in a text', async () => {
   const commas = ','.repeat(65_536);
   const file = `id,name,tag\n1,"${commas}",""",${'x,'.repeat(2000)}"\n2,x${commas}${commas}\n3,a",${commas}${commas}\n4,y,\n`;
   const { plants, errors } = await readPlantFile('csv', Buffer.from(file), 65_536);
@@ -86,7 +86,7 @@ test('CSV: a long line of very many cells is refused, and one with as many comma
   );
   assert.deepEqual(
     errors.map(({ line, error }) => [line, error.message]),
-    [3, 4].map((line) => [line, 'The line is over 65536 characters and 1000 cells']),
+    [3, 4].map((line) => [line, 'The line has more than 65536 characters and more than 1000 cells']),
   );
   await assert.rejects(readPlantFile('csv', Buffer.from(`id,name${commas}\n1,x\n`), 65_536), /^.*over 1000 columns/);
 });

@@ -1,4 +1,4 @@
-// Plants in CSV with the header row id,name,tag.
+// Reads and prints plants as CSV with the header row id,name,tag.
 
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
@@ -9,12 +9,17 @@ import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock,
 import { type Block, readRecords } from './split-records.ts';
 
 const COLUMNS = ['id', 'name', 'tag'] as const;
+/** The header row of an export. */
 export const CSV_HEADER = `${COLUMNS.join(',')}\n`;
 const MAX_HEADER_SHOWN = 100;
-/** A longer number is no id, and takes long to read. */
+const HEADER_ADVICE = 'The first line must name the columns, such as "id,name,tag".';
+/** Maximum length of an id. A longer number cannot be an id and is slow to parse. */
 const MAX_ID_CHARS = 100;
 
-/** Throws when the header row does not name the columns, or is all there is. `onIgnored` gets unknown columns. */
+/**
+ * Yields the plants of a CSV file. Throws if the header row does not name the columns, or if the file ends within its
+ * first line. `onIgnored` receives the unknown columns.
+ */
 export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   onIgnored: (columns: string[]) => void,
@@ -22,7 +27,7 @@ export async function* readCsv(
   let read: ((block: Block) => PlantBlock) | undefined;
   let rows = 0;
   let lastByte: number | undefined;
-  for await (const block of readRecords(watched(chunks), true)) {
+  for await (const block of readRecords(withLastByte(chunks), true)) {
     if (!read) {
       const header = block.texts.shift();
       if (header === undefined) continue;
@@ -34,12 +39,11 @@ export async function* readCsv(
   }
   if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
   if (rows === 0 && lastByte !== NEWLINE) {
-    const advice =
-      'if there are more, line ends were lost on the way (curl keeps them with --data-binary @FILE, not with -d)';
-    throw new PlantStoreError('not_json', `The file ends with its first line, and has no plant: ${advice}`);
+    const advice = 'If it has more lines, the line ends were lost: with curl, use --data-binary @FILE instead of -d.';
+    throw new PlantStoreError('not_json', `The file ends after its first line and contains no plant. ${advice}`);
   }
 
-  async function* watched(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* withLastByte(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     for await (const chunk of bytes) {
       lastByte = chunk.at(-1) ?? lastByte;
       yield chunk;
@@ -47,7 +51,7 @@ export async function* readCsv(
   }
 }
 
-/** An empty tag is quoted, no tag is not. */
+/** Returns the plants as CSV. An empty tag is quoted, and a missing tag is an empty cell without quotation marks. */
 export function printCsv(plants: NewPlant[]): string {
   return stringify(
     plants.map(({ id, name, tag }) => [id.toString(), name, tag ?? null]),
@@ -67,7 +71,7 @@ function createReadBlock(header: string, onIgnored: (columns: string[]) => void)
       if (!rows && hasTooManyCells(text)) {
         throw new PlantStoreError(
           'body_too_large',
-          `The line is over ${MAX_CROWDED_CHARS} characters and ${MAX_VALUES} cells`,
+          `The line has more than ${MAX_CROWDED_CHARS} characters and more than ${MAX_VALUES} cells`,
         );
       }
       const cells = rows?.[at] ?? readCells([text])[0] ?? [];
@@ -85,7 +89,7 @@ function createReadBlock(header: string, onIgnored: (columns: string[]) => void)
   };
 }
 
-/** To read as many cells as fit into a line takes longer than anybody may wait. */
+/** True for a long line with too many cells. Parsing it would block other requests for too long. */
 function hasTooManyCells(text: string): boolean {
   if (text.length <= MAX_CROWDED_CHARS) return false;
   let cells = 1;
@@ -102,10 +106,7 @@ function hasTooManyCells(text: string): boolean {
 
 function readHeader(header: string): string[] {
   if (hasTooManyCells(header)) {
-    throw new PlantStoreError(
-      'not_valid',
-      `The first line has over ${MAX_VALUES} columns. It must name the columns, as in "id,name,tag"`,
-    );
+    throw new PlantStoreError('not_valid', `The first line has over ${MAX_VALUES} columns. ${HEADER_ADVICE}`);
   }
   const columns = (readCells([header])[0] ?? []).map(({ text }) => text.trim().toLowerCase());
   const missing = ['id', 'name'].find((column) => !columns.includes(column));
@@ -113,13 +114,13 @@ function readHeader(header: string): string[] {
   if (!missing && !twice) return columns;
   const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
   const finding = separator
-    ? `is separated by ${JSON.stringify(separator)}: save the file with commas`
+    ? `is separated by ${JSON.stringify(separator)}. Save the file with commas`
     : header.includes('\0')
-      ? 'is not UTF-8 (it may be UTF-16): save the file as UTF-8'
+      ? 'is not UTF-8 (it may be UTF-16). Save the file as UTF-8'
       : missing
         ? `has no column "${missing}" (it has: ${columns.join(', ').slice(0, MAX_HEADER_SHOWN)})`
         : `has the column "${twice}" twice`;
-  throw new PlantStoreError('not_valid', `The first line ${finding}. It must name the columns, as in "id,name,tag"`);
+  throw new PlantStoreError('not_valid', `The first line ${finding}. ${HEADER_ADVICE}`);
 }
 
 interface Cell {
@@ -127,7 +128,7 @@ interface Cell {
   quoted: boolean;
 }
 
-/** Undefined when they do not come out one for one: then each is read by itself. */
+/** Returns one row per text, or undefined if the numbers differ. Then each text must be parsed on its own. */
 function readAllCells(texts: string[]): Cell[][] | undefined {
   try {
     const rows = readCells(texts);
@@ -150,7 +151,7 @@ function readCells(texts: string[]): Cell[][] {
   }
 }
 
-/** What is no number stays text, which the schema refuses. */
+/** Returns the id as a bigint. Other text is returned unchanged, and the schema rejects it. */
 function readId(text: string): unknown {
   if (!/^-?\d+$/.test(text)) return text;
   return text.length > MAX_ID_CHARS ? Number.POSITIVE_INFINITY : BigInt(text);

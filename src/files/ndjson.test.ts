@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPlantFile } from '../../testing/read-plant-file.ts';
 
-test('every bad row is named with its line, and none stops the others', async () => {
+test('NDJSON: every invalid line is reported by number, and the others are read', async () => {
   const rows = Array.from({ length: 1000 }, (_, n) => (n % 3 === 2 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
   const { plants, errors } = await readPlantFile('ndjson', Buffer.from(rows.join('\n')), 777);
   assert.deepEqual(
@@ -15,21 +15,21 @@ test('every bad row is named with its line, and none stops the others', async ()
   );
 });
 
-test('NDJSON: a key with escapes is read right, whatever keys were read before', async () => {
-  JSON.parse('{"id":1,"name":"x","\\\\u0":2}'); // after which V8 would take the tag for that one
+test('NDJSON: a key with escapes is read correctly, regardless of keys read before', async () => {
+  JSON.parse('{"id":1,"name":"x","\\\\u0":2}'); // after this, V8 would confuse the escaped tag with this key
   const { plants } = await readPlantFile('ndjson', Buffer.from('{"id":1,"name":"x","\\u0074ag":"t"}\n'), 100);
   assert.deepEqual(plants, [[1, { id: 1n, name: 'x', tag: 't' }]]);
 });
 
-test('NDJSON: a long array is told what it should be, too', async () => {
+test('NDJSON: the error for a long array also explains the format', async () => {
   const { errors } = await readPlantFile('ndjson', Buffer.from(`[${'{"id":1,"name":"x"},'.repeat(4000)}1]\n`), 100);
   assert.match(errors[0]?.error.message ?? '', /The line is an array/);
 });
 
-test('NDJSON: an array is told what it should be', async () => {
+test('NDJSON: the error for an array explains the format', async () => {
   const { errors } = await readPlantFile('ndjson', Buffer.from('[{"id":1,"name":"x"}]\n'), 100);
   assert.deepEqual(
     errors.map(({ line, error }) => [line, error.message]),
-    [[1, 'The line is an array: write one plant a line, without the brackets']],
+    [[1, 'The line is an array. Write one plant per line, without brackets.']],
   );
 });

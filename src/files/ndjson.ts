@@ -1,4 +1,4 @@
-// Plants in NDJSON: one JSON object a line.
+// Reads and prints plants as NDJSON: one JSON object per line.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant } from '../domain/plant.ts';
@@ -8,10 +8,12 @@ import { mayHaveEscapedKey } from '../lib/json-keys.ts';
 import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
 import { type Block, readRecords } from './split-records.ts';
 
+/** Yields the plants of an NDJSON file. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PlantBlock> {
   for await (const block of readRecords(chunks)) for await (const part of partsOf(block)) yield readBlock(part);
 }
 
+/** Returns the plants as NDJSON. */
 export function printNdjson(plants: NewPlant[]): string {
   return plants.map((plant) => `${printJson(plant)}\n`).join('');
 }
@@ -24,16 +26,16 @@ function readBlock(block: Block): PlantBlock {
 
 function readLine(text: string): unknown {
   if (/^\s*\[/.test(text)) {
-    throw new PlantStoreError('not_valid', 'The line is an array: write one plant a line, without the brackets');
+    throw new PlantStoreError('not_valid', 'The line is an array. Write one plant per line, without brackets.');
   }
   if (text.length > MAX_CROWDED_CHARS && hasMoreValues(text, MAX_VALUES)) {
-    const allowed = `may have ${MAX_VALUES} members and values at most`;
-    throw new PlantStoreError('body_too_large', `The line is over ${MAX_CROWDED_CHARS} characters: then it ${allowed}`);
+    const limit = `at most ${MAX_VALUES} fields and values`;
+    throw new PlantStoreError('body_too_large', `A line over ${MAX_CROWDED_CHARS} characters can have ${limit}`);
   }
   return readJson(text, 'The line');
 }
 
-/** Parses all lines in one go, which is quicker. Undefined unless each line surely is one object without others in it. */
+/** Parses all lines at once, which is faster. Returns undefined unless every line is certainly one flat object. */
 function readAllObjects(texts: string[]): unknown[] | undefined {
   if (!texts.every(isPlainObject)) return undefined;
   try {

@@ -1,4 +1,4 @@
-// Records of a file → plants, block by block, with the lines that are wrong.
+// Converts the records of a file to plants, block by block, and collects the errors of invalid lines.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import { type ImportError, NewPlant } from '../domain/plant.ts';
@@ -6,20 +6,22 @@ import { validate } from '../domain/validate.ts';
 import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 import type { Block } from './split-records.ts';
 
-/** A longer line may hold MAX_VALUES values at most: to read as many as would fit into it stalls all other requests. */
+/** Length above which a line can have at most MAX_VALUES values. Parsing more of them would stall other requests. */
 export const MAX_CROWDED_CHARS = 64 * 1024;
+/** Maximum number of values in a line longer than MAX_CROWDED_CHARS. */
 export const MAX_VALUES = 1000;
 const MAX_TEXT_BYTES = 64 * 1024;
 const LINES_AT_ONCE = 1000;
 
+/** The plants and errors of a part of a file. */
 export interface PlantBlock {
   plants: NewPlant[];
-  /** Line of each plant. */
+  /** Line number of each plant. */
   lines: number[];
   errors: ImportError[];
 }
 
-/** Cuts a block of very many short lines into parts, and waits for a turn of the event loop before each. */
+/** Splits a block into parts of at most 1,000 lines, and waits for a turn of the event loop before each part. */
 export async function* partsOf(block: Block): AsyncGenerator<Block> {
   for (let at = 0; at === 0 || at < block.texts.length; at += LINES_AT_ONCE) {
     await nextEventLoopTurn();
@@ -35,14 +37,14 @@ export async function* partsOf(block: Block): AsyncGenerator<Block> {
   }
 }
 
-/** Returns the plants of a block. `toValue` returns undefined for a line to skip, and throws for one that is wrong. */
+/** Returns the plants of a block. `toValue` returns undefined to skip a line, and throws for an invalid one. */
 export function collectPlants(
   { texts, lines, errors }: Block,
   toValue: (text: string, at: number) => unknown,
 ): PlantBlock {
   const block: PlantBlock = { plants: [], lines: [], errors };
   const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0; // a bad line is no bug, and to find out where we are takes longer than all the rest
+  Error.stackTraceLimit = 0; // an invalid line is not a bug, and a stack trace takes longer than everything else here
   try {
     for (let at = 0; at < texts.length; at++) collectLine(texts[at] as string, at);
   } finally {
@@ -65,18 +67,18 @@ export function collectPlants(
   }
 }
 
-/** As if it had come in a body of its own. */
+/** Throws if the name or the tag is too long, as for a plant in its own request. */
 function requireShort(plant: NewPlant): NewPlant {
-  for (const member of ['name', 'tag'] as const) {
-    const text = plant[member] ?? '';
+  for (const field of ['name', 'tag'] as const) {
+    const text = plant[field] ?? '';
     if (text.length > MAX_TEXT_BYTES / 3 && Buffer.byteLength(text) > MAX_TEXT_BYTES) {
-      throw new PlantStoreError('body_too_large', `"${member}" is over ${MAX_TEXT_BYTES} bytes`);
+      throw new PlantStoreError('body_too_large', `"${field}" is over ${MAX_TEXT_BYTES} bytes`);
     }
   }
   return plant;
 }
 
-/** True if the line has nothing but white space. */
+/** True if the line contains only white space. */
 export function isBlank(text: string): boolean {
   return !(text.charCodeAt(0) > 0x20) && text.trim() === '';
 }

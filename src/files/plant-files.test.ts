@@ -45,7 +45,7 @@ const plant: fc.Arbitrary<NewPlant> = fc
   .map(({ id, name, tag }) => (tag === undefined ? { id, name } : { id, name, tag }));
 
 for (const format of FORMATS) {
-  test(`what is printed as ${format} is read back the same, however the bytes are cut`, async () => {
+  test(`Plants printed as ${format} are read back unchanged, for any chunk boundaries`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(plant, { maxLength: 20 }), fc.integer({ min: 1, max: 40 }), async (plants, size) => {
         const bytes = Buffer.from((await Array.fromAsync(printPlants(format, from(plants)))).join(''));
@@ -60,7 +60,7 @@ for (const format of FORMATS) {
     );
   });
 
-  test(`any bytes as ${format} give plants and errors that name a line, and throw nothing else`, async () => {
+  test(`Any bytes as ${format} give plants and errors with a line number, and nothing else is thrown`, async () => {
     const piece = fc.oneof(
       awkward.map((one) => Buffer.from(one)),
       fc.uint8Array({ maxLength: 8 }).map(Buffer.from),
@@ -72,13 +72,13 @@ for (const format of FORMATS) {
         const lines = bytes.toString('latin1').split('\n').length;
         const whole = await readPlantFile(format, bytes, bytes.length);
         for (const { line } of whole.errors) assert.ok(line >= 1 && line <= lines);
-        assert.deepEqual(await readPlantFile(format, bytes, size), whole, 'the cut of the bytes makes no difference');
+        assert.deepEqual(await readPlantFile(format, bytes, size), whole, 'chunk boundaries make no difference');
       }),
       { numRuns: 500 },
     );
   });
 
-  test(`a line over 1 MiB as ${format} is named, and takes no other with it`, async () => {
+  test(`A line over 1 MiB as ${format} is reported, and the other lines are read`, async () => {
     const long = 'x'.repeat(1_500_000);
     const line = (id: number, name: string) =>
       format === 'csv' ? `${id},${name},\n` : `{"id":${id},"name":"${name}"}\n`;
@@ -103,7 +103,7 @@ for (const format of FORMATS) {
   });
 }
 
-test('a record as long as one can be stored is read back, and one that is longer is named', async () => {
+test('A record of the maximum length is read back, and a longer one is reported', async () => {
   const full = '\u0001'.repeat(65_536);
   for (const format of FORMATS) {
     const plants = [
@@ -122,10 +122,10 @@ test('a record as long as one can be stored is read back, and one that is longer
   );
 });
 
-test('is quick with lines that are made to be slow', async () => {
-  const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+test('Lines that are designed to be slow are read quickly', async () => {
+  const before = process.threadCpuUsage(); // CPU time, which does not grow on a busy machine
   const crowded = await readPlantFile('ndjson', Buffer.from(`{"id":1,"a":[${'1e1,'.repeat(200_000)}1]}`), 65_536);
-  assert.match(crowded.errors[0]?.error.message ?? '', /^The line is over 65536 characters: then it may have 1000 /);
+  assert.match(crowded.errors[0]?.error.message ?? '', /^A line over 65536 characters can have at most 1000 /);
   const long = await readPlantFile('ndjson', Buffer.from(`{"id":2,"name":"${'\\u0041'.repeat(60_000)}"}`), 65_536);
   assert.equal(long.plants[0]?.[1].name.length, 60_000);
   await readPlantFile('csv', Buffer.from(`id,name\n${'"a",'.repeat(100_000)}`), 65_536);

@@ -1,4 +1,4 @@
-// Plants in files, read and printed block by block in either format.
+// Reads and prints files of plants in NDJSON or CSV, block by block.
 
 import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
@@ -9,7 +9,7 @@ import type { PlantBlock } from './plant-block.ts';
 const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
-/** Throws for a CSV file without a usable header row. `onIgnored` gets the columns of a CSV file that are not ours. */
+/** Yields the plants of a file. Throws if a CSV header row is invalid. `onIgnored` receives unknown CSV columns. */
 export function readPlants(
   format: Format,
   chunks: AsyncIterable<Uint8Array>,
@@ -18,17 +18,18 @@ export function readPlants(
   return format === 'csv' ? readCsv(chunks, onIgnored) : readNdjson(chunks);
 }
 
+/** Yields the text of a file of plants. */
 export async function* printPlants(format: Format, plants: AsyncIterable<NewPlant>): AsyncGenerator<string> {
   if (format === 'csv') yield CSV_HEADER;
   const print = format === 'csv' ? printCsv : printNdjson;
-  let waiting: NewPlant[] = [];
+  let collected: NewPlant[] = [];
   let chars = 0;
   for await (const plant of plants) {
     chars += plant.name.length;
-    if (waiting.push(plant) < PRINTED_PLANTS && chars < PRINTED_CHARS) continue;
-    yield print(waiting);
-    waiting = [];
+    if (collected.push(plant) < PRINTED_PLANTS && chars < PRINTED_CHARS) continue;
+    yield print(collected);
+    collected = [];
     chars = 0;
   }
-  if (waiting.length > 0) yield print(waiting);
+  if (collected.length > 0) yield print(collected);
 }

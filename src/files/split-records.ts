@@ -1,4 +1,4 @@
-// Bytes of a file → its records as text, each with the line that it begins on. Memory stays flat, whatever comes.
+// Splits the bytes of a file into records, each with the number of its first line. Memory is bounded for any input.
 
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../domain/errors.ts';
@@ -12,38 +12,42 @@ import {
   NOT_CSV,
 } from './csv-record-end.ts';
 
-/** What comes in smaller pieces is gathered first. */
+/** Minimum number of bytes to parse. Smaller chunks are collected first. */
 const READ_AT_ONCE_BYTES = 64 * 1024;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
+/** A part of a file. */
 export interface Block {
+  /** The records as text. */
   texts: string[];
-  /** Of each text, counted from 1. */
+  /** Line number of each text, counted from 1. */
   lines: number[];
   errors: ImportError[];
-  /** All that was read for it; the end of it may belong to the next block. */
+  /** All bytes that were read for the block. The last of them can belong to the next block. */
   bytes: Uint8Array;
 }
 
-/** With `quotes` a line feed between quotation marks belongs to the record, as in CSV. */
+/**
+ * Yields the records of a file. With `quotes`, a line feed between quotation marks belongs to the record, as in CSV.
+ */
 export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = false): AsyncGenerator<Block> {
   let rest: Uint8Array = new Uint8Array(0);
   let isFirst = true;
   let line = 1;
   let dropping = false;
 
-  let waiting: Uint8Array[] = [];
-  let waitingBytes = 0;
+  let collected: Uint8Array[] = [];
+  let collectedBytes = 0;
   for await (const chunk of chunks) {
-    waiting.push(chunk);
-    waitingBytes += chunk.length;
-    if (waitingBytes < READ_AT_ONCE_BYTES) continue;
-    yield read(Buffer.concat([rest, ...waiting]));
-    waiting = [];
-    waitingBytes = 0;
+    collected.push(chunk);
+    collectedBytes += chunk.length;
+    if (collectedBytes < READ_AT_ONCE_BYTES) continue;
+    yield read(Buffer.concat([rest, ...collected]));
+    collected = [];
+    collectedBytes = 0;
   }
-  const last = Buffer.concat([rest, ...waiting, Buffer.of(NEWLINE)]);
+  const last = Buffer.concat([rest, ...collected, Buffer.of(NEWLINE)]);
   if (last.length > 1) yield read(last, true);
 
   function read(bytes: Buffer, isLast = false): Block {
@@ -57,8 +61,8 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     while (at < bytes.length) {
       const end = endOfRecord(at);
       const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
-      if (firstEnd === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the rest of it is to come
-      at = end < 0 ? giveUp(block, bytes, at) : take(block, bytes, at, end, allUtf8);
+      if (firstEnd === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the record is incomplete
+      at = end < 0 ? skipLine(block, bytes, at) : take(block, bytes, at, end, allUtf8);
     }
     rest = bytes.subarray(at);
     return block;
@@ -69,7 +73,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     else if (!allUtf8 && !isUtf8(bytes.subarray(at, end))) {
       block.errors.push({
         line,
-        error: new PlantStoreError('not_json', 'The line is not UTF-8: save the file as UTF-8'),
+        error: new PlantStoreError('not_json', 'The line is not UTF-8. Save the file as UTF-8.'),
       });
     } else {
       block.texts.push(bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
@@ -79,7 +83,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return end + 1;
   }
 
-  /** All whole lines at once, which is quicker. Gives where they end. */
+  /** Reads all complete lines at once, which is faster. Returns the end of the last one. */
   function readLines(block: Block, bytes: Buffer, start: number): number {
     const end = bytes.lastIndexOf(NEWLINE);
     if (end < start) return start;
@@ -94,10 +98,10 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return end + 1;
   }
 
-  /** Of a record without an end only the first line: an open quotation mark must not take the others with it. */
-  function giveUp(block: Block, bytes: Buffer, at: number): number {
+  /** Skips only the first line of a record without an end, so that an unclosed quotation mark costs no other line. */
+  function skipLine(block: Block, bytes: Buffer, at: number): number {
     const end = bytes.indexOf(NEWLINE, at);
-    const notCsv = 'The line is not CSV: a quotation mark is not closed, or not the last of its cell';
+    const notCsv = 'The line is not CSV: a quotation mark is not closed, or text follows the closing one';
     block.errors.push({ line, error: end === -1 ? lineTooLong() : new PlantStoreError('not_json', notCsv) });
     if (end === -1) {
       dropping = true;
@@ -117,5 +121,5 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
 }
 
 function lineTooLong(): PlantStoreError {
-  return new PlantStoreError('body_too_large', `The line is over ${MAX_RECORD_BYTES} bytes`);
+  return new PlantStoreError('body_too_large', `The line is longer than ${MAX_RECORD_BYTES} bytes`);
 }

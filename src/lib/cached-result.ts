@@ -1,20 +1,20 @@
-// Work that takes a while, done once for all who ask for it within some time.
+// Shares the result of slow work among all callers within a period.
 
-/** What took long is kept for so many times as long. */
+/** A result is kept for at least this multiple of the time that the work took. */
 const TIMES_AS_LONG = 20;
 
-/** Gives what is under way, or was done less than `keepMs` ago. What failed is not kept. */
+/** Returns a function that shares work in progress, and its result for at least `keepMs`. Failures are not kept. */
 export function createCachedResult<T>(keepMs: number, work: () => Promise<T>): () => Promise<T> {
   let latest: Promise<T> | undefined;
   let untilMs = Number.POSITIVE_INFINITY;
 
   return () => {
     if (latest && performance.now() < untilMs) return latest;
-    const begunMs = performance.now();
+    const startedMs = performance.now();
     untilMs = Number.POSITIVE_INFINITY;
     latest = work();
     latest.then(
-      () => (untilMs = performance.now() + Math.max(keepMs, TIMES_AS_LONG * (performance.now() - begunMs))),
+      () => (untilMs = performance.now() + Math.max(keepMs, TIMES_AS_LONG * (performance.now() - startedMs))),
       () => (latest = undefined),
     );
     return latest;

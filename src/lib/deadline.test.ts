@@ -4,7 +4,7 @@ import { withDeadline } from './deadline.ts';
 
 const LONG_MS = 3_600_000;
 
-test('a promise that settles in time is returned as it is, and the timer does not keep the process', async (t) => {
+test('withDeadline() settles like a promise that settles in time, and clears the timer', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let isLate = false;
   const onTimeout = () => (isLate = true);
@@ -15,7 +15,7 @@ test('a promise that settles in time is returned as it is, and the timer does no
   assert.equal(isLate, false);
 });
 
-test('a promise that is still pending at the deadline gives what the caller wants instead', async (t) => {
+test('withDeadline() returns the result of onTimeout if the promise is still pending', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const pending = new Promise<never>(() => {});
   const value = withDeadline(pending, LONG_MS, () => 'late' as const);

@@ -1,6 +1,6 @@
-// A bound on the time for which a promise is awaited.
+// Limits the time for which a caller waits for a promise.
 
-/** Settles as `promise` does or, if it is still pending after `timeoutMs`, with what `onTimeout` returns or throws. */
+/** Settles like `promise`. If it is still pending after `timeoutMs`, settles with the result of `onTimeout`. */
 export async function withDeadline<T, Late>(
   promise: Promise<T>,
   timeoutMs: number,

@@ -1,4 +1,4 @@
-/** Returns a URL that is fit to be shown: without user, password and query. */
+/** Returns a URL that is safe to show: without user, password and query. */
 export function describeUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;

@@ -14,25 +14,25 @@ function countTurns(): { now(): number; stop(): void } {
   return { now: () => turns, stop: () => clearImmediate(immediate) };
 }
 
-test('of many who have pieces of work, one does one in a turn, and each gets on', async () => {
+test('nextEventLoopTurn() runs one piece of work per turn, and serves callers in rotation', async () => {
   const turns = countTurns();
-  const done: [who: number, turn: number][] = [];
-  const work = async (who: number) => {
+  const done: [worker: number, turn: number][] = [];
+  const work = async (worker: number) => {
     for (let piece = 0; piece < 4; piece++) {
       await nextEventLoopTurn();
-      done.push([who, turns.now()]);
+      done.push([worker, turns.now()]);
     }
   };
   await Promise.all([0, 1, 2].map(work));
   turns.stop();
   assert.equal(new Set(done.map(([, turn]) => turn)).size, done.length, 'two in one turn');
   assert.deepEqual(
-    done.map(([who]) => who),
+    done.map(([worker]) => worker),
     [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2],
   );
 });
 
-test('files that are read at the same time take turns', async () => {
+test('Files that are read concurrently take turns', async () => {
   const turns = countTurns();
   const read: number[] = [];
   const file = async function* () {

@@ -1,12 +1,12 @@
-// Turns of the event loop for work that takes some milliseconds: one piece of it in each, however many there are who have
-// some, so that all else that waits does so for one of them only.
+// Schedules work that takes some milliseconds: one piece per turn of the event loop, regardless of the number of
+// callers. Everything else in the process waits for at most one piece.
 
-/** Work that grows with what a client has sent or stored is done in slices of this length. */
+/** Length of a slice of work that grows with the data that a client has sent or stored. */
 const SLICE_MS = 5;
 
 const waitingForTurn: (() => void)[] = [];
 
-/** What is done until the next `await` is done in a turn of its own. */
+/** Resolves in a turn of the event loop that no other caller shares. It ends at the next `await`. */
 export function nextEventLoopTurn(): Promise<void> {
   return new Promise((resolve) => {
     waitingForTurn.push(resolve);
@@ -19,17 +19,19 @@ function next(): void {
   if (waitingForTurn.length > 0) setImmediate(next);
 }
 
+/** Slices of a longer computation. */
 export type TimeSlices = ReturnType<typeof createTimeSlices>;
 
-/** The first slice begins now. */
+/** Returns time slices. The first slice starts now. */
 export function createTimeSlices(sliceMs = SLICE_MS) {
-  let begunMs = performance.now();
+  let startedMs = performance.now();
   return {
-    isOver: () => performance.now() - begunMs > sliceMs,
-    /** Resolves in a turn of its own, in which the next slice begins. */
+    /** True if the current slice has used up its time. */
+    isOver: () => performance.now() - startedMs > sliceMs,
+    /** Resolves in another turn of the event loop, in which the next slice starts. */
     async next(): Promise<void> {
       await nextEventLoopTurn();
-      begunMs = performance.now();
+      startedMs = performance.now();
     },
   };
 }

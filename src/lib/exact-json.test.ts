@@ -1,4 +1,4 @@
-// Any text at all is torture/faults/json-fuzz.test.ts.
+// Tests single cases. torture/faults/json-fuzz.test.ts tests arbitrary text.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -40,11 +40,11 @@ for (const [text, value] of NUMBERS) {
   });
 }
 
-test('parseJson() takes the last of two members', () => {
+test('parseJson() uses the last of two fields with the same name', () => {
   assert.deepEqual(parseJson('{"id":9007199254740993,"id":9007199254740995}'), { id: 9007199254740995n });
 });
 
-test('parseJson() puts every number where it was', () => {
+test('parseJson() restores every number at its original place', () => {
   const text = '{"b":[1.5,2,{"__proto__":0.5,"1":9007199254740993}],"a":0.5,"0":1e2,"c":"1.5 \\" 2.5","d":3}';
   const exact = JSON.stringify(parseJson(text), (_key, value) => (typeof value === 'bigint' ? `${value}n` : value));
   assert.equal(
@@ -53,11 +53,11 @@ test('parseJson() puts every number where it was', () => {
   );
 });
 
-test('parseJson() names the place of a fault as it was sent', () => {
+test('parseJson() reports the position of an error in the original text', () => {
   assert.throws(() => parseJson('{"a":1.5000,"b":--1.5}'), /position 17/);
 });
 
-test('parseJson() allows 32 levels and refuses 33, wherever brackets stand in strings', () => {
+test('parseJson() accepts 32 levels and rejects 33, and ignores brackets in strings', () => {
   const nested = (depth: number) => `${'['.repeat(depth)}"]]\\"[[[\\\\"${']'.repeat(depth)}`;
   parseJson(nested(32));
   assert.throws(() => parseJson(nested(33)), SyntaxError);
@@ -65,9 +65,9 @@ test('parseJson() allows 32 levels and refuses 33, wherever brackets stand in st
   parseJson(`["${'['.repeat(100)}"]`);
 });
 
-test('parseJson() is quick with what is made to be slow', () => {
+test('parseJson() is fast on input that is designed to be slow', () => {
   const digits = '10'.repeat(30_000);
-  const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+  const before = process.threadCpuUsage(); // CPU time, which does not grow on a busy machine
   parseJson(`[${digits}1]`);
   parseJson(`[0.${digits}1e5]`);
   parseJson(`[1.${'0'.repeat(60_000)}]`);
@@ -102,19 +102,19 @@ const REFUSED = [
 ];
 
 for (const text of REFUSED) {
-  test(`parseJson() refuses ${JSON.stringify(text)}`, () => {
+  test(`parseJson() rejects ${JSON.stringify(text)}`, () => {
     assert.throws(() => parseJson(text), SyntaxError);
     assert.throws(() => JSON.parse(text), SyntaxError);
   });
 }
 
-test('parseJson() and printJson() take __proto__ for a member like any other', () => {
+test('parseJson() and printJson() treat __proto__ like any other field', () => {
   const text = '{"__proto__":{"id":9007199254740993},"constructor":9007199254740995}';
   assert.equal(printJson(parseJson(text)), text);
   assert.equal(({} as { id?: unknown }).id, undefined);
 });
 
-test('parseJson() reads a key with escapes right, whatever keys it has read before', () => {
+test('parseJson() reads a key with escapes correctly, regardless of keys read before', () => {
   parseJson('{"id":1,"\\\\u00":2}');
   parseJson('{"id":1,"name":"x","\\\\u0":2}');
   assert.deepEqual(parseJson('{"id":1,"\\u006eame":"x"}'), { id: 1, name: 'x' });
@@ -122,7 +122,7 @@ test('parseJson() reads a key with escapes right, whatever keys it has read befo
   assert.deepEqual(parseJson('{"a\\"b":":","\\\\":"\\\\"}'), { 'a"b': ':', '\\': '\\' });
 });
 
-test('printJson() and parseJson() keep every digit at the ends of int64', () => {
+test('printJson() and parseJson() keep every digit at the limits of int64', () => {
   for (const id of [-(2n ** 63n), -(2n ** 53n) - 1n, -(2n ** 53n), 0n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n]) {
     const printed = printJson({ id });
     assert.equal(printed, `{"id":${id}}`);
@@ -130,7 +130,7 @@ test('printJson() and parseJson() keep every digit at the ends of int64', () => 
   }
 });
 
-test('parseJson() names the place of a fault as it was sent', () => {
+test('parseJson() reports the position of an error in the original text', () => {
   for (const text of ['{"\\u0069d":1, oops}', '{"id":1.5, oops}']) {
     assert.throws(() => parseJson(text), { message: new RegExp(`position ${text.indexOf('oops')}`) }, text);
   }

@@ -1,39 +1,40 @@
-// Reads and prints JSON without losing a digit of an integer.
-// Knows nothing of plants: what a value means is for the schemas.
+// Reads and prints JSON with exact integers. It contains nothing about plants: the schemas interpret the values.
 
 import { endOfString, isBlank, withPlainKeys } from './json-keys.ts';
 
 const MAX_NESTING = 32;
-/** A longer integer cannot be an int64, and stays the number JSON.parse made of it. */
+/** Maximum number of digits of an int64. A longer integer remains the number that JSON.parse returns. */
 const MAX_INTEGER_DIGITS = 19;
-/** Without a fraction, an exponent or 16 digits in a row, a JSON number is a double exactly. */
+/** Matches numbers that a double may round: with a fraction, an exponent or 16 digits in a row. */
 const MAY_ROUND = /\d[.eE]|\d{16}/;
 const MAY_ROUND_DIGITS = 16;
-/** Different numbers of so many digits are different doubles. */
+/** Number of digits up to which different numbers are different doubles. */
 const EXACT_DIGITS = 15;
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-/** Added to a place among numbers that are put aside, it makes a number that is no other's: all others are integers. */
+/**
+ * Added to an index in the list of extracted numbers, it gives a unique placeholder: all other numbers are integers.
+ */
 const ASIDE = 0.5;
 
-/** ECMAScript 2026's, which the compiler's library does not describe yet. */
+/** Part of ECMAScript 2026, which the compiler's library does not declare yet. */
 declare global {
   interface JSON {
     rawJSON(text: string): unknown;
   }
 }
 
-/** Integers beyond 2^53 come back as bigint, all others as number. Throws SyntaxError. */
+/** Parses JSON. Integers beyond 2^53 become bigints, all other numbers remain numbers. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (isNestedTooDeep(text)) throw new SyntaxError(`It is nested more than ${MAX_NESTING} levels deep`);
+  if (isNestedTooDeep(text)) throw new SyntaxError(`Nested more than ${MAX_NESTING} levels deep`);
   const plain = withPlainKeys(text);
   try {
     return MAY_ROUND.test(plain) ? parseExactly(plain) : JSON.parse(plain);
   } catch {
-    return JSON.parse(text); // throws, and names the place as it was sent
+    return JSON.parse(text); // throws with the position in the original text
   }
 }
 
-/** Puts numbers that may lose a digit aside, and back later: a reviver takes 50 ms for 64 KiB of numbers. */
+/** Extracts numbers that may lose a digit, and restores them later. A reviver takes 50 ms for 64 KiB of numbers. */
 function parseExactly(text: string): unknown {
   const aside: unknown[] = [];
   const rest = putAside(text, aside);
@@ -47,13 +48,13 @@ function putAside(text: string, aside: unknown[]): string {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
       at = endOfString(text, at);
-      if (at === -1) break; // not JSON at all, as JSON.parse will say
+      if (at === -1) break; // not JSON, so JSON.parse throws
     } else if (isDigit(code) || code === 0x2d) {
       const start = at;
       while (isOfNumber(text.charCodeAt(at + 1))) at++;
       const source = text.slice(start, at + 1);
       if (!MAY_ROUND.test(source)) continue;
-      if (!NUMBER.test(source)) break; // not JSON, either
+      if (!NUMBER.test(source)) break; // not JSON, so JSON.parse throws
       pieces.push(text.slice(copied, start), String(aside.length + ASIDE));
       copied = at + 1;
       aside.push(toExact(source));
@@ -77,7 +78,7 @@ function putBack(value: unknown, aside: unknown[]): unknown {
   return value;
 }
 
-/** No member of an object in it is a number that can lose a digit. */
+/** True if no field of an object is a number that can lose a digit. */
 export function isExactAnyway(bytes: Uint8Array): boolean {
   for (let colon = 0; colon < bytes.length; colon++) {
     if (bytes[colon] !== 0x3a) continue;
@@ -96,11 +97,12 @@ function isDigit(byte: number | undefined): boolean {
   return byte !== undefined && byte >= 0x30 && byte <= 0x39;
 }
 
+/** Returns the value as JSON, with bigints as exact numbers. */
 export function printJson(value: unknown): string {
-  return JSON.stringify(toPrintable(value)); // half the time of a function that JSON.stringify calls for each member
+  return JSON.stringify(toPrintable(value)); // takes half the time of a replacer function
 }
 
-/** Copies only what holds a bigint. */
+/** Replaces bigints by printable values. Copies only objects that contain a bigint. */
 function toPrintable(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value);
@@ -119,14 +121,15 @@ function toPrintable(value: unknown): unknown {
   return copy;
 }
 
+/** True if the JSON is nested more than 32 levels deep. */
 export function isNestedTooDeep(text: string): boolean {
-  if (!text.includes('[') && !text.includes('{', 1)) return false; // as nearly everybody sends it
+  if (!text.includes('[') && !text.includes('{', 1)) return false; // the usual case
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x22: // "
         at = endOfString(text, at);
-        if (at === -1) return false; // not JSON at all, as JSON.parse will say
+        if (at === -1) return false; // not JSON, so JSON.parse throws
         break;
       case 0x5b: // [
       case 0x7b: // {
@@ -140,14 +143,14 @@ export function isNestedTooDeep(text: string): boolean {
   return false;
 }
 
-/** More values than this, in arrays and objects together. */
+/** True if arrays and objects together have more than `max` values. */
 export function hasMoreValues(text: string, max: number): boolean {
   let values = 1;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === 0x22) {
       at = endOfString(text, at);
-      if (at === -1) return false; // not JSON at all, as JSON.parse will say
+      if (at === -1) return false; // not JSON, so JSON.parse throws
     } else if ((code === 0x2c || code === 0x5b || code === 0x7b) && ++values > max) return true; // , [ {
   }
   return false;
@@ -157,12 +160,12 @@ function toExact(source: string): number | bigint {
   const value = Number(source);
   if (source.length <= EXACT_DIGITS && value !== 0 && Math.abs(value) < 10 ** EXACT_DIGITS) return value;
   const integer = exactInteger(source);
-  if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value; // a fraction that a double rounds away
+  if (integer === undefined) return Number.isInteger(value) ? Number.NaN : value; // the double has lost the fraction
   if (integer === 'too long') return value;
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
 }
 
-/** The integer that a JSON number stands for (`1.50e1` is 15), or undefined if it has a fraction. */
+/** Returns the integer value of a JSON number (`1.50e1` is 15), or undefined if it has a fraction. */
 function exactInteger(source: string): bigint | 'too long' | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(source) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
@@ -174,7 +177,7 @@ function exactInteger(source: string): bigint | 'too long' | undefined {
   return BigInt(sign + significant + '0'.repeat(shift));
 }
 
-/** By hand: /0+$/ takes quadratic time on 60,000 digits with zeros between them. */
+/** Removes trailing zeros in a loop, because /0+$/ takes quadratic time on 60,000 digits with zeros among them. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits.charCodeAt(end - 1) === 0x30) end--;

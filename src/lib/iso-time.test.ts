@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { toIsoTime } from './iso-time.ts';
 
-test('toIsoTime() writes every time as Date does', () => {
+test('toIsoTime() formats every time like Date', () => {
   const times = fc.oneof(fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 }), fc.integer());
   fc.assert(
     fc.property(times, (timeMs) => {

@@ -1,10 +1,11 @@
-// V8 can take a key with an escape in it for another that it has read before: after {"id":1,"\\u00":2} it reads
-// {"id":1,"\u006eame":2} as that one, and the name is gone. So a key that can do without escapes is written without.
-// (One that cannot, such as "\n", may still be misread, but never as one of ours, which need none.)
+// Works around a bug in V8, which can confuse a key that contains an escape with an earlier key. After
+// {"id":1,"\\u00":2}, V8 reads {"id":1,"\u006eame":2} as that key, and the name is lost. This file removes unnecessary
+// escapes from keys. V8 can still misread keys that need an escape, such as "\n", but never as a field of the API,
+// because those need none.
 
-/** True also for some texts that have none: it is quicker than to be sure. */
+/** True if a key may contain an escape. It can be wrongly true, because an exact check is slower. */
 export function mayHaveEscapedKey(text: string): boolean {
-  if (!text.includes('\\')) return false; // as nearly everybody sends it
+  if (!text.includes('\\')) return false; // the usual case
   for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
     let end = colon - 1;
     while (isBlank(text.charCodeAt(end))) end--;
@@ -15,7 +16,7 @@ export function mayHaveEscapedKey(text: string): boolean {
   return false;
 }
 
-/** The same JSON. What is none stays none. */
+/** Returns the same JSON without unnecessary escapes in keys. Invalid JSON remains invalid. */
 export function withPlainKeys(text: string): string {
   if (!mayHaveEscapedKey(text)) return text;
   const parts: string[] = [];
@@ -35,7 +36,7 @@ export function withPlainKeys(text: string): string {
   return parts.join('') + text.slice(copied);
 }
 
-/** Returns the last quotation mark of the string that begins at `start`, or -1. */
+/** Returns the position of the closing quotation mark of the string at `start`, or -1. */
 export function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -49,11 +50,12 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 const BACKSLASH = 0x5c;
 
+/** True for the white space of JSON. */
 export function isBlank(char: number | undefined): boolean {
   return char === 0x20 || char === 0x09 || char === 0x0a || char === 0x0d;
 }
 
-/** By itself a string is read right. */
+/** Returns the key without unnecessary escapes. V8 reads a string outside an object correctly. */
 function plain(key: string): string {
   try {
     return JSON.stringify(JSON.parse(key));

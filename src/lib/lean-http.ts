@@ -1,3 +1,4 @@
-// What we use of node:http. To import it loads all that it passes on as well, such as undici: 35 ms of each start.
+// The parts of node:http that the project uses. An import of node:http also loads everything that it re-exports, such
+// as undici, which adds 35 ms to each start.
 
 export const { Agent, createServer, IncomingMessage, request, STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { oncePerTurn } from './once-per-turn.ts';
 
-test('all calls of one turn of the event loop run the work once, at its end', async () => {
+test('All calls in one turn of the event loop run the work once, at the end of the turn', async () => {
   let runs = 0;
   const schedule = oncePerTurn(() => runs++);
   schedule();
@@ -17,7 +17,7 @@ test('all calls of one turn of the event loop run the work once, at its end', as
   assert.equal(runs, 2);
 });
 
-test('a call from within the work runs it again in the next turn', async () => {
+test('A call from within the work runs it again in the next turn', async () => {
   let runs = 0;
   const schedule = oncePerTurn(() => {
     if (++runs < 2) schedule();

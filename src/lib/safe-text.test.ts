@@ -14,7 +14,7 @@ const SHOWN: [text: string, shown: string, width: number][] = [
   ['\u2028\u00ad\ufeff', '\\u{2028}\\xad\\u{feff}', 20],
   ['苗ユリ', '苗ユリ', 6],
   ['ｱｲ Ａ', 'ｱｲ Ａ', 5],
-  ['\u1112\u1161\u11ab', '\u1112\u1161\u11ab', 2], // 한 from its parts
+  ['\u1112\u1161\u11ab', '\u1112\u1161\u11ab', 2], // 한 composed of its parts
   ['e\u0301te\u0301', 'e\u0301te\u0301', 3],
   ['🌱 👨‍👩‍👧 🇯🇵 ❤️', '🌱 👨‍👩‍👧 🇯🇵 ❤️', 11],
   ['می\u200cخواهم', 'می\u200cخواهم', 7],
@@ -28,11 +28,11 @@ for (const [text, shown, width] of SHOWN) {
   });
 }
 
-test('toSafeLines() keeps lines, and nothing else that moves the cursor', () => {
+test('toSafeLines() keeps line feeds and escapes everything else that moves the cursor', () => {
   assert.equal(toSafeLines('Error: \x1b[2J\r\n    at x\u2028'), 'Error: \\x1b[2J\\r\n    at x\\u{2028}');
 });
 
-test('toSafeJson() gives JSON of the same value, without DEL, C1 and what has no shape', () => {
+test('toSafeJson() returns JSON of the same value, without DEL, C1 and invisible characters', () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.string({ unit: codePoints }), fc.constant('\x7f\x9b\u202e\u2028\u{e0001}é苗🌱')),
@@ -46,7 +46,7 @@ test('toSafeJson() gives JSON of the same value, without DEL, C1 and what has no
   assert.equal(toSafeJson('{"a":"é苗"}'), '{"a":"é苗"}');
 });
 
-test('cutToWidth() ends what is too long with a mark, and takes no half of a wide character', () => {
+test('cutToWidth() ends a cut text with an ellipsis, and does not split wide characters', () => {
   assert.equal(cutToWidth(8, 'Monstera'), 'Monstera');
   assert.equal(cutToWidth(7, 'Monstera'), 'Monste…');
   assert.equal(cutToWidth(5, '苗ユリ'), '苗ユ…');
@@ -54,7 +54,7 @@ test('cutToWidth() ends what is too long with a mark, and takes no half of a wid
   assert.equal(cutToWidth(3, '👨‍👩‍👧👨‍👩‍👧'), '👨‍👩‍👧…');
 });
 
-test('whatever the text, nothing without a shape is left, and a cell is exactly as wide as its column', () => {
+test('For any text, no invisible character remains, and a cell is exactly as wide as its column', () => {
   fc.assert(
     fc.property(fc.string({ unit: codePoints }), fc.integer({ min: 1, max: 30 }), (text, width) => {
       const shown = toSafeText(text);

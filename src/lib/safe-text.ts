@@ -1,42 +1,43 @@
-// Texts of strangers on a terminal: nothing in them moves the cursor or changes a colour, and how wide they are.
+// Makes untrusted text safe to show on a terminal, so that it cannot move the cursor or change a colour. Also measures
+// the width of text.
 
 import { eastAsianWidth } from 'get-east-asian-width';
 
 const PLAIN = /^[\x20-\x7e]*$/;
-/** JSON lets these stand in a string as they are: DEL, C1 controls, line separators and what has no shape, such as U+202E. */
+/** Characters that JSON does not escape: DEL, C1 controls, line separators and format characters such as U+202E. */
 const UNSAFE_IN_JSON = /[\x7f-\x9f\p{Cf}\u2028\u2029]/gu;
 const NOT_ASCII = /[^\0-\x7e]/;
 const SHORT: Record<string, string> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** Of what is not plain. It takes 50 ms to make, so it is not made before it is needed. */
+/** Patterns for text that is not plain ASCII. Creating them takes 50 ms, so they are created on first use. */
 let unicode: ReturnType<typeof createUnicode> | undefined;
-const knowUnicode = () => (unicode ??= createUnicode());
+const getUnicode = () => (unicode ??= createUnicode());
 
 function createUnicode() {
   return {
-    /** Emoji and words of some scripts hold joiners that belong there; all else that has no shape of its own is told. */
-    keptOrShapeless: /\p{RGI_Emoji}|(?<=[\p{L}\p{M}])[\u200c-\u200d](?=\p{L})|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gv,
+    /** Matches emoji and joiners within words, which are kept, and captures invisible characters, which are escaped. */
+    keptOrInvisible: /\p{RGI_Emoji}|(?<=[\p{L}\p{M}])[\u200c-\u200d](?=\p{L})|([\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}])/gv,
     emoji: /^\p{RGI_Emoji}$/v,
-    /** Marks sit on the letter before them, vowels and ends of Hangul in its block. */
+    /** Matches characters without width: combining marks, joiners, and Hangul vowels and finals. */
     withoutWidth: /^[\p{Mn}\p{Me}\u200c-\u200d\u1160-\u11ff]$/u,
     graphemes: new Intl.Segmenter('en', { granularity: 'grapheme' }),
   };
 }
 
-/** With escapes for what must not reach a terminal: `\n`, `\x1b`, `\u{202e}`. */
+/** Returns the text with escapes for characters that are unsafe on a terminal: `\n`, `\x1b`, `\u{202e}`. */
 export function toSafeText(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(knowUnicode().keptOrShapeless, (found, shapeless?: string) =>
-    shapeless === undefined ? found : toEscape(shapeless),
+  return text.replace(getUnicode().keptOrInvisible, (found, invisible?: string) =>
+    invisible === undefined ? found : toEscape(invisible),
   );
 }
 
-/** The same for a text of several lines, which stay lines. */
+/** Like `toSafeText`, but keeps line feeds. */
 export function toSafeLines(text: string): string {
   return text.split('\n').map(toSafeText).join('\n');
 }
 
-/** JSON of the same value that is safe to show on a terminal. */
+/** Returns JSON of the same value that is safe to show on a terminal. */
 export function toSafeJson(json: string): string {
   if (!NOT_ASCII.test(json)) return json;
   return json.replace(UNSAFE_IN_JSON, (found) => {
@@ -45,26 +46,27 @@ export function toSafeJson(json: string): string {
   });
 }
 
-/** In columns of a terminal. */
+/** Returns the width of a text in terminal columns. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
-  const { graphemes } = knowUnicode();
+  const { graphemes } = getUnicode();
   let width = 0;
   for (const { segment } of graphemes.segment(text)) width += widthOfGrapheme(segment);
   return width;
 }
 
+/** Returns the text, padded with spaces to the given width. */
 export function padToWidth(width: number, text: string): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/** What is longer ends with `…`. */
+/** Returns the text, cut to the given width. A cut text ends with `…`. */
 export function cutToWidth(width: number, text: string): string {
   if (text.length <= width && PLAIN.test(text)) return text;
-  const { graphemes } = knowUnicode();
+  const { graphemes } = getUnicode();
   let kept = '';
   let keptWidth = 0;
-  let fitting = ''; // with the mark
+  let fitting = ''; // the longest part that leaves room for the `…`
   for (const { segment } of graphemes.segment(text)) {
     keptWidth += widthOfGrapheme(segment);
     if (keptWidth > width) return `${fitting}…`;
@@ -80,7 +82,7 @@ function toEscape(character: string): string {
 }
 
 function widthOfGrapheme(segment: string): number {
-  const { emoji, withoutWidth } = knowUnicode();
+  const { emoji, withoutWidth } = getUnicode();
   if (emoji.test(segment)) return 2;
   let width = 0;
   for (const character of segment) {

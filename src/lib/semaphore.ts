@@ -1,44 +1,44 @@
-// A bound on how much work runs at once, with a bounded queue before it.
+// Limits the number of concurrent tasks, with a bounded queue.
 
 interface SemaphoreOptions {
   maxConcurrent: number;
   maxQueued: number;
-  /** Time for which work may be queued. */
+  /** Maximum time in the queue. */
   waitMs: number;
-  /** Returns what is thrown past either bound. */
+  /** Returns the error for a full queue or a timeout in the queue. */
   tooBusy(): Error;
 }
 
-/** Returns what runs work as soon as there is room for it. */
+/** Returns a function that runs `work` as soon as fewer than `maxConcurrent` tasks are running. */
 export function createSemaphore({ maxConcurrent, maxQueued, waitMs, tooBusy }: SemaphoreOptions) {
-  const waiting = new Set<() => void>();
+  const queued = new Set<() => void>();
   let running = 0;
 
   return async <T>(work: () => Promise<T>): Promise<T> => {
     if (running < maxConcurrent) running++;
-    else if (waiting.size < maxQueued) await nextTurn();
+    else if (queued.size < maxQueued) await nextTurn();
     else throw tooBusy();
     try {
       return await work();
     } finally {
-      const [next] = waiting;
+      const [next] = queued;
       if (next) next();
       else running--;
     }
   };
 
-  /** Takes over the place of one that is done. */
+  /** Waits until a finished task passes on its slot. */
   function nextTurn(): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        waiting.delete(begin);
+        queued.delete(begin);
         reject(tooBusy());
       }, waitMs);
-      waiting.add(begin);
+      queued.add(begin);
 
       function begin(): void {
         clearTimeout(timer);
-        waiting.delete(begin);
+        queued.delete(begin);
         resolve();
       }
     });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { createTokenBuckets, parseRate, printRate } from './token-bucket.ts';
 
-test('parseRate() takes a number per second, minute or hour, and printRate() gives it back', () => {
+test('parseRate() accepts a number per second, minute or hour, and printRate() prints it', () => {
   for (const text of ['1/s', '100/s', '600/m', '5000/h', '1000000/s']) {
     assert.equal(printRate(parseRate(text) ?? { count: 0, periodMs: 0 }), text);
   }
@@ -24,7 +24,7 @@ test('parseRate() takes a number per second, minute or hour, and printRate() giv
   }
 });
 
-test('a bucket grants a whole period at once, then steadily, and tells when there is more', () => {
+test('A bucket grants the requests of one period at once, then steadily, and reports the next time', () => {
   const buckets = createTokenBuckets(10);
   const rate = { count: 3, periodMs: 3000 };
   const at = (nowMs: number) => buckets.take('x', rate, nowMs);
@@ -35,10 +35,10 @@ test('a bucket grants a whole period at once, then steadily, and tells when ther
   assert.deepEqual(at(1990), { granted: false, remaining: 0, nextMs: 10 });
   assert.deepEqual(at(2000), { granted: true, remaining: 0, nextMs: 1000 });
   assert.deepEqual(at(60_000), { granted: true, remaining: 2, nextMs: 1000 });
-  assert.equal(buckets.take('y', rate, 1000).remaining, 2, 'others have their own');
+  assert.equal(buckets.take('y', rate, 1000).remaining, 2, 'each key has its own bucket');
 });
 
-test('never more than a period and what it brings are granted, however they come', () => {
+test('A bucket never grants more than one period plus the elapsed time allows', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 200 }),
@@ -59,11 +59,11 @@ test('never more than a period and what it brings are granted, however they come
   );
 });
 
-test('full buckets are forgotten, and past the bound the first, so that memory is bounded', () => {
+test('Full buckets are removed, then the oldest, so that memory is bounded', () => {
   const buckets = createTokenBuckets(100);
   const rate = { count: 10, periodMs: 1000 };
   for (let n = 0; n < 1000; n++) buckets.take(`key ${n}`, rate, n);
   assert.ok(buckets.size() <= 100);
   for (let n = 0; n < 10; n++) buckets.take('key 999', rate, 1000);
-  assert.equal(buckets.take('key 999', rate, 1000).granted, false, 'who is over the rate stays so');
+  assert.equal(buckets.take('key 999', rate, 1000).granted, false, 'a key over its rate stays limited');
 });

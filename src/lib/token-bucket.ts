@@ -1,39 +1,45 @@
-// How much somebody may ask for: 100/s. A bucket holds one such period's worth and fills up steadily.
+// Implements rate limits such as 100/s with token buckets. A bucket holds the requests of one period and refills
+// steadily.
 
 const PERIOD_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 const MAX_COUNT = 1_000_000;
 
+/** A rate limit: `count` requests per period. */
 export interface Rate {
   count: number;
   periodMs: number;
 }
 
-/** What a rate looks like, for those who wrote another thing. */
-export const RATE_FORM = `a number, ${MAX_COUNT} at most, per second, minute or hour: 100/s, 600/m, 5000/h`;
+/** Description of a valid rate, for error messages. */
+export const RATE_FORM = `a number, at most ${MAX_COUNT}, per second, minute or hour: 100/s, 600/m, 5000/h`;
 
-/** Undefined where it is none. */
+/** Returns the rate, or undefined if the text is not a rate. */
 export function parseRate(text: string): Rate | undefined {
   const [, digits, unit = ''] = /^([1-9]\d{0,6})\/([smh])$/.exec(text) ?? [];
   const [count, periodMs] = [Number(digits), PERIOD_MS[unit]];
   return periodMs !== undefined && count <= MAX_COUNT ? { count, periodMs } : undefined;
 }
 
+/** Returns the text of a rate, such as `100/s`. */
 export function printRate({ count, periodMs }: Rate): string {
   return `${count}/${Object.keys(PERIOD_MS).find((unit) => PERIOD_MS[unit] === periodMs)}`;
 }
 
+/** The result of a request against a rate limit. */
 export interface TakeResult {
-  /** False when there was nothing left to take. */
+  /** False if the bucket was empty. */
   granted: boolean;
-  /** So many could be taken now. */
+  /** Number of requests that the bucket still grants now. */
   remaining: number;
-  /** Until there is one more. */
+  /** Time until the bucket grants one more request. */
   nextMs: number;
 }
 
-/** What is full again is forgotten; past `maxKeys` also what was made first, many at a time. */
+/**
+ * Returns buckets by key. At `maxKeys` it removes full buckets, and then the oldest until 10 % of the keys are free.
+ */
 export function createTokenBuckets(maxKeys: number) {
-  /** When each will be full again: all that there is to know of a bucket. */
+  /** Time at which each bucket is full again. This is the whole state of a bucket. */
   const fullAtMs = new Map<string, number>();
 
   return {

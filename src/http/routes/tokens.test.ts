@@ -124,7 +124,7 @@ for (const [title, databaseOf, needs] of [
       [{ name: 'x', expires: null }, /"expires" must be a time/],
       [{ name: 'x', expires: '2030-02-30T00:00:00Z' }, /"expires" must be a time/],
       [{ name: 'x', expires: '9999-12-31T23:59:59-23:59' }, /"expires" must be a time/],
-      [{ name: 'x', rate: 100 }, /"rate" must be a number, 1000000 at most, per second, minute or hour/],
+      [{ name: 'x', rate: 100 }, /"rate" must be a number, at most 1000000, per second, minute or hour/],
       [{ name: 'x', rate: '0/s' }, /"rate" must be a number/],
       [{ name: 'x', rate: '1000001/s' }, /"rate" must be a number/],
       [{ name: 'x', rate: '1/d' }, /"rate" must be a number/],
