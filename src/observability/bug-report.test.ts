@@ -4,7 +4,7 @@ import { PlantStoreError, unavailable } from '../domain/errors.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
 import type { ServiceEvent } from './service-events.ts';
 
-test('the same bug is reported once, different ones up to ten, and all again a minute later', (t) => {
+test('The same bug is reported once, up to ten different ones are, and all again after a minute', (t) => {
   const events: ServiceEvent[] = [];
   const report = createBugReport((event) => events.push(event));
   let nowMs = 0;
@@ -19,7 +19,7 @@ test('the same bug is reported once, different ones up to ten, and all again a m
   assert.equal(events.at(-1)?.kind, 'bug');
 });
 
-test('only a database that is out of reach is no bug', () => {
+test('isUnavailable() is true only if the database is unreachable', () => {
   assert.ok(isUnavailable(unavailable('later')));
   assert.ok(!isUnavailable(new PlantStoreError('not_found', 'x')));
   assert.ok(!isUnavailable(new TypeError('unavailable')));

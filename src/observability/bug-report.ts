@@ -1,17 +1,19 @@
-// Reports bugs of repeated work, such as a loop, once and not with every try.
+// Reports bugs in repeated work, such as a loop, once instead of on every attempt.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Observe } from './service-events.ts';
 
 /** Time after which the same bug is reported again. */
 const REPEAT_AFTER_MS = 60_000;
-/** Number of different bugs that are reported within that time. */
+/** Maximum number of different bugs that are reported within that time. */
 const MAX_REPORTED = 10;
 
+/** Reports a bug unless it was reported recently. */
 export type ReportBug = (error: unknown) => void;
 
+/** Returns a function that reports bugs as events. */
 export function createBugReport(observe: Observe): ReportBug {
-  /** Time of each report by its message. */
+  /** Time of each report, by error message. */
   const reportedMs = new Map<string, number>();
 
   return (error) => {
@@ -24,7 +26,7 @@ export function createBugReport(observe: Observe): ReportBug {
   };
 }
 
-/** True if the database is unreachable or busy, which is no bug. */
+/** True if the database is unreachable or busy, which is not a bug. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof PlantStoreError && error.code === 'unavailable';
 }

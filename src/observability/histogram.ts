@@ -1,14 +1,16 @@
-// Counts values by how large they are, as Prometheus wants it.
+// Counts values in buckets for Prometheus.
 
+/** A Prometheus histogram. */
 export type Histogram = ReturnType<typeof createHistogram>;
 
-/** `bounds` ascend; what is beyond the last is counted, too. */
+/** Returns a histogram. `bounds` are in ascending order. Values beyond the last bound are also counted. */
 export function createHistogram(bounds: number[]) {
   const counts = bounds.map(() => 0);
   let count = 0;
   let sum = 0;
 
   return {
+    /** Counts a value. */
     add(value: number): void {
       count++;
       sum += value;
@@ -18,7 +20,7 @@ export function createHistogram(bounds: number[]) {
         return;
       }
     },
-    /** Lines of the text format, by what follows the name. `labels` come before `le`. */
+    /** Returns the samples by the suffix of their name. `labels` precede `le`. */
     values(labels = ''): [suffix: string, value: number][] {
       const before = labels === '' ? '' : `${labels},`;
       const own = labels === '' ? '' : `{${labels}}`;

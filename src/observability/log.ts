@@ -1,4 +1,4 @@
-// Service events → log lines: JSON when piped, readable on a terminal.
+// Writes service events as log lines: JSON when piped, readable text on a terminal.
 
 import { type DestinationStream, pino } from 'pino';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
@@ -6,6 +6,7 @@ import type { Observe, ServiceEvent } from './service-events.ts';
 
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
+/** Minimum level of the log lines that are written. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
 
 type Entry<E> = [
@@ -17,45 +18,48 @@ type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E
 
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
-  no_token: ['warn', (_, command) => `There is no token yet: make one with "${command} token create --name NAME"`],
+  no_token: ['warn', (_, command) => `No token exists. Create one with "${command} token create --name NAME".`],
   no_tls: [
     'warn',
     ({ host }) =>
-      `Tokens can be read on their way to ${host}: set TLS_CERT and TLS_KEY, or TRUST_PROXY to the proxy in front that has TLS`,
+      `Tokens are sent to ${host} without encryption. Set TLS_CERT and TLS_KEY, or set TRUST_PROXY to a proxy with TLS.`,
   ],
-  certificate_renewed: ['info', ({ validTo }) => `The certificate was renewed: it is valid until ${validTo}`],
-  certificate_unusable: ['error', ({ reason }) => `The old certificate stays in use: ${reason}`],
-  refused: ['debug', ({ reason, why }) => `Not let in: ${reason}${why ? ` (${why})` : ''}`],
+  certificate_renewed: ['info', ({ validTo }) => `Loaded a new certificate, valid until ${validTo}`],
+  certificate_unusable: [
+    'error',
+    ({ reason }) => `Cannot load the new certificate, so the old one remains in use: ${reason}`,
+  ],
+  refused: ['debug', ({ reason, why }) => `Request rejected: ${reason}${why ? ` (${why})` : ''}`],
   keys_failing: [
     'error',
-    ({ reason }) => `The keys of the identity provider cannot be read, those that are known stay: ${reason}`,
+    ({ reason }) => `Cannot fetch the keys of the identity provider. Known keys remain valid. Reason: ${reason}`,
   ],
-  keys_recovered: ['info', () => 'The keys of the identity provider can be read again'],
+  keys_recovered: ['info', () => 'The keys of the identity provider are available again'],
   traces_failing: [
     'warn',
-    ({ reason }) => `Traces cannot be sent, those that do not fit into the queue are lost: ${reason}`,
+    ({ reason }) => `Cannot send traces. Traces that exceed the queue are lost. Reason: ${reason}`,
   ],
-  traces_recovered: ['info', () => 'Traces can be sent again'],
-  stopping: ['info', ({ reason }) => `Stopping (${reason}): answering what is under way`],
+  traces_recovered: ['info', () => 'Traces are sent again'],
+  stopping: ['info', ({ reason }) => `Stopping (${reason}): completing requests in progress`],
   stopped: ['info', () => 'Stopped'],
   request: ['info', ({ method, path, status }) => `${method} ${path} ${status}`],
   delivery: ['debug', ({ webhookId, seq, result }) => `Webhook ${webhookId}: change ${seq} ${result}`],
-  webhook_failing: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} fails: ${reason}`],
-  webhook_recovered: ['info', ({ webhookId }) => `Webhook ${webhookId} succeeds again`],
+  webhook_failing: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} is failing: ${reason}`],
+  webhook_recovered: ['info', ({ webhookId }) => `Webhook ${webhookId} has recovered`],
   webhook_disabled: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} is disabled: ${reason}`],
-  bug: ['error', () => 'A bug'],
-  writes_failing: ['error', ({ reason }) => `Writes fail: ${reason}`],
-  writes_recovered: ['info', () => 'Writes succeed again'],
+  bug: ['error', () => 'Internal error (a bug)'],
+  writes_failing: ['error', ({ reason }) => `Writes are failing: ${reason}`],
+  writes_recovered: ['info', () => 'Writes have recovered'],
   store_failed: [
     'fatal',
-    ({ error }) => `The disk or a file of the database failed: ${error.message}. Ending, so that nothing is lost`,
+    ({ error }) => `The disk or a database file failed: ${error.message}. The process exits to prevent data loss.`,
   ],
 };
 
-/** `command` is how this installation calls the command line. */
+/** Returns an observer that writes the log. `command` is the command line of this installation, for advice. */
 export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
-  process.stdout.on('error', () => {}); // the terminal may be closed before we are
+  process.stdout.on('error', () => {}); // the terminal can close before the process ends
   const stream = isTerminal ? { write: printReadable } : jsonLines();
   const logger = pino(
     {
@@ -68,14 +72,17 @@ export function createLog(level: LogLevel, command: string): Observe {
   );
 
   return (event) => {
-    if (event.kind === 'listening' && isTerminal) return; // the banner says it
+    if (event.kind === 'listening' && isTerminal) return; // the banner shows it
     if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
     const [level, toMessage] = ENTRIES[event.kind] as Entry<ServiceEvent>;
     logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
   };
 }
 
-/** Drops lines that cannot be written and stops nothing. Lines are safe to show: people read log files on terminals. */
+/**
+ * Drops lines that cannot be written, without blocking. Lines are safe to show, because log files are read on
+ * terminals.
+ */
 function jsonLines(): DestinationStream {
   const destination = pino
     .destination({ dest: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES, retryEAGAIN: () => false })
@@ -85,14 +92,14 @@ function jsonLines(): DestinationStream {
 
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
-  // Indented, so that no line of a message looks like one of the log.
+  // The indent prevents a line of a message from looking like a log line.
   const details = err ? `\n${toSafeLines(String(err.stack ?? err)).replace(/^/gm, '  ')}` : '';
   process.stdout.write(
     `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${toSafeText(msg)}${details}\n`,
   );
 }
 
-/** pino prints an Error with its stack and cause under this name. */
+/** Renames `error` to `err`, under which pino prints the stack and the cause. */
 function withError({ error, ...event }: ServiceEvent & { error: unknown }): object {
   return { ...event, err: error };
 }

@@ -1,4 +1,5 @@
-// The metrics of the service, in the order in which they are printed. Labels are bounded: no ids, no paths but routes.
+// Defines the metrics, in the order in which they are printed. Labels are bounded: they contain routes, but no ids or
+// paths.
 
 import type { monitorEventLoopDelay } from 'node:perf_hooks';
 import { WEBHOOK_STATUSES } from '../domain/names.ts';
@@ -7,18 +8,21 @@ import type { OpenFiles } from '../lib/open-files.ts';
 import type { Histogram } from './histogram.ts';
 import type { DeliveryResult, DenialReason } from './service-events.ts';
 
+/** Resolution of the event loop monitor, which is subtracted from its results. */
 export const EVENT_LOOP_RESOLUTION_MS = 20;
 
 type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
 
+/** A route, or undefined for requests that match no route. */
 export type RouteName = { method: string; path: string } | undefined;
 
+/** Counts of one route. */
 export interface RouteCounts {
   byStatus: Map<number, number>;
   latency: Histogram;
 }
 
-/** All that the metrics are computed from. Parts of the database are undefined while it is out of reach. */
+/** The data of all metrics. Database values are undefined while the database is unreachable. */
 export interface Measured {
   routes: Map<RouteName, RouteCounts>;
   denied: Map<DenialReason, number>;
@@ -33,10 +37,10 @@ export interface Measured {
   files: OpenFiles | undefined;
 }
 
-/** What follows the name, `{result="dead"}` or nothing, and the value. */
+/** The suffix of the metric name, such as `{result="dead"}`, and the value. */
 type Value = [suffix: string, value: number];
 
-/** Returns a number for a metric without labels, and undefined for one that is unknown now. */
+/** Returns a number for a metric without labels, or undefined if the value is currently unknown. */
 type Measure = (measured: Measured) => Value[] | number | undefined;
 
 interface Definition {
@@ -51,50 +55,48 @@ const histogram = (help: string, measure: Measure): Definition => ({ type: 'hist
 
 const DEFINITIONS: Record<string, Definition> = {
   plant_store_requests_total: counter(
-    'Requests by route (empty where none takes them) and status (499 where the client went away before an answer)',
+    'Requests by method, route (empty if none matches) and status (499 if the client disconnected before the response)',
     ({ routes }) =>
       [...routes].flatMap(([route, { byStatus }]) =>
         [...byStatus].map(([status, count]): Value => [`{${labelsOf(route)},status="${status}"}`, count]),
       ),
   ),
   plant_store_request_duration_seconds: histogram(
-    'Time from the end of the headers to the last byte of the answer; of a stream, until it ends',
+    'Time from the end of the request headers to the last byte of the response, including streams',
     ({ routes }) => [...routes].flatMap(([route, { latency }]) => latency.values(labelsOf(route))),
   ),
-  plant_store_refused_total: counter('Requests that were not let in, by reason', ({ denied }) =>
-    [...denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
+  plant_store_refused_total: counter(
+    'Requests rejected by authentication, authorization or limits, by reason',
+    ({ denied }) => [...denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
   ),
-  plant_store_bugs_total: counter('What went wrong in the code: the log has the cause', ({ bugs }) => bugs),
-  plant_store_batch_writes: histogram('Writes that shared a transaction', ({ batches }) => batches.values()),
-  plant_store_commit_duration_seconds: histogram('Time of a transaction of writes, with its commit', ({ commits }) =>
-    commits.values(),
+  plant_store_bugs_total: counter('Internal errors (bugs), whose causes are in the log', ({ bugs }) => bugs),
+  plant_store_batch_writes: histogram('Writes per transaction', ({ batches }) => batches.values()),
+  plant_store_commit_duration_seconds: histogram(
+    'Duration of a write transaction including its commit',
+    ({ commits }) => commits.values(),
   ),
-  plant_store_waiting_writes: gauge('Writes that wait for a transaction', ({ queuedWrites }) => queuedWrites),
-  plant_store_event_loop_delay_seconds: gauge(
-    'How late the event loop was since these figures were last asked for',
-    ({ eventLoop }) => [50, 99, 100].map((percent) => [`{quantile="${percent / 100}"}`, delayS(eventLoop, percent)]),
+  plant_store_waiting_writes: gauge('Writes queued for a transaction', ({ queuedWrites }) => queuedWrites),
+  plant_store_event_loop_delay_seconds: gauge('Event loop delay since the last scrape', ({ eventLoop }) =>
+    [50, 99, 100].map((percent) => [`{quantile="${percent / 100}"}`, delayS(eventLoop, percent)]),
   ),
-  process_cpu_seconds_total: counter('Processor time of the process', cpuSeconds),
-  process_resident_memory_bytes: gauge('Memory of the process', () => process.memoryUsage.rss()),
+  process_cpu_seconds_total: counter('CPU time of the process', cpuSeconds),
+  process_resident_memory_bytes: gauge('Resident memory of the process', () => process.memoryUsage.rss()),
   process_start_time_seconds: gauge(
-    'When the process started, in seconds since 1970',
+    'Start time of the process in seconds since 1970',
     () => Math.round(performance.timeOrigin) / 1000,
   ),
-  plant_store_last_change: gauge('Number of the newest change of this database', ({ stats }) => stats?.lastSeq),
-  plant_store_database_bytes: gauge(
-    'Room that this database takes; of SQLite with its log',
-    ({ stats }) => stats?.bytes,
-  ),
+  plant_store_last_change: gauge('Sequence number of the newest change in the database', ({ stats }) => stats?.lastSeq),
+  plant_store_database_bytes: gauge('Size of the database, for SQLite including the WAL', ({ stats }) => stats?.bytes),
   plant_store_deliveries_total: counter(
-    'Attempts of this node to deliver a change to a webhook: delivered, failed (to be tried again), dead (given up)',
+    'Delivery attempts of this node by result: delivered, failed (a retry follows) or dead (no retry follows)',
     ({ deliveries }) => Object.entries(deliveries).map(([result, count]) => [`{result="${result}"}`, count]),
   ),
   plant_store_oldest_waiting_delivery_seconds: gauge(
-    'Age of the oldest change that a webhook of this database still has to be given; 0 when there is none',
+    'Age of the oldest change that is not delivered to every enabled webhook, or 0 if all are delivered',
     ({ webhooks }) => webhooks?.oldestWaitingS,
   ),
   plant_store_webhooks: gauge(
-    'Webhooks of this database by status',
+    'Webhooks in the database by status',
     ({ webhooks }) =>
       webhooks &&
       WEBHOOK_STATUSES.map((status) => [
@@ -102,11 +104,11 @@ const DEFINITIONS: Record<string, Definition> = {
         webhooks.statuses.filter((own) => own === status).length,
       ]),
   ),
-  process_open_fds: gauge('Files and connections that are open', ({ files }) => files?.open),
-  process_max_fds: gauge('So many files and connections may be open', ({ files }) => files?.max),
+  process_open_fds: gauge('Number of open files and connections', ({ files }) => files?.open),
+  process_max_fds: gauge('Maximum number of open files and connections', ({ files }) => files?.max),
 };
 
-/** Returns all metrics in the text format of Prometheus. */
+/** Returns all metrics in the Prometheus text format. */
 export function printMetrics(measured: Measured): string {
   let text = '';
   for (const [name, { type, help, measure }] of Object.entries(DEFINITIONS)) {

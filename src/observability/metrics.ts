@@ -1,4 +1,4 @@
-// Counts service events, and prints them as metrics for Prometheus.
+// Counts service events and prints them as Prometheus metrics.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Store } from '../domain/store.ts';
@@ -18,18 +18,20 @@ import { DENIAL_REASONS, type Observe } from './service-events.ts';
 const LATENCY_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const BATCH_WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 8192];
 
+/** The metrics of a node. */
 export interface Metrics {
   observe: Observe;
   contentType: string;
   print(): Promise<string>;
 }
 
+/** Returns metrics that read database values from the store when they are printed. */
 export function createMetrics(store: Store, observe: Observe = () => {}, clock: () => number = Date.now): Metrics {
   const reportBug = createBugReport(observe);
   const routes = new Map<RouteName, RouteCounts>();
   const denied = new Map(DENIAL_REASONS.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
-  let bugs = 0; // printed from the start, so that the first one is a rise
+  let bugs = 0; // printed from the start, so that the first bug is an increase
   const batches = createHistogram(BATCH_WRITES);
   const commits = createHistogram(LATENCY_S);
   const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
@@ -81,7 +83,7 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
     return counts;
   }
 
-  /** While the database is out of reach, the other metrics are wanted most of all. */
+  /** Returns undefined while the database is unreachable, because the other metrics are needed then. */
   function ifAvailable<T>(reading: Promise<T>): Promise<T | undefined> {
     return reading.catch((error) => {
       if (!isUnavailable(error)) reportBug(error);

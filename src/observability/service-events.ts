@@ -1,8 +1,8 @@
-// The events that the service reports about itself. The log, the metrics and traces decide what is shown, and how.
+// Defines the events that the server reports. The log, the metrics and the traces select and present them.
 
 import { CREDENTIAL_FAULTS } from '../domain/token.ts';
 
-/** Why a request was not let in. */
+/** Reasons for rejecting a request before it is executed. */
 export const DENIAL_REASONS = [
   'no_credentials',
   ...CREDENTIAL_FAULTS,
@@ -11,26 +11,28 @@ export const DENIAL_REASONS = [
   'rate',
   'share',
 ] as const;
+/** One of the reasons. */
 export type DenialReason = (typeof DENIAL_REASONS)[number];
 
-/** The status of an answer that never came, as the client had gone. Not one of HTTP, yet known to those who read logs. */
+/** Status recorded if the client disconnected before the response. It is not an HTTP status, but common in logs. */
 export const CLIENT_CLOSED_REQUEST = 499;
 
-/** Result of one attempt: `dead` if there is no other. */
+/** Result of one attempt: `failed` if a retry follows, `dead` if not. */
 export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
+/** An event of the server. */
 export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
   | { kind: 'stopping'; reason: string }
   | { kind: 'stopped' }
-  /** Said when what is sent can be read on the way. */
+  /** Reported if connections are not encrypted. */
   | { kind: 'no_tls'; host: string }
   | { kind: 'certificate_renewed'; validTo: string }
   | { kind: 'certificate_unusable'; reason: string }
-  /** Every answer; `route` is not there where none takes the request. */
+  /** Reported for every response. `route` is undefined if no route matches. */
   | { kind: 'answer'; route: { method: string; path: string } | undefined; status: number; durationMs: number }
-  /** Every answer, under ACCESS_LOG only. */
+  /** Reported for every response if ACCESS_LOG is set. */
   | {
       kind: 'request';
       requestId: string;
@@ -42,13 +44,13 @@ export type ServiceEvent =
       address: string | undefined;
     }
   | { kind: 'refused'; reason: DenialReason; requestId: string; why: string | undefined }
-  /** Said once when the keys of the identity provider cannot be read, and once when they can again. */
+  /** Reported once when the keys of the identity provider cannot be fetched, and once after recovery. */
   | { kind: 'keys_failing'; reason: string }
   | { kind: 'keys_recovered' }
-  /** Said once when traces cannot be sent, and once when they can again. */
+  /** Reported once when traces cannot be sent, and once after recovery. */
   | { kind: 'traces_failing'; reason: string }
   | { kind: 'traces_recovered' }
-  /** Writes that shared a transaction. */
+  /** Reported for every transaction, with its number of writes. */
   | { kind: 'commit'; writes: number; durationMs: number }
   | {
       kind: 'delivery';
@@ -60,15 +62,16 @@ export type ServiceEvent =
       code: number | undefined;
       durationMs: number;
     }
-  /** Said once when it is taken to be down, and once when it answers again. */
+  /** Reported once when a receiver counts as down, and once after recovery. */
   | { kind: 'webhook_failing'; webhookId: string; reason: string }
   | { kind: 'webhook_recovered'; webhookId: string }
   | { kind: 'webhook_disabled'; webhookId: string; reason: string }
-  /** An answer of 50000, or an error that work in the background did not expect. */
+  /** Reported for a response with error 50000, or for an unexpected error in background work. */
   | { kind: 'bug'; requestId?: string; error: unknown }
-  /** Said once when writes begin to fail and once when they succeed again. */
+  /** Reported once when writes start to fail, and once after recovery. */
   | { kind: 'writes_failing'; reason: string }
   | { kind: 'writes_recovered' }
   | { kind: 'store_failed'; error: Error };
 
+/** Receives the events. */
 export type Observe = (event: ServiceEvent) => void;

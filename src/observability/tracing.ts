@@ -1,43 +1,45 @@
-// What the service asks of traces, when they are on. When they are off, nobody has one of these and nothing is called.
+// Defines the interface of tracing. If tracing is off, no instance exists and nothing is called.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Store } from '../domain/store.ts';
 import type { Observe } from './service-events.ts';
 
+/** The attributes of a request that are traced. */
 export interface TracedRequest {
   id: string;
   method: string;
-  /** Not there where none takes it. */
+  /** Undefined if no route matches. */
   route: string | undefined;
-  /** Without a query, and without what may be a secret. */
+  /** Path without the query and without possible secrets. */
   path: string;
   scheme: 'http' | 'https';
-  /** Where it has reached us. */
+  /** Local address that received the request. */
   address: string | undefined;
   port: number | undefined;
   headers: IncomingHttpHeaders;
 }
 
+/** Creates and sends spans. */
 export interface Tracing {
-  /** Events that make a span of their own. */
+  /** Creates spans from events. */
   observe: Observe;
-  /** Does the work within a span, and gives what ends it with the status of the answer. */
+  /** Runs `work` within a span. Returns a function that ends the span with the status of the response. */
   traceRequest(seen: TracedRequest, work: () => void): (status: number) => void;
-  /** The same store: what is asked of it within a request is a span there. */
+  /** Returns the store with a span for each call within a request. */
   traceStore(store: Store): Store;
-  /** Sends what is left, within a bounded time. */
+  /** Sends the remaining spans, for at most 2 s. */
   stop(): Promise<void>;
 }
 
-/** What OpenTelemetry's variables say about traces. */
+/** Tracing options from the environment variables of OpenTelemetry. */
 export interface TracingOptions {
   exporter: 'otlp' | 'console';
   protocol: 'http/protobuf' | 'http/json';
   sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
-  /** Share of the traces, for a sampler that takes one. */
+  /** Fraction of traces to sample, for a ratio sampler. */
   ratio: number;
-  /** The header `traceparent` counts. */
+  /** True if the header `traceparent` is used. */
   takesParent: boolean;
-  /** Named as the batch processor of OpenTelemetry takes them. */
+  /** Options of OpenTelemetry's batch processor. */
   batch: Record<'scheduledDelayMillis' | 'exportTimeoutMillis' | 'maxQueueSize' | 'maxExportBatchSize', number>;
 }

@@ -1,4 +1,4 @@
-// A span for each attempt to deliver a change, linked to the request that made the change.
+// Creates a span for each delivery attempt, linked to the request that made the change.
 
 import { ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { Observe } from '../service-events.ts';
@@ -6,13 +6,16 @@ import type { Scope } from './request-spans.ts';
 
 const MAX_ORIGINS = 4096;
 
+/** Spans of the requests that made the newest changes. */
 export type Origins = ReturnType<typeof createOrigins>;
 
-/** Holds the spans of the newest changes. A change that is delivered much later, or by another node, has no link. */
+/**
+ * Returns storage for the spans of the newest 4,096 changes. A delivery much later, or by another node, has no link.
+ */
 export function createOrigins() {
   const bySeq = new Map<number, SpanContext>();
   return {
-    /** Takes what a write returned, which has the number of its change. */
+    /** Stores the span of a write. `result` holds the number of its change. */
     note(result: unknown, span: Span): void {
       const seq = seqOf(result);
       const context = span.spanContext();
@@ -30,6 +33,7 @@ function seqOf(result: unknown): number | undefined {
   return typeof result.seq === 'number' ? result.seq : undefined;
 }
 
+/** Returns an observer that creates spans from delivery events. */
 export function createDeliverySpans({ tracer }: Scope, origins: Origins): Observe {
   return (event) => {
     if (event.kind !== 'delivery') return;

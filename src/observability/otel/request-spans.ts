@@ -1,4 +1,5 @@
-// A span for each request, by the semantic conventions for HTTP. Of the client it has method, path and id, never secrets.
+// Creates a span for each request, following the semantic conventions for HTTP. A span holds method, path and request
+// id of the client, but never secrets.
 
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import {
@@ -15,7 +16,7 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
 import type { TracedRequest, Tracing } from '../tracing.ts';
 
-/** What makes spans, and the request in progress where the code is. */
+/** The tracer, and the request in progress of the current asynchronous context. */
 export interface Scope {
   tracer: Tracer;
   current: AsyncLocalStorage<RequestInProgress>;
@@ -24,25 +25,26 @@ export interface Scope {
 interface RequestInProgress {
   /** Holds the span of the request. */
   context: Context;
-  /** True once it is answered: what it has begun and goes on in the background is not a part of it. */
+  /** True after the response. Background work that the request started is not part of the request. */
   isOver: boolean;
 }
 
-/** Those that the conventions know. */
+/** Methods that the conventions define. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'QUERY'];
 
+/** Returns the function that traces requests. */
 export function createRequestSpans({ tracer, current }: Scope, takesParent: boolean): Tracing['traceRequest'] {
   const propagator = new W3CTraceContextPropagator();
 
   return (seen, work) => {
     const { headers, method, route } = seen;
-    const { traceparent } = headers; // tracestate is any text, which the exporter would send on
+    const { traceparent } = headers; // tracestate can hold any text, which the exporter would forward
     const parent = takesParent ? propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter) : ROOT_CONTEXT;
     const known = METHODS.includes(method) ? method : 'HTTP';
     const name = route === undefined ? known : `${known} ${route}`;
     const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes: toAttributes(seen) }, parent);
     if (!span.isRecording()) {
-      work(); // by every sampler, what is inside is not sampled either
+      work(); // no sampler samples the inner spans of an unsampled request
       return doNothing;
     }
     const request = { context: trace.setSpan(parent, span), isOver: false };

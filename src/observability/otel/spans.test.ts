@@ -1,4 +1,4 @@
-// Spans as they are made, over a real store and the real SDK: what is an error, and what is no span at all.
+// Tests spans with a real store and the real SDK: which spans are errors, and which calls have no span.
 
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -36,30 +36,30 @@ function start() {
   return { request: createRequestSpans(scope, true), store, spans: () => exporter.getFinishedSpans() };
 }
 
-test('an answer of 5xx is an error; of a client that is gone there is no status', () => {
+test('A 5xx response is an error, and a disconnected client has no status', () => {
   const { request, spans } = start();
   for (const status of [503, CLIENT_CLOSED_REQUEST, 404]) request(SEEN, () => {})(status);
-  const told = spans().map(({ status, attributes }) => [
+  const seen = spans().map(({ status, attributes }) => [
     status.code === ERROR,
     attributes['error.type'],
     attributes['http.response.status_code'],
   ]);
-  assert.deepEqual(told, [
+  assert.deepEqual(seen, [
     [true, '503', 503],
     [false, 'client_gone', undefined],
     [false, undefined, 404],
   ]);
 });
 
-test('what goes on in the background after the answer, or was never part of a request, is no span', async () => {
+test('Background work after the response or outside a request has no span', async () => {
   const { request, store, spans } = start();
-  const { promise: later, resolve: goOn } = Promise.withResolvers<void>();
+  const { promise: later, resolve: resume } = Promise.withResolvers<void>();
   let background: Promise<unknown> | undefined;
   const end = request(SEEN, () => {
     background = later.then(() => store.get(1n));
   });
   end(200);
-  goOn();
+  resume();
   await assert.rejects(background as Promise<unknown>, /No plant/);
   await assert.rejects(store.get(1n), /No plant/);
   assert.deepEqual(
@@ -68,7 +68,7 @@ test('what goes on in the background after the answer, or was never part of a re
   );
 });
 
-test('what the store refuses is thrown on; it is an error where it is ours', async () => {
+test('Store errors are rethrown, and only server errors mark the span as failed', async () => {
   const { request, store, spans } = start();
   await assert.rejects(
     within(() => store.get(1n)),
@@ -76,10 +76,10 @@ test('what the store refuses is thrown on; it is an error where it is ours', asy
   );
   await opened.close();
   await assert.rejects(within(() => store.create({ id: 1n, name: 'x' }, { tokenId: 't' })));
-  const told = spans()
+  const seen = spans()
     .filter(({ parentSpanContext }) => parentSpanContext)
     .map(({ name, status, attributes }) => [name, status.code === ERROR, attributes['error.type']]);
-  assert.deepEqual(told, [
+  assert.deepEqual(seen, [
     ['store.get', false, 'not_found'],
     ['store.create', true, 'unavailable'],
   ]);

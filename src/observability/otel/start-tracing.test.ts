@@ -1,4 +1,4 @@
-// Traces of the service, as a collector on loopback gets them.
+// Tests the traces that a collector on loopback receives.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -17,7 +17,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 const UNSAMPLED = '1af7651916cd43dd8448eb211c80319d';
 
-/** Nothing is sent before the service stops. */
+/** Returns settings with which the server sends no spans before it stops. */
 function toCollector({ url }: Collector): Record<string, string> {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,
@@ -28,7 +28,7 @@ function toCollector({ url }: Collector): Record<string, string> {
 
 const TELL_LOADED = tellLoaded('@opentelemetry');
 
-/** The packages of OpenTelemetry read some of their variables from the environment of the process. */
+/** Sets the environment of this process, because OpenTelemetry reads some variables from there. */
 async function startTraced(env: Record<string, string>, databaseUrl?: string): Promise<TestService> {
   const before = { ...process.env };
   Object.assign(process.env, env);
@@ -40,7 +40,7 @@ async function startTraced(env: Record<string, string>, databaseUrl?: string): P
 }
 
 suite('traces', () => {
-  test('each request is a span with what it asked of the store inside, and all are sent at the end', async () => {
+  test('Each request has a span that contains its store calls, and the server sends all spans at the end', async () => {
     const collector = await startCollector();
     const receiver = await startReceiver();
     const server = await startTraced({
@@ -157,7 +157,7 @@ suite('traces', () => {
     }
   });
 
-  test('on PostgreSQL they say so; what is not sampled is not sent', needsPostgres, async () => {
+  test('Spans name PostgreSQL, and unsampled spans are not sent', needsPostgres, async () => {
     const databaseUrl = await makeDatabase();
     const [some, none] = await Promise.all([startCollector(), startCollector()]);
     const servers = [
@@ -176,7 +176,7 @@ suite('traces', () => {
     assert.deepEqual(none.bodies, []);
   });
 
-  test('a collector that is not there is told once, holds up nothing, and gets what comes later', async () => {
+  test('An unreachable collector is reported once, blocks nothing, and receives later spans', async () => {
     const port = await freePort();
     const server = await startServer({
       env: {
@@ -199,11 +199,11 @@ suite('traces', () => {
       return server.output().includes('traces_recovered');
     });
     assert.equal(server.output().match(/"kind":"traces_failing"/g)?.length, 1);
-    assert.match(server.output(), /LOADED .*@opentelemetry/, 'the next test could see it');
+    assert.match(server.output(), /LOADED .*@opentelemetry/, 'needed by the last test');
     assert.equal(await server.stop(), 0);
   });
 
-  test('a collector that hangs does not keep it from stopping', async () => {
+  test('The server stops although the collector hangs', async () => {
     const stopped = async () => {
       const collector = await startCollector();
       collector.hang();
@@ -212,10 +212,10 @@ suite('traces', () => {
       await server.stop();
       return collector.spans.length;
     };
-    await until(async () => (await stopped()) === 2); // or the machine was too busy to send them in time
+    await until(async () => (await stopped()) === 2); // repeats, because a busy machine may not send them in time
   });
 
-  test('nothing of OpenTelemetry is loaded while traces are off', async () => {
+  test('No OpenTelemetry package is loaded while traces are off', async () => {
     const server = await startServer({ env: TELL_LOADED });
     assert.equal((await callerOf(server, server.secret)('POST', '/plants', { id: 1, name: 'x' })).status, 200);
     await server.stop();
@@ -223,7 +223,7 @@ suite('traces', () => {
   });
 });
 
-/** Reads an event stream for a while. */
+/** Reads an event stream for 250 ms. */
 async function follow({ port }: TestService, path: string, headers: Record<string, string>): Promise<void> {
   const stream = request({ port, path, headers: { ...headers, accept: 'text/event-stream' } });
   await new Promise((resolve) => stream.on('response', (response) => response.once('data', resolve)).end());

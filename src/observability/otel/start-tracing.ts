@@ -1,4 +1,5 @@
-// Traces by OpenTelemetry. Loaded only when they are on; nothing is registered globally and no module is patched.
+// Starts tracing with OpenTelemetry. This file is loaded only if tracing is on. It registers nothing globally and
+// patches no module.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { ExportResultCode } from '@opentelemetry/core';
@@ -27,19 +28,21 @@ import { createDeliverySpans, createOrigins } from './delivery-spans.ts';
 import { createRequestSpans, type Scope } from './request-spans.ts';
 import { traceStore } from './store-spans.ts';
 
-/** A path may have 16 KiB, and thousands of spans may wait. */
+/** Maximum length of an attribute. A path can have 16 KiB, and thousands of spans can be queued. */
 const MAX_VALUE_CHARS = 1024;
+/** Maximum time for sending the last spans. */
 const LAST_SPANS_MS = 2000;
 
 interface StartTracingOptions {
   config: TracingOptions;
   database: 'sqlite' | 'postgres';
   version: string;
-  /** Names this process among others. */
+  /** Id of this node. */
   node: string;
   observe: Observe;
 }
 
+/** Starts tracing. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracing> {
   const { config, database, version, node, observe } = options;
   const exporter = await createExporter(config, observe);
@@ -57,13 +60,13 @@ export async function startTracing(options: StartTracingOptions): Promise<Tracin
     traceRequest: createRequestSpans(scope, config.takesParent),
     traceStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
     async stop() {
-      const sent = provider.shutdown().catch(() => {}); // the exporter has told it
+      const sent = provider.shutdown().catch(() => {}); // the exporter has reported the error
       await withDeadline(sent, LAST_SPANS_MS, () => {});
     },
   };
 }
 
-/** What the environment says counts more. */
+/** Returns the resource attributes. Values from the environment take precedence. */
 function describeService(version: string, node: string): Resource {
   const own = { 'service.name': 'plant-store', 'service.version': version, 'service.instance.id': node };
   const given = detectResources({ detectors: [resourceAttributesEnvDetector, serviceNameEnvDetector] });
@@ -81,17 +84,17 @@ function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
   return name === sampler ? root : new ParentBasedSampler({ root });
 }
 
-/** Loads only the one that is wanted. */
+/** Loads and returns only the configured exporter. */
 async function createExporter(config: TracingOptions, observe: Observe): Promise<SpanExporter> {
   if (config.exporter === 'console') return new (await import('@opentelemetry/sdk-trace')).ConsoleSpanExporter();
   const { OTLPTraceExporter } = await (config.protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  return tellFailure(new OTLPTraceExporter(), observe);
+  return reportFailures(new OTLPTraceExporter(), observe);
 }
 
-/** Reports once that the collector is out of reach, and once that it is back. */
-function tellFailure(exporter: SpanExporter, observe: Observe): SpanExporter {
+/** Reports once when the collector is unreachable, and once after recovery. */
+function reportFailures(exporter: SpanExporter, observe: Observe): SpanExporter {
   let isFailing = false;
   return {
     export(spans, callback) {
@@ -108,7 +111,7 @@ function tellFailure(exporter: SpanExporter, observe: Observe): SpanExporter {
   };
 }
 
-/** Of several addresses that were tried, an error has a code and no message. */
+/** Returns the reason of a failure. If several addresses were tried, the error has a code but no message. */
 function reasonOf(error: (Error & { code?: unknown }) | undefined): string {
   return error ? error.message || String(error.code) : 'unknown';
 }

@@ -1,4 +1,4 @@
-// A span for each call of the store by a request. Work in the background, such as the webhook loop, has none.
+// Creates a span for each store call within a request. Background work, such as the delivery loop, has no spans.
 
 import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
@@ -6,19 +6,21 @@ import type { Store } from '../../domain/store.ts';
 import type { Origins } from './delivery-spans.ts';
 import type { Scope } from './request-spans.ts';
 
-type Ask = (...given: unknown[]) => Promise<unknown>;
+type StoreCall = (...given: unknown[]) => Promise<unknown>;
 
-const ASKED = [
+/** The store methods that have a span. `export` has its own. */
+const TRACED = [
   ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'summary', 'changes', 'probe'] as const),
   ...(['addToken', 'getToken', 'listTokens', 'rotateToken', 'revokeToken'] as const),
   ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'enableWebhook'] as const),
   ...(['replay', 'retryDelivery', 'listDeliveries', 'oldestWaitingMs'] as const),
 ] satisfies (keyof Store)[];
 
+/** Returns the store with spans. */
 export function traceStore(store: Store, system: string, { tracer, current }: Scope, origins: Origins): Store {
   const traced: Store = {
     ...store,
-    /** It lasts until all of it was read. */
+    /** The span ends when the export is closed. */
     async export() {
       const span = begin('export');
       if (!span) return store.export();
@@ -32,16 +34,16 @@ export function traceStore(store: Store, system: string, { tracer, current }: Sc
       };
     },
   };
-  for (const name of ASKED) Object.assign(traced, { [name]: inSpan(name, store[name] as Ask) });
+  for (const name of TRACED) Object.assign(traced, { [name]: inSpan(name, store[name] as StoreCall) });
   return traced;
 
-  function inSpan(name: (typeof ASKED)[number], ask: Ask): Ask {
+  function inSpan(name: (typeof TRACED)[number], call: StoreCall): StoreCall {
     return async (...given) => {
       const span = begin(name);
-      if (!span) return ask(...given);
+      if (!span) return call(...given);
       const [plants] = given;
       if (name === 'import' && Array.isArray(plants)) span.setAttribute('db.operation.batch.size', plants.length);
-      const result = await orFail(span, ask(...given));
+      const result = await orFail(span, call(...given));
       if (name === 'create' || name === 'put' || name === 'patch') origins.note(result, span);
       span.end();
       return result;
@@ -56,13 +58,13 @@ export function traceStore(store: Store, system: string, { tracer, current }: Sc
   }
 }
 
-async function orFail<T>(span: Span, asked: Promise<T>): Promise<T> {
+async function orFail<T>(span: Span, result: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await result;
   } catch (error) {
     const code = error instanceof PlantStoreError ? error.code : 'bug';
     span.setAttribute('error.type', code);
-    if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR }); // else a refusal
+    if (ERROR_NUMBERS[code] >= 50000) span.setStatus({ code: SpanStatusCode.ERROR }); // other errors are rejections
     span.end();
     throw error;
   }
