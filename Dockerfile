@@ -1,6 +1,6 @@
 # Plant Store as an image: docker build -t plant-store .
 # Written where no Docker engine was at hand: each command was run by itself, the image as a whole was not built yet.
-# It runs with a read-only root (docker run --read-only); only /data is written to. docs/install.md has the commands.
+# It runs with a read-only root (docker run --read-only); only /data is written to. docs/guides/install.md has the commands.
 
 ARG NODE_VERSION=26.10.0
 

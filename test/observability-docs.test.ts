@@ -1,4 +1,4 @@
-// What operators are given, against a real server: the table of figures, the dashboard and the alerts name nothing that is not there.
+// The metrics reference, the dashboard and the alert rules match the metrics of a real server.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -9,10 +9,12 @@ import { callerOf } from '../testing/request.ts';
 import { startTestService } from '../testing/service.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
-const PAGE = readFileSync(join(DOCS, 'observability.md'), 'utf8');
+const METRICS = readFileSync(join(DOCS, 'reference/metrics.md'), 'utf8');
+const MONITORING = readFileSync(join(DOCS, 'guides/monitoring.md'), 'utf8');
+const TRACING = readFileSync(join(DOCS, 'guides/tracing.md'), 'utf8');
 const DASHBOARD = JSON.parse(readFileSync(join(DOCS, 'grafana.json'), 'utf8'));
 const ALERTS = readFileSync(join(DOCS, 'alerts.yml'), 'utf8');
-/** Prometheus adds them. */
+/** Labels that Prometheus adds. */
 const ADDED = ['job', 'instance'];
 
 interface Target {
@@ -31,8 +33,8 @@ interface Panel {
 const panels: Panel[] = DASHBOARD.panels;
 const targets = panels.flatMap(({ targets = [] }) => targets);
 const alerts = [...ALERTS.matchAll(/^ +expr: (.*)$/gm)].map(([, expr]) => String(expr));
-/** Of each figure, its labels and their values. */
-const figures = new Map<string, Map<string, Set<string>>>();
+/** Labels of each metric, and the values of each label. */
+const metrics = new Map<string, Map<string, Set<string>>>();
 let printed = '';
 
 before(async () => {
@@ -46,31 +48,34 @@ before(async () => {
   printed = (await call('GET', '/metrics')).body;
   await server.stop();
   for (const [, name = '', list = ''] of printed.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
-    const labels = figures.get(name) ?? new Map<string, Set<string>>();
-    figures.set(name, labels);
+    const labels = metrics.get(name) ?? new Map<string, Set<string>>();
+    metrics.set(name, labels);
     for (const [, label = '', value = ''] of list.matchAll(/(\w+)="([^"]*)"/g)) {
       labels.set(label, (labels.get(label) ?? new Set()).add(value));
     }
   }
 });
 
-test('the figures in the table are those that come, with their labels and what these can be', () => {
+test('the reference lists the metrics that the server returns, with their types, labels and label values', () => {
   const given = [...printed.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => String(name));
-  const told = [...PAGE.matchAll(/`((?:plant_store|process)_\w+)/g)].map(([, name]) => String(name));
+  const listed = [...METRICS.matchAll(/`((?:plant_store|process)_\w+)/g)].map(([, name]) => String(name));
   const hasFiles = process.platform === 'linux';
-  assert.deepEqual([...new Set(told)].filter((name) => hasFiles || !name.endsWith('_fds')).sort(), given.sort());
-  for (const [, name = '', list = ''] of PAGE.matchAll(/`(plant_store_\w+)\{([\w,]+)\}`/g)) {
-    const labels = figures.get(name) ?? figures.get(`${name}_sum`);
+  assert.deepEqual([...new Set(listed)].filter((name) => hasFiles || !name.endsWith('_fds')).sort(), given.sort());
+  for (const [, name = '', list = ''] of METRICS.matchAll(/`(plant_store_\w+)\{([\w,]+)\}`/g)) {
+    const labels = metrics.get(name) ?? metrics.get(`${name}_sum`);
     assert.deepEqual([...(labels?.keys() ?? [])], list.split(','), name);
   }
-  for (const figure of ['plant_store_refused_total', 'plant_store_deliveries_total', 'plant_store_webhooks']) {
-    for (const values of figures.get(figure)?.values() ?? []) {
-      for (const value of values) assert.ok(PAGE.includes(`\`${value}\``), value);
+  for (const [, name = '', type = ''] of METRICS.matchAll(/^\| `(\w+)(?:\{[\w,]+\})?` \| (\w+) \|/gm)) {
+    if (given.includes(name)) assert.ok(printed.includes(`# TYPE ${name} ${type}\n`), name);
+  }
+  for (const name of ['plant_store_refused_total', 'plant_store_deliveries_total', 'plant_store_webhooks']) {
+    for (const values of metrics.get(name)?.values() ?? []) {
+      for (const value of values) assert.ok(METRICS.includes(`\`${value}\``), value);
     }
   }
 });
 
-test('the dashboard and the alerts ask only for figures and labels that there are', () => {
+test('the dashboard and the alerts use only existing metrics and labels', () => {
   const variables = DASHBOARD.templating.list.map(({ definition }: { definition: string }) => definition);
   const expressions = [...targets.map(({ expr }) => expr), ...variables, ...alerts];
   assert.ok(targets.length >= 30 && alerts.length >= 10, `${targets.length} and ${alerts.length}`);
@@ -81,7 +86,7 @@ test('the dashboard and the alerts ask only for figures and labels that there ar
   }
 });
 
-test('a figure that nobody has, or a label, would be found', () => {
+test('the check finds unknown metrics and labels', () => {
   for (const wrong of [
     'rate(plant_store_nothing_total[5m])',
     'plant_store_requests_total{code="200"}',
@@ -93,12 +98,12 @@ test('a figure that nobody has, or a label, would be found', () => {
   }
 });
 
-test('every figure is on the dashboard', () => {
+test('the dashboard shows every metric', () => {
   const shown = targets.map(({ expr }) => expr).join('\n');
   for (const [, name = ''] of printed.matchAll(/^# TYPE (\S+)/gm)) assert.ok(shown.includes(name), name);
 });
 
-test('the dashboard can be imported: an input for Prometheus, panels with numbers and places of their own', () => {
+test('the dashboard can be imported: it has an input for Prometheus, and panels with unique ids and positions', () => {
   assert.deepEqual(
     DASHBOARD.__inputs.map(({ name, pluginId }: { name: string; pluginId: string }) => [name, pluginId]),
     [['DS_PROMETHEUS', 'prometheus']],
@@ -113,45 +118,63 @@ test('the dashboard can be imported: an input for Prometheus, panels with number
   for (const { title, gridPos } of panels) {
     for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
       for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
-        assert.ok(x < 24 && !taken.has(`${x} ${y}`), `${title} lies upon another`);
+        assert.ok(x < 24 && !taken.has(`${x} ${y}`), `${title} overlaps another panel`);
         taken.add(`${x} ${y}`);
       }
     }
   }
 });
 
-test('with all jobs and nodes the dashboard shows those of plant stores, not every target of that Prometheus', () => {
+test('with all jobs and nodes selected, the dashboard shows only plant stores', () => {
   for (const { allValue, definition } of DASHBOARD.templating.list) {
-    assert.equal(allValue, undefined, 'all is then what the query gives');
+    assert.equal(allValue, undefined, '"All" must be the result of the query');
     assert.match(definition, /^label_values\(plant_store_/);
   }
 });
 
-test('the page that makes a secret into a file makes one that only its owner can read', () => {
-  const made = PAGE.split('\n').filter((line) => /token create.*>/.test(line));
-  assert.ok(made.length > 0);
-  for (const line of made) assert.match(line, /^\(umask 077; /);
+test('the guide creates the token file readable by its owner only', () => {
+  const created = MONITORING.split('\n').filter((line) => /token create.*>/.test(line));
+  assert.ok(created.length > 0);
+  for (const line of created) assert.match(line, /^\(umask 077; /);
 });
 
-test('the settings that are shown are taken', () => {
-  const [, line = ''] = /^(OTEL_\S+=\S+) npm start$/m.exec(PAGE) ?? [];
-  assert.ok(readTraces(Object.fromEntries([line.split('=')])));
+test('the guide lists every alert', () => {
+  const named = [...ALERTS.matchAll(/alert: (\w+)/g)].map(([, name]) => name);
+  const listed = [...MONITORING.matchAll(/^\| `(PlantStore\w+)`/gm)].map(([, name]) => name);
+  assert.deepEqual(listed, named);
+});
+
+test('the server accepts the settings in the guide to tracing', () => {
+  const lines = [...TRACING.matchAll(/^((?:OTEL_\S+=\S+ ?)+)(?: *plant-store serve)?$/gm)].map(([, line = '']) => line);
+  assert.ok(lines.length >= 3);
+  for (const line of lines) {
+    const settings = Object.fromEntries(
+      line
+        .trim()
+        .split(' ')
+        .map((pair) => pair.split('=')),
+    );
+    if ('OTEL_TRACES_SAMPLER_ARG' in settings) settings.OTEL_TRACES_SAMPLER = 'parentbased_traceidratio';
+    assert.ok(readTraces({ OTEL_TRACES_EXPORTER: 'otlp', ...settings }), line);
+  }
 });
 
 function requireKnown(expression: string): void {
   const known = new Set(ADDED);
   for (const [, name = '', , list = ''] of expression.matchAll(/\b((?:plant_store|process)_\w+)(\{([^}]*)\})?/g)) {
-    const labels = figures.get(name);
-    assert.ok(labels, `there is no figure ${name}: ${expression}`);
+    const labels = metrics.get(name);
+    assert.ok(labels, `no metric has the name ${name}: ${expression}`);
     for (const label of labels.keys()) known.add(label);
     for (const [, label = '', operator = '', value = ''] of list.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)) {
       assert.ok(ADDED.includes(label) || labels.has(label), `${name} has no label ${label}: ${expression}`);
-      if (ADDED.includes(label) || label === 'status') continue; // nothing has gone wrong yet
+      if (ADDED.includes(label) || label === 'status') continue; // the test causes no errors
       const wanted = operator.includes('~') ? value.split('|') : [value];
-      for (const one of wanted) assert.ok(labels.get(label)?.has(one), `${label} is never "${one}": ${expression}`);
+      for (const one of wanted)
+        assert.ok(labels.get(label)?.has(one), `${label} never has the value "${one}": ${expression}`);
     }
   }
   for (const [, list = ''] of expression.matchAll(/\b(?:by|on) \(([^)]*)\)/g)) {
-    for (const label of list.split(/, */)) assert.ok(known.has(label), `nothing has the label ${label}: ${expression}`);
+    for (const label of list.split(/, */))
+      assert.ok(known.has(label), `no metric has the label ${label}: ${expression}`);
   }
 }
