@@ -1,6 +1,6 @@
-// Makes dist/ anew, which is what a package holds: src as JavaScript with its SQL beside it, the types of the client,
-// and the console. Plain JavaScript on any Node, since npm runs it after an install. Types are checked by "npm run check".
-// A server that runs meanwhile keeps what it has: all is made in a copy, and dist/ is exchanged at the end.
+// Builds dist/, the content of the package: src as JavaScript with its SQL files, the types of the client, and the
+// console. It is plain JavaScript for any Node, because npm runs it after an install. "npm run check" checks types.
+// It builds in a copy and replaces dist/ at the end, so that a running server keeps its files.
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
@@ -11,7 +11,7 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
 const SOURCES = ['src', 'console', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
 
-const draft = mkdtempSync(join(ROOT, '.build-')); // beside dist/, so that it can be renamed
+const draft = mkdtempSync(join(ROOT, '.build-')); // on the same file system as dist/, so that it can be renamed
 process.on('exit', () => rmSync(draft, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));
 

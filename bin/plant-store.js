@@ -1,15 +1,15 @@
 #!/usr/bin/env node
-// Plain JavaScript, so that an old Node can still say what is wrong. Starts src in a checkout and dist in a package.
-// Compiled code is kept between starts: it halves the time to the first answer.
+// Launcher: runs src in a checkout and dist in a package. It is plain JavaScript, so that an old Node can print the error.
+// It enables the compile cache, which halves the time to the first response.
 
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The first 24 whose SQLite cannot corrupt a log that is being reset (3.51.3). */
+/** The first Node 24 with SQLite 3.51.3, which fixes a corruption of a WAL that is being reset. */
 const PACKAGE_NEEDS = [24, 15];
-/** Runs TypeScript as it is. */
+/** The first Node that this project uses to run TypeScript directly. */
 const CHECKOUT_NEEDS = [26, 0];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -17,22 +17,22 @@ const isCheckout = existsSync(join(root, 'src/main.ts'));
 
 if (isCheckout) {
   if (isOlderThan(CHECKOUT_NEEDS)) {
-    refuse(`needs Node 26, not ${process.version}: "npm ci" brings it, "npm start" uses it`);
+    refuse(`Node 26 is required, not ${process.version}. "npm ci" installs it, and "npm start" uses it.`);
   }
-  if (!existsSync(join(root, 'node_modules'))) refuse('not installed yet: run "npm ci" first');
+  if (!existsSync(join(root, 'node_modules'))) refuse('The dependencies are not installed. Run "npm ci" first.');
 } else if (isOlderThan(PACKAGE_NEEDS)) {
   refuse(
-    `needs Node ${PACKAGE_NEEDS.join('.')} or newer, not ${process.version}: install one from https://nodejs.org, or run "npx -p node@24 -p plant-store plant-store"`,
+    `Node ${PACKAGE_NEEDS.join('.')} or newer is required, not ${process.version}. Install it from https://nodejs.org, or run "npx -p node@24 -p plant-store plant-store".`,
   );
 }
 
 const cache =
   process.env.NODE_COMPILE_CACHE ?? (isCheckout ? join(root, 'node_modules/.cache/plant-store') : userCache());
 if (cache) {
-  process.env.NODE_COMPILE_CACHE = cache; // also for the writer's thread
-  module.enableCompileCache(); // where nothing can be written, it does without
+  process.env.NODE_COMPILE_CACHE = cache; // the writer thread reads it
+  module.enableCompileCache(); // has no effect if the folder is not writable
 }
-process.env.UV_THREADPOOL_SIZE ??= '32'; // half of these look up names, and some names take very long
+process.env.UV_THREADPOOL_SIZE ??= '32'; // libuv uses half of them for DNS lookups, which can be very slow
 await import(pathToFileURL(join(root, isCheckout ? 'src/main.ts' : 'dist/main.js')).href);
 
 function isOlderThan([major, minor]) {
@@ -40,7 +40,7 @@ function isOlderThan([major, minor]) {
   return ownMajor < major || (ownMajor === major && ownMinor < minor);
 }
 
-/** Of this user alone: who can write there decides what is run. CACHE_DIRECTORY is systemd's. */
+/** Returns a folder that only this user can write, because cached code is executed. systemd sets CACHE_DIRECTORY. */
 function userCache() {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env;
   const caches = CACHE_DIRECTORY || XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'));

@@ -1,6 +1,6 @@
-// npm runs this after an install in a checkout, as "postprepare": a "prepare" it would name to all who install the package
-// from a file. It makes dist/, where the compiler is installed, and keeps compiled code by one start and stop on a
-// throwaway database, so that the first real start is as quick as all later ones; no install fails for want of that.
+// npm runs this after an install in a checkout, as "postprepare": npm would show a "prepare" script to everybody who
+// installs the package from a file. It builds dist/ if the compiler is installed. It also starts and stops a server once,
+// on a temporary database, to fill the compile cache for the first real start. A failure there fails no install.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

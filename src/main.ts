@@ -1,4 +1,4 @@
-// argv → command, with the streams, signals and exit status of this process.
+// Entry point: runs the command line with the streams, signals and exit status of this process.
 
 import { reportBug, runCommand } from './cli/run.ts';
 
@@ -8,15 +8,15 @@ if (process.argv[2] !== 'serve') {
 }
 
 const status = await runCommand(process.argv.slice(2), process);
-if (status !== 0) process.stdout.write('', () => process.exit(status)); // an open input or connection must not delay it
+if (status !== 0) process.stdout.write('', () => process.exit(status)); // an open input or connection must not delay the exit
 
 async function endWithBug(error: unknown): Promise<never> {
-  process.off('uncaughtException', endWithBug); // if this fails, too, Node ends the process
+  process.off('uncaughtException', endWithBug); // if reportBug() also throws, Node ends the process
   process.exit(await reportBug(error, process));
 }
 
 function endWithoutOutput({ code, message }: NodeJS.ErrnoException): void {
-  if (code === 'EPIPE') return; // a reader that has enough
+  if (code === 'EPIPE') return; // the reader, such as head, has ended
   process.stderr.write(`plant-store: Cannot write to standard output: ${message}\n`);
   process.exit(1);
 }

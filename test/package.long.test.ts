@@ -89,7 +89,7 @@ test('an older Node is told in one line what is needed', () => {
     encoding: 'utf8',
   });
   assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
-  assert.match(stderr, /^plant-store: needs Node 24\.15 or newer, not v\d+.*: install one .*\n$/);
+  assert.match(stderr, /^plant-store: Node 24\.15 or newer is required, not v\d+.*\n$/);
 });
 
 test('where no compiled code can be kept, it runs without', () => {

@@ -1,4 +1,4 @@
-// plant-store backup, restore and changes prune.
+// Tests of the commands backup, restore and changes prune.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ function addPlants(folder: string, count: number) {
   return besideServer(`sqlite:${folder}/plants.db`, (store) => store.import(plants, { tokenId: 'cli' }));
 }
 
-test('backup makes a consistent copy of a store in use; restore brings it back, with numbers that are new', async () => {
+test('backup copies a store in use consistently, and restore brings it back with new change numbers', async () => {
   const [used, folder] = [makeFolder(), makeFolder()];
   const service = await startTestService({ folder: used });
   const client = createClient({ url: service.url, token: service.secret });
@@ -39,7 +39,7 @@ test('backup makes a consistent copy of a store in use; restore brings it back, 
   const again = await run(used, 'backup', backup);
   assert.deepEqual(
     [again.status, again.stderr],
-    [1, `plant-store: ${backup} is there already: a backup does not replace another file\n`],
+    [1, `plant-store: ${backup} already exists. A backup never overwrites a file.\n`],
   );
   const enough = id + 10n;
   await until(() => id >= enough);
@@ -50,7 +50,7 @@ test('backup makes a consistent copy of a store in use; restore brings it back, 
   const lastSeq = (await client.get(written - 1n)).seq;
   await service.stop();
   const present = await run(used, 'restore', backup);
-  assert.match(present.stderr, /already exists\. Move it away first/);
+  assert.match(present.stderr, /plants\.db (already exists|is there already).*move it away/i);
 
   assert.equal((await run(folder, 'restore', backup)).status, 0);
   assert.deepEqual(readdirSync(folder).sort(), ['backup.db', 'plants.db', 'plants.db.lock']);
@@ -75,7 +75,7 @@ test('backup makes a consistent copy of a store in use; restore brings it back, 
   await restored.stop();
 });
 
-test('a backup of a store that is not in use can be restored at once, and the log can be read on', async () => {
+test('a backup of an idle store can be restored immediately, and the change log continues', async () => {
   const folder = makeFolder();
   const backup = join(folder, 'backup.db');
   await addPlants(folder, 10);
@@ -101,7 +101,7 @@ test('a backup of a store that is not in use can be restored at once, and the lo
   await service.stop();
 });
 
-test('a backup of the first version is restored with new numbers, too', async () => {
+test('a backup of schema version 1 is also restored with new change numbers', async () => {
   const folder = makeFolder();
   const backup = join(folder, 'backup.db');
   const old = new DatabaseSync(backup);
@@ -119,7 +119,7 @@ test('a backup of the first version is restored with new numbers, too', async ()
   await stop();
 });
 
-test('restore refuses what is no backup', async () => {
+test('restore rejects a file that is not a backup', async () => {
   const folder = makeFolder();
   const [text, other] = [join(folder, 'text.db'), join(folder, 'other.db')];
   writeFileSync(text, 'no database at all'.repeat(100));
@@ -131,7 +131,7 @@ test('restore refuses what is no backup', async () => {
   assert.equal(existsSync(join(folder, 'plants.db')), false);
 });
 
-test('prune removes the oldest changes and leaves the records', async () => {
+test('prune removes the oldest changes and keeps the records', async () => {
   const folder = makeFolder();
   await addPlants(folder, 12_000);
   const path = join(folder, 'plants.db');

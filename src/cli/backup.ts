@@ -1,4 +1,4 @@
-// plant-store backup FILE and restore FILE, on SQLite.
+// The commands backup and restore, which copy a whole SQLite database to and from a file.
 
 import { existsSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
@@ -11,56 +11,61 @@ import { onInterrupt } from './interrupt.ts';
 import { report } from './terminal/report.ts';
 
 export function declareBackup(command: CliCommand): void {
-  command.argument('<file>', 'a new file').examples('plant-store backup "plants-$(date +%F).db"').runs(backUp);
+  command
+    .argument('<file>', 'backup file to create; it must not exist')
+    .examples('plant-store backup "plants-$(date +%F).db"')
+    .runs(backUp);
 }
 
 async function backUp({ io, config }: CommandContext, file: string): Promise<void> {
   requireDatabase(config);
-  if (existsSync(file)) throw new UserError(`${file} is there already: a backup does not replace another file`);
+  if (existsSync(file)) throw new UserError(`${file} already exists. A backup never overwrites a file.`);
   const path = requireSqlite(config);
   const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, file, removeDraft);
   await backUpDatabase(path, file);
-  reportFile(io, 'backed up to', file);
+  reportFile(io, 'Backup written to', file);
 }
 
 export function declareRestore(command: CliCommand): void {
   command
-    .argument('<file>', 'a backup')
+    .argument('<file>', 'backup file to read')
     .notes(`
-Stop the server and move the old store away first. Tokens are those of the
-backup: what was revoked since works again. Whoever follows the change log and
-has seen what came after the backup has to begin anew with an export: the
-service tells them so.`)
+Stop the server and move the old database away first. The restored store has
+the tokens of the backup: tokens revoked since then work again. Clients that
+follow the change log and have seen changes newer than the backup receive
+error 41000 (410) and must start over with a new export.`)
     .examples('mv data/plants.db data/plants-old.db', 'plant-store restore plants-monday.db')
     .runs(restore);
 }
 
 async function restore({ io, config }: CommandContext, file: string): Promise<void> {
-  if (!existsSync(file)) throw new UserError(`There is no file ${file}`);
+  if (!existsSync(file)) throw new UserError(`File not found: ${file}`);
   const path = requireSqlite(config);
   const { removeDraft, restoreDatabase } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, path, removeDraft);
   await restoreDatabase(file, path);
-  reportFile(io, 'restored to', path);
-  io.stderr.write('Its tokens are those of the backup, also those that were revoked since: look at "token list"\n');
+  reportFile(io, 'Store restored to', path);
+  io.stderr.write(
+    'The tokens are those of the backup. Tokens revoked since then work again. Check them with "plant-store token list".\n',
+  );
 }
 
 function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: string) => void): void {
   onInterrupt(io, () => {
     removeDraft(file);
-    io.stderr.write(`Stopped: ${toSafeText(file)} is not written\n`);
+    io.stderr.write(`Interrupted. ${toSafeText(file)} was not written.\n`);
   });
 }
 
 /** Returns the path of the SQLite database. */
 function requireSqlite({ database }: Config): string {
   if (database.kind === 'sqlite') return database.path;
-  throw new UsageError('This is for SQLite: PostgreSQL has its own tools for it, see docs/scaling.md');
+  throw new UsageError('This command supports SQLite only. Back up PostgreSQL with its own tools (docs/scaling.md).');
 }
 
-function reportFile(io: CommandIo, what: string, file: string): void {
+function reportFile(io: CommandIo, done: string, file: string): void {
   const { size } = statSync(file);
-  const words = `The store is ${what} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB)`;
+  const words = `${done} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB).`;
   report(io.stdout, words, { file, bytes: size });
 }

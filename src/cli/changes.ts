@@ -1,16 +1,19 @@
-// plant-store changes prune: removes the oldest part of the change log and leaves the records.
+// The command changes prune, which removes the oldest changes from the change log and keeps the records.
 
 import { readDuration } from '../lib/duration.ts';
 import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
-import { report } from './terminal/report.ts';
+import { countOf, report } from './terminal/report.ts';
 
 export function declareChanges(command: CliCommand): void {
   command
     .examples('plant-store changes prune --older-than 90d')
-    .subcommand('prune', 'remove old changes; the records stay, and numbers never come again')
-    .requiredOption('--older-than <time>', '30m (minutes), 12h (hours), 90d (days) or 4w (weeks)')
+    .subcommand('prune', 'remove old changes from the change log; the records stay')
+    .requiredOption('--older-than <time>', 'age of the changes to remove: 30m, 12h, 90d or 4w')
+    .notes(`
+Sequence numbers are never reused. Clients that request pruned changes receive
+error 41000 (410) and must start over with a new export.`)
     .examples('plant-store changes prune --older-than 90d')
     .runs(pruneChanges);
 }
@@ -18,5 +21,5 @@ export function declareChanges(command: CliCommand): void {
 async function pruneChanges({ io, config }: CommandContext, options: { olderThan: string }): Promise<void> {
   const beforeMs = Date.now() - readDuration('--older-than', options.olderThan);
   const pruned = await withExistingStore(config, (store) => store.pruneChanges(beforeMs));
-  report(io.stdout, `${pruned.toLocaleString('en')} changes pruned`, { pruned });
+  report(io.stdout, `${countOf(pruned, 'change')} pruned.`, { pruned });
 }

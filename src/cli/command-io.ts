@@ -1,4 +1,4 @@
-// The part of a process that commands use. A test passes streams and an environment of its own.
+// Defines the part of a process that commands use. Tests pass their own streams and environment.
 
 import type { Readable, Writable } from 'node:stream';
 import type { Config } from '../config/config.ts';
@@ -8,9 +8,9 @@ export interface CommandIo {
   readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Exit status of a command that ends without an error; 0 if it is not set. */
+  /** Exit status of a command that ends without an error. The default is 0. */
   exitCode?: number | string | null | undefined;
-  /** Listens to a signal by its name, or to `uncaughtException`. */
+  /** Adds a listener for a signal, by its name, or for `uncaughtException`. */
   on(event: string, listener: (error: Error) => void): unknown;
   once(event: string, listener: (error: Error) => void): unknown;
 }
@@ -20,7 +20,7 @@ export interface Output extends Writable {
   columns?: number;
 }
 
-/** What the action of a command receives before its arguments. */
+/** The first parameter of a command's action, before its arguments. */
 export interface CommandContext {
   io: CommandIo;
   config: Config;

@@ -1,4 +1,4 @@
-// plant-store completion: the shells themselves are asked what they complete with the script.
+// Tests of the completion scripts, run in the shells themselves.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -38,7 +38,7 @@ before(async () => {
   }
 });
 
-/** Of one line of output for each row. */
+/** Compares one line of output with each row. */
 function check(printed: string, rows: [string, string][]): void {
   const lines = printed.split('\n').slice(0, -1);
   const sorted = lines.map((line) => line.trim().split(' ').sort().join(' '));
@@ -48,17 +48,17 @@ function check(printed: string, rows: [string, string][]): void {
   );
 }
 
-test('bash completes commands, options, and values where they are fixed', needs('bash'), () => {
+test('bash completes commands, options and fixed values', needs('bash'), () => {
   const script = ROWS.map(([typed]) => `try ${quoted(`plant-store ${typed}`)}`).join('\n');
   const ask = `source ./bash
     COMP_WORDBREAKS=\${COMP_WORDBREAKS//:/}
     try() { COMP_LINE=$1 COMP_POINT=\${#1}; _plant_store; echo "\${COMPREPLY[*]}"; }
     ${script}`;
   const printed = execFileSync('bash', ['--norc', '-c', ask], { cwd: folder, encoding: 'utf8' });
-  check(printed, [...ROWS.slice(0, -1), ['import plan', '']]); // files are bash's own, in the next test
+  check(printed, [...ROWS.slice(0, -1), ['import plan', '']]); // bash completes files itself, see the next test
 });
 
-test('bash completes as somebody types, also at a colon and a file', {
+test('bash completes interactively, including after a colon and for files', {
   ...needs('bash'),
   ...needsTerminal,
 }, async () => {
@@ -72,14 +72,14 @@ test('bash completes as somebody types, also at a colon and a file', {
   assert.match(shown, /<import plants\.csv>/);
 });
 
-test('fish completes the same', needs('fish'), () => {
+test('fish completes commands, options, fixed values and files', needs('fish'), () => {
   const lines = ROWS.map(([typed]) => quoted(`plant-store ${typed}`)).join(' ');
   const ask = `source ./fish; for line in ${lines}; set found (complete -C $line | string replace -r '\\t.*' ''); echo "$found"; end`;
   const env = { PATH: process.env.PATH, HOME: folder };
   check(execFileSync('fish', ['-c', ask], { cwd: folder, encoding: 'utf8', env }), ROWS);
 });
 
-test('zsh completes as somebody types', { ...needs('zsh'), ...needsTerminal }, async () => {
+test('zsh completes interactively', { ...needs('zsh'), ...needsTerminal }, async () => {
   const shown = await typeInto('zsh -f -i', { HOME: folder, PS1: '> ' }, [
     [
       '> ',

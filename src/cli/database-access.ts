@@ -1,4 +1,4 @@
-// The database itself, also while a server runs on it.
+// Opens the database for a command, which can run beside a server.
 
 import { existsSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
@@ -8,7 +8,7 @@ import { toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 
-/** Author, in the change log, of what a command writes without a token. */
+/** Author that the change log records for commands that write without a token. */
 export const CLI: Author = { tokenId: 'cli' };
 
 export async function withStore<T>({ database }: Config, work: (store: Store) => Promise<T>): Promise<T> {
@@ -20,20 +20,24 @@ export async function withStore<T>({ database }: Config, work: (store: Store) =>
   }
 }
 
-/** Returns, as safe text, where a command would create a store: in the wrong folder it is one that no server uses. */
+/**
+ * Returns the path, as safe text, at which the command would create a new store. The command prints it, because a store
+ * created in the wrong folder is one that no server uses.
+ */
 export function newStorePath({ database }: Config): string | undefined {
   return database.kind === 'postgres' || existsSync(database.path) ? undefined : toSafeText(database.path);
 }
 
-/** Runs `work` on a database that must exist. */
+/** Runs `work` on a database. Throws UserError if the database does not exist. */
 export async function withExistingStore<T>(config: Config, work: (store: Store) => Promise<T>): Promise<T> {
   requireDatabase(config);
   return withStore(config, work);
 }
 
-/** Reading a database that does not exist must not create one. */
+/** Throws UserError if the database does not exist: a command that only reads must not create one. */
 export function requireDatabase(config: Config): void {
   const missing = newStorePath(config);
-  if (missing)
-    throw new UserError(`There is no database at ${missing}: set DATABASE_URL to the one that the server uses`);
+  if (missing) {
+    throw new UserError(`No database at ${missing}. Set DATABASE_URL to the database that the server uses.`);
+  }
 }

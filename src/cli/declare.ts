@@ -1,12 +1,12 @@
-// How commands are declared: with examples, an action that gets the settings, and options with fixed values.
+// Extends commander: commands have notes, examples and an action that receives the configuration.
 
 import { Command, Option } from 'commander';
 import type { CommandContext, CommandIo } from './command-io.ts';
 
-/** An option whose values shell completion offers. Commander's own choices know no lists, and reject with other words. */
+/** An option with fixed values for shell completion. Commander's own choices support no lists and word errors differently. */
 export class FixedOption extends Option {
   readonly values: readonly string[];
-  /** True if the option takes several of the values, separated by commas. */
+  /** True if the option accepts several values, separated by commas. */
   readonly isList: boolean;
 
   constructor(flags: string, description: string, values: readonly string[], { isList = false } = {}) {
@@ -16,9 +16,12 @@ export class FixedOption extends Option {
   }
 }
 
-/** A command that knows the streams it works with. Its subcommands know them, too. */
+/** A command that holds its streams and environment and passes them to its subcommands. */
 export class CliCommand extends Command {
   readonly io: CommandIo;
+  /** Paragraphs of the help after the options, as given. */
+  readonly noteTexts: string[] = [];
+  readonly exampleLines: string[] = [];
 
   constructor(name: string, io: CommandIo) {
     super(name);
@@ -33,17 +36,19 @@ export class CliCommand extends Command {
     return this.command(name).description(description);
   }
 
-  /** Adds a text after the options in the help. */
+  /** Adds text to the help, after the options. */
   notes(text: string): this {
+    this.noteTexts.push(text);
     return this.addHelpText('after', text);
   }
 
-  /** Adds examples to the end of the help. */
+  /** Adds examples to the end of the help, one per line. */
   examples(...lines: string[]): this {
-    return this.notes(`\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    this.exampleLines.push(...lines);
+    return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
 
-  /** Sets an action that first reads the settings, so that a wrong one is reported before anything is done. */
+  /** Sets the action. The configuration is read first, so that an invalid setting is reported before any work starts. */
   runs<Args extends unknown[]>(action: (context: CommandContext, ...args: Args) => Promise<void>): this {
     return this.action(async (...args) => {
       const { readConfig } = await import('../config/config.ts');

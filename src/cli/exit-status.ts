@@ -1,4 +1,4 @@
-// The exit statuses of commands, and which error ends a command with which of them.
+// Defines the exit statuses of commands and maps errors to them.
 
 import { UsageError, UserError } from '../lib/user-error.ts';
 
@@ -10,9 +10,48 @@ export const EXIT_STATUS = {
   credentials: 5,
   outOfReach: 6,
 } as const;
+/** Exit status of an import that Ctrl-C has interrupted, as a shell reports it for a process ended by SIGINT. */
+export const INTERRUPTED = 130;
+
+/** Meaning of each exit status, and the commands that return it, for the help and the reference. */
+export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: string }[] = [
+  { status: 0, meaning: 'The command succeeded.', commands: 'all' },
+  {
+    status: EXIT_STATUS.failed,
+    meaning: 'The command failed or the server rejected it. Standard error has one line with the reason.',
+    commands: 'all',
+  },
+  {
+    status: EXIT_STATUS.wrongUsage,
+    meaning: 'The arguments or settings are invalid. Nothing was opened or sent.',
+    commands: 'all',
+  },
+  { status: EXIT_STATUS.notFound, meaning: 'The plant does not exist.', commands: 'commands on plants' },
+  {
+    status: EXIT_STATUS.conflict,
+    meaning: 'The id belongs to another plant, or the plant is at another version.',
+    commands: 'commands on plants',
+  },
+  {
+    status: EXIT_STATUS.credentials,
+    meaning: 'The token is missing, invalid, or lacks the scope.',
+    commands: 'commands on plants',
+  },
+  {
+    status: EXIT_STATUS.outOfReach,
+    meaning: 'The server is unreachable, stopping or overloaded, or the token exceeds its rate. Retry later.',
+    commands: 'commands on plants',
+  },
+  {
+    status: INTERRUPTED,
+    meaning: 'Ctrl-C interrupted the command.',
+    commands: '`import`, `export`, `backup`, `restore`, `migrate`',
+  },
+];
+
 export type ExitStatus = (typeof EXIT_STATUS)[keyof typeof EXIT_STATUS];
 
-/** A UserError with an exit status of its own, for what a server has responded. */
+/** A UserError with its own exit status, used for a server's responses. */
 export class CommandError extends UserError {
   readonly exitStatus: ExitStatus;
 
@@ -22,7 +61,7 @@ export class CommandError extends UserError {
   }
 }
 
-/** Returns the exit status of a command that ends with this error. */
+/** Returns the exit status of a command that fails with this error. */
 export function exitStatusOf(error: Error): ExitStatus {
   if (error instanceof CommandError) return error.exitStatus;
   return error instanceof UsageError ? EXIT_STATUS.wrongUsage : EXIT_STATUS.failed;

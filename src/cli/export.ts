@@ -1,4 +1,4 @@
-// plant-store export FILE: a consistent snapshot of all plants in a file, which is there only when it is whole.
+// The command export, which writes a consistent snapshot of all plants. The file appears only when it is complete.
 
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
@@ -13,13 +13,13 @@ import { onInterrupt } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { withPlants } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
-import { report, writeOut } from './terminal/report.ts';
+import { countOf, report, writeOut } from './terminal/report.ts';
 
 export function declareExport(command: CliCommand): void {
   command
-    .argument('<file>', 'is there, or replaced, only when it is whole; - is standard output')
+    .argument('<file>', 'file to write, once the export is complete; - is standard output')
     .addOption(formatOption())
-    .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: from the database)')
+    .option('--url <url>', 'export from this server, with PLANT_STORE_TOKEN (default: from the database)')
     .examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz')
     .runs(exportFile);
 }
@@ -44,8 +44,9 @@ async function exportFile(
       snapshot.close();
       progress.stop();
     }
-    if (file !== '-')
-      report(io.stdout, `${count.toLocaleString('en')} plants exported to ${file}`, { file, plants: count });
+    if (file !== '-') {
+      report(io.stdout, `${countOf(count, 'plant')} exported to ${file}.`, { file, plants: count });
+    }
 
     async function* counted(plants: AsyncIterable<NewPlant>): AsyncGenerator<NewPlant> {
       for await (const plant of plants) {
@@ -56,12 +57,12 @@ async function exportFile(
   });
 }
 
-/** Returns the texts for a terminal, which nothing in a name must control. */
+/** Escapes control characters, so that no plant's name can control the terminal. */
 async function* toSafeTexts(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
   for await (const text of texts) yield format === 'ndjson' ? toSafeJson(text) : toSafeLines(text);
 }
 
-/** A pipe or a device is written to as it is. */
+/** Writes a draft and renames it when it is complete. Writes directly if the file is a pipe or a device. */
 async function writeFile(
   texts: AsyncIterable<string>,
   givenFile: string,
@@ -78,11 +79,11 @@ async function writeFile(
   onInterrupt(io, () => {
     progress.stop();
     removeDraft();
-    io.stderr.write(`Stopped: ${toSafeText(givenFile)} is not written\n`);
+    io.stderr.write(`Interrupted. ${toSafeText(givenFile)} was not written.\n`);
   });
   try {
     removeDraft();
-    const own = { flags: 'wx', mode: present?.mode ?? 0o666 }; // never through a link; for nobody more than before
+    const own = { flags: 'wx', mode: present?.mode ?? 0o666 }; // follows no link and keeps the mode of the old file
     await pipeline(texts, createWriteStream(draft, { flush: isPlain, ...(isPlain && own) }));
     if (isPlain) renameSync(draft, file);
   } catch (error) {

@@ -1,4 +1,4 @@
-// The scripts of the repository that take long explain themselves, too.
+// Tests of the help of the long-running scripts in this repository.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-test('the scripts that take long have a help with examples, before they begin with it', async () => {
+test('the long-running scripts print help with examples and do not start', async () => {
   for (const [name, script] of [
     ['bench', 'bench/run.ts'],
     ['cluster', 'cluster/run.ts'],

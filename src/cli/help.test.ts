@@ -1,4 +1,4 @@
-// Every command says what it is for, what it takes, and shows how it is used.
+// Tests of the help: every command has a description, its arguments and options, and examples.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { runInProcess } from '../../testing/command-line.ts';
 import { createProgram } from './program.ts';
 
 const MAX_COLUMNS = 80;
-/** A command is one line, so that it can be copied. */
+/** Maximum width of an example, which stays on one line so that it can be copied. */
 const MAX_COMMAND_COLUMNS = 100;
 const SCREEN_LINES = 60;
 
@@ -34,7 +34,7 @@ function helpOf(command: Command): string {
 const program = await createProgram(process, () => true);
 
 for (const command of allCommands(program)) {
-  test(`${pathOf(command)} --help says what it is for and has examples of itself`, () => {
+  test(`${pathOf(command)} --help describes the command and has examples`, () => {
     assert.match(command.description(), /\w/);
     for (const option of command.options) assert.match(option.description, /\w/, option.flags);
     for (const argument of command.registeredArguments) assert.match(argument.description, /\w/, argument.name());
@@ -48,27 +48,39 @@ for (const command of allCommands(program)) {
   });
 }
 
-test('the help of all fits on a screen: groups in order, exit statuses, where settings are', () => {
+test('the top-level help fits on a screen and has the groups, exit statuses and a pointer to the settings', () => {
   const help = helpOf(program);
   assert.ok(help.split('\n').length <= SCREEN_LINES, help);
   assert.deepEqual(help.match(/^[A-Z][\w ]+:$/gm), [
     'Options:',
     'The server:',
-    'Plants of a running server:',
+    'Plants on a running server:',
     'Files:',
     'Administration:',
     'More:',
     'Examples:',
   ]);
-  assert.match(help, /Exit status: 0 done, 1 .*6 server out of reach/s);
+  assert.match(help, /Exit status: 0 success, 1 .*6 server unreachable/s);
   assert.match(help, /"plant-store settings" lists them/);
 });
 
-test('the help of all is the same whether the commands are loaded or not', async () => {
+test('the top-level help does not depend on which commands are loaded', async () => {
   assert.equal(helpOf(await createProgram(process, () => false)), helpOf(program));
 });
 
-test('help settings and settings list what config.ts reads', async () => {
+test('docs/terminal.md has every command on plants, and every exit status that there is', () => {
+  const docs = readFileSync(join(ROOT, 'docs/terminal.md'), 'utf8');
+  for (const { name, helpGroup } of program.commands.map((each) => ({
+    name: each.name(),
+    helpGroup: each.helpGroup(),
+  }))) {
+    if (helpGroup.startsWith('Plants')) assert.match(docs, new RegExp(`^\\| \`${name}[ \`]`, 'm'), name);
+    else assert.ok(name === 'serve' || docs.includes(name), name);
+  }
+  for (const status of Object.values(EXIT_STATUS)) assert.match(docs, new RegExp(`^\\| ${status} \\|`, 'm'));
+});
+
+test('help settings and settings print the same list of settings', async () => {
   const [one, other] = await Promise.all([runInProcess(['help', 'settings']), runInProcess(['settings'])]);
   assert.equal(one.stdout, other.stdout);
   assert.deepEqual([one.status, other.status], [0, 0]);
@@ -77,10 +89,10 @@ test('help settings and settings list what config.ts reads', async () => {
   }
 });
 
-test('what is mistyped is refused with status 2 and a guess', async () => {
+test('a mistyped command or option is rejected with status 2 and a suggestion', async () => {
   for (const [args, guess] of [
-    [['lst'], /^plant-store: unknown command 'lst'\n\(Did you mean list\?\)\nAdd --help/],
-    [['list', '--serch', 'x'], /^plant-store: unknown option '--serch'\n\(Did you mean --search\?\)\n/],
+    [['lst'], /^plant-store: Unknown command 'lst'\n\(Did you mean list\?\)\nAdd --help/],
+    [['list', '--serch', 'x'], /^plant-store: Unknown option '--serch'\n\(Did you mean --search\?\)\n/],
     [['completion', 'csh'], /Allowed choices are bash, zsh, fish/],
   ] as const) {
     const { status, stdout, stderr } = await runInProcess([...args]);

@@ -1,5 +1,4 @@
-// Words of strangers in what the command line says: of a file, of a server, of an argument. Nothing of them reaches a
-// terminal but what has a shape.
+// Tests that text from a file, a server or an argument reaches the terminal only with control characters escaped.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -29,7 +28,7 @@ async function saysSafely(args: string[], env: Record<string, string>): Promise<
   return stderr;
 }
 
-test('a bad line, a strange column and the name of a file are told with escapes', async () => {
+test('a bad line, an unknown column and a file name are printed with escapes', async () => {
   const file = join(folder, 'h.ndjson');
   writeFileSync(file, `${EVIL}{bad\n`);
   assert.match(await saysSafely(['import', file], database), /^Line 1: .*\\x1b/m);
@@ -37,11 +36,11 @@ test('a bad line, a strange column and the name of a file are told with escapes'
   writeFileSync(table, `id,name,${EVIL}foo\n1,x,y\n`);
   assert.ok((await saysSafely(['import', table], database)).includes(`not imported: ${SHOWN.toLowerCase()}foo\n`));
   const none = await saysSafely(['import', `${EVIL}.csv`], database);
-  assert.equal(none, `plant-store: There is no file ${SHOWN}.csv\n`);
-  assert.ok((await saysSafely([`l${EVIL}`], database)).startsWith(`plant-store: unknown command 'l${SHOWN}'\n`));
+  assert.equal(none, `plant-store: File not found: ${SHOWN}.csv\n`);
+  assert.ok((await saysSafely([`l${EVIL}`], database)).startsWith(`plant-store: Unknown command 'l${SHOWN}'\n`));
 });
 
-suite('of a hostile server', () => {
+suite('with a hostile server', () => {
   let hostile: Server;
   let env: Record<string, string>;
   let importAnswer: [status: number, body: object];
@@ -68,7 +67,7 @@ suite('of a hostile server', () => {
     hostile.closeAllConnections();
   });
 
-  test('a refusal is one line, and so is each line that it refuses', async () => {
+  test('an error response is printed as one line, and so is each failed line of an import', async () => {
     const file = join(folder, 'good.ndjson');
     writeFileSync(file, '{"id":1,"name":"x"}\n');
     const args = ['import', file, '--url', env.PLANT_STORE_URL ?? ''];
@@ -78,12 +77,12 @@ suite('of a hostile server', () => {
     importAnswer = [200, { created: 0, replayed: 0, failed: 1, errors }];
     assert.equal(await saysSafely(args, env), `Line 1: bad\\n${SHOWN}\n`);
     importAnswer = [200, { created: EVIL, replayed: 0, failed: 0, errors: [] }];
-    assert.match(await saysSafely(args, env), /^plant-store: The response is not from a plant store: "created"/);
+    assert.match(await saysSafely(args, env), /^plant-store: .* plant store.* "created"/);
     importAnswer = [403, { error: 40301, message: `no\n${EVIL}` }];
-    assert.ok((await saysSafely(['add', '1', 'x'], env)).startsWith(`plant-store: no\\n${SHOWN} (`));
+    assert.ok((await saysSafely(['add', '1', 'x'], env)).startsWith(`plant-store: no\\n${SHOWN}. `));
   });
 
-  test('times, names, types and numbers are shown with escapes, whatever they are', needsTerminal, async () => {
+  test('times, names, types and numbers of any type are printed with escapes', needsTerminal, async () => {
     const [got, listed] = await Promise.all(
       [['get', '1'], ['list']].map(async (args) => (await runInProcess(args, { env, columns: 80 })).stdout),
     );

@@ -1,4 +1,4 @@
-// Ctrl-C in the middle of a long import, as a process.
+// Tests Ctrl-C during a long import in its own process.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,7 +12,7 @@ import { until } from '../../testing/until.ts';
 
 const LINES = 400_000;
 
-test('Ctrl-C in an import leaves whole batches, and a second run finishes the work', async (t) => {
+test('Ctrl-C during an import keeps whole batches, and a second run completes the import', async (t) => {
   const folder = makeFolder();
   const [path, file] = [join(folder, 'plants.db'), join(folder, 'in.ndjson')];
   writeFileSync(file, Array.from({ length: LINES }, (_, n) => `{"id":${n},"name":"Plant ${n}"}\n`).join(''));
@@ -25,7 +25,7 @@ test('Ctrl-C in an import leaves whole batches, and a second run finishes the wo
   await until(() => existsSync(path) && hasPlants(path));
   child.kill('SIGINT');
   assert.deepEqual(await ended, [130, null]);
-  assert.match(output, /Stopped: what is counted here is stored; run it again to go on\n/);
+  assert.match(output, /Interrupted\. All counted plants are stored\. Run the command again to continue\.\n/);
   const { created } = JSON.parse(/{.*}/.exec(output)?.[0] ?? '');
   assert.ok(created > 0 && created < LINES, `${created} were stored`);
   const counts = 'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM changes) AS changes';
@@ -38,6 +38,6 @@ function hasPlants(path: string): boolean {
   try {
     return query(path, 'SELECT id FROM plants LIMIT 1').length === 1;
   } catch {
-    return false; // its tables are just being made
+    return false; // the tables do not exist yet
   }
 }

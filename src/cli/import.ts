@@ -1,4 +1,4 @@
-// plant-store import FILE: plants from a file into the database, or to a server. A second run passes over stored plants.
+// The command import, which creates plants from a file, in the database or on a server. A second run skips stored plants.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -7,21 +7,22 @@ import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { CLI, newStorePath } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
+import { INTERRUPTED } from './exit-status.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
-import { report } from './terminal/report.ts';
+import { countOf, report } from './terminal/report.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-const INTERRUPTED = 130;
 
 export function declareImport(command: CliCommand): void {
   command
-    .argument('<file>', 'NDJSON or CSV with the header row id,name,tag; - is standard input')
+    .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
-    .option('--url <url>', 'of a running server, with a token in PLANT_STORE_TOKEN (default: into the database)')
+    .option('--url <url>', 'import to this server, with PLANT_STORE_TOKEN (default: to the database)')
     .notes(`
-Every line that fails is named on standard error, and the exit status is 1.`)
+Each line that fails is reported on standard error, and the exit status is 1.
+After an interruption, run the command again: plants already stored are skipped.`)
     .examples(
       'plant-store import species.csv',
       'zcat plants.ndjson.gz | plant-store import -',
@@ -40,10 +41,10 @@ async function importFile(
   const stop = new AbortController();
   io.once('SIGINT', () => {
     stop.abort();
-    input.chunks.destroy(); // it may be waiting for more
-  }); // a second one ends it at once, which loses nothing either
+    input.chunks.destroy(); // ends a pending read
+  }); // a second signal ends the process immediately, which loses nothing
   const newPath = options.url === undefined ? newStorePath(config) : undefined;
-  if (newPath) io.stderr.write(`Making a new store at ${newPath}\n`);
+  if (newPath) io.stderr.write(`Creating a new store at ${newPath}\n`);
   const { readPlants } = await import('../files/plant-files.ts');
   const { importPlants } = await import('../files/import-plants.ts');
   const progress = startProgress(io.stderr, 'Importing', input.bytes);
@@ -66,18 +67,17 @@ async function importFile(
   } finally {
     progress.stop();
   }
-  const [news, olds, bads] = [counts.created, counts.replayed, counts.failed].map((count) =>
-    count.toLocaleString('en'),
-  );
-  report(io.stdout, `${news} plants imported, ${olds} were there already, ${bads} lines failed`, counts);
+  const { created, replayed, failed } = counts;
+  const words = `${countOf(created, 'plant')} imported, ${replayed.toLocaleString('en')} already stored`;
+  report(io.stdout, `${words}, ${countOf(failed, 'line')} failed.`, counts);
   if (counts.failed > 0) io.exitCode = 1;
   if (stop.signal.aborted) {
-    io.stderr.write('Stopped: what is counted here is stored; run it again to go on\n');
+    io.stderr.write('Interrupted. All counted plants are stored. Run the command again to continue.\n');
     io.exitCode = INTERRUPTED;
   }
 
   function onIgnored(columns: string[]): void {
-    progress.say(`Columns that are not imported: ${columns.join(', ')}`);
+    progress.say(`Columns not imported: ${columns.join(', ')}`);
   }
 
   async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -91,15 +91,15 @@ async function importFile(
 function openInput(file: string, io: CommandIo): { chunks: Readable; bytes: number | undefined } {
   if (file === '-') return { chunks: io.stdin, bytes: undefined };
   const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) throw new UserError(`There is no file ${file}`);
-  if (stat.isDirectory()) throw new UserError(`${file} is a folder`);
+  if (!stat) throw new UserError(`File not found: ${file}`);
+  if (stat.isDirectory()) throw new UserError(`${file} is a folder, not a file`);
   return {
     chunks: createReadStream(file, { highWaterMark: CHUNK_BYTES }),
     bytes: stat.isFile() ? stat.size : undefined,
   };
 }
 
-/** Returns what the system reported about the file as a UserError, and any other error as it is. */
+/** Returns an operating system error about the file as a UserError, and any other error unchanged. */
 function toUserError(file: string, error: unknown): unknown {
   const { syscall, message } = error as NodeJS.ErrnoException;
   return syscall === undefined ? error : new UserError(`Cannot read ${file}: ${message}`);

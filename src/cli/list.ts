@@ -1,4 +1,4 @@
-// plant-store list: pages of a running server as they come, in a table or as lines of JSON.
+// The command list, which prints pages of plants from a server as they arrive, as a table or as NDJSON.
 
 import { Option } from 'commander';
 import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
@@ -22,14 +22,14 @@ interface ListOptions extends ServerOptions {
 
 export function declareList(command: CliCommand): void {
   command
-    .option('--tag <tag>', 'only those with exactly this tag')
-    .option('--search <words>', 'only those in whose name each of these words begins a word')
-    .option('--limit <n>', 'at most so many (default: 100)')
-    .addOption(new Option('--all', 'however many there are').conflicts('limit'))
+    .option('--tag <tag>', 'only plants with exactly this tag')
+    .option('--search <words>', 'only plants whose name has a word that starts with each of these')
+    .option('--limit <n>', `maximum number of plants (default: ${DEFAULT_LIMIT})`)
+    .addOption(new Option('--all', 'all plants, without a limit').conflicts('limit'))
     .addOption(urlOption())
-    .option('--json', 'as JSON, a plant a line, which is the default when piped')
+    .option('--json', 'print NDJSON, one plant per line (the default when piped)')
     .notes(`
-When there are more than the limit, a line on standard error says so.`)
+If more plants match than the limit allows, a line on standard error reports it.`)
     .examples(
       'plant-store list',
       'plant-store list --search "mon del" --tag tropical',
@@ -48,9 +48,9 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   let thereIsMore = false;
   await withServer(context, options, (client) => writeOut(stdout, printed(client)), { isRead: true });
   if (thereIsMore) {
-    stderr.write(`There are more: add --all, or a larger --limit\n`);
+    stderr.write('More plants match. Use --all or a larger --limit.\n');
   } else if (count === 0 && !isJson) {
-    stdout.write('No plants\n');
+    stdout.write('No plants found.\n');
   }
 
   async function* printed(client: PlantStoreClient): AsyncGenerator<string> {

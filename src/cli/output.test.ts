@@ -1,4 +1,4 @@
-// What it shows: JSON lines when piped, a banner on a terminal, a secret once and never in a log.
+// Tests of the server's output: JSON lines when piped, a banner on a terminal, and no secret in a log.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -13,7 +13,7 @@ import { addToken, LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer }
 import { startTestService } from '../../testing/service.ts';
 import { quickEnough, until } from '../../testing/until.ts';
 
-test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and never a secret', async () => {
+test('a piped server logs JSON lines, one per request with ACCESS_LOG=1, and never a secret', async () => {
   const server = await startServer({ env: { ACCESS_LOG: '1' } });
   await post(server, '{"id":1,"name":"x"}', { 'x-request-id': 'mine' });
   await send(server.port, {
@@ -38,7 +38,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
   await quickEnough(1000, async () => {
     const startMs = performance.now();
-    await send(server.port, { path: `/${'a'.repeat(15_000)}` }); // takes long to log
+    await send(server.port, { path: `/${'a'.repeat(15_000)}` }); // slow to log
     await send(server.port, { path: '/healthz' });
     return performance.now() - startMs;
   });
@@ -84,7 +84,7 @@ test('piped, it logs JSON lines, one for each request only under ACCESS_LOG, and
   assert.ok(quiet.events.every(({ kind }) => kind !== 'request'));
 });
 
-test('what a proxy calls an address is logged if it is one', async () => {
+test('the address from a proxy is logged only if it is a valid address', async () => {
   const service = await startTestService({ env: { ACCESS_LOG: '1', TRUST_PROXY: 'loopback' } });
   for (const forwarded of [
     '203.0.113.7',
@@ -102,7 +102,7 @@ test('what a proxy calls an address is logged if it is one', async () => {
   assert.deepEqual(addresses, ['203.0.113.7', '203.0.113.7:5678', '[2001:db8::1]:5678', own, own, own]);
 });
 
-test('a log that nobody reads does not stop the service', async (t) => {
+test('a log that no process reads does not stop the service', async (t) => {
   const databaseUrl = `sqlite:${makeFolder()}/plants.db`;
   const { secret } = await addToken(databaseUrl, {});
   const env = { PATH: process.env.PATH, PORT: '0', ACCESS_LOG: '1', DATABASE_URL: databaseUrl };
@@ -124,7 +124,7 @@ test('a log that cannot be written does not stop the service', {
 }, async (t) => {
   const databaseUrl = `sqlite:${makeFolder()}/plants.db`;
   const { secret } = await addToken(databaseUrl, {});
-  const port = await freePort(); // which its log cannot tell
+  const port = await freePort(); // chosen here because its log cannot be read
   const env = { PATH: process.env.PATH, PORT: String(port), ACCESS_LOG: '1', DATABASE_URL: databaseUrl };
   const command = `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`;
   const child = spawn('sh', ['-c', command], { env, stdio: 'ignore' });
@@ -136,7 +136,7 @@ test('a log that cannot be written does not stop the service', {
   assert.equal((await once(child, 'exit'))[0], 0);
 });
 
-test('piped, a first start makes no token that nobody would see, and says how to make one', async (t) => {
+test('a piped first start creates no token and logs how to create one', async (t) => {
   const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
   t.after(() => child.kill('SIGKILL'));
@@ -149,7 +149,7 @@ test('piped, a first start makes no token that nobody would see, and says how to
   assert.doesNotMatch(printed, /pst_/);
 });
 
-test('on a terminal the first start shows a token once, and a curl line that works as it is', {
+test('on a terminal, the first start prints a token once and a curl command that works', {
   ...needsTerminal,
   ...needsCurl,
 }, async () => {
@@ -182,7 +182,7 @@ test('on a terminal the first start shows a token once, and a curl line that wor
     const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
     const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
     const answer = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
-    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a token of its own');
+    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a new token');
   });
   assert.doesNotMatch(second, /pst_/);
 });

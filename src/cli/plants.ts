@@ -1,4 +1,4 @@
-// plant-store add | get | edit | rm, on a running server.
+// The commands add, get, edit and rm, which send requests to a server.
 
 import { Option } from 'commander';
 import type { PlantPatch, PlantStoreClient } from '../client/client.ts';
@@ -12,9 +12,9 @@ import { readCount, readPlantId } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
-const ID = ['<id>', 'of the plant: any whole number of 64 bits, also a negative one'] as const;
-const JSON_OPTION = ['--json', 'as JSON, which is the default when piped'] as const;
-const IF_VERSION = ['--if-version <n>', 'only if the plant is at this version, as "get" shows it'] as const;
+const ID = ['<id>', 'id of the plant, a 64-bit integer; it can be negative'] as const;
+const JSON_OPTION = ['--json', 'print JSON (the default when piped)'] as const;
+const IF_VERSION = ['--if-version <n>', 'only if the plant is at this version (see "get")'] as const;
 
 interface Options extends ServerOptions {
   json?: boolean;
@@ -24,9 +24,9 @@ interface Options extends ServerOptions {
 export function declareAdd(command: CliCommand): void {
   command
     .argument(...ID)
-    .argument('<name>', 'any text; before one that begins with a dash write --')
-    .option('--tag <tag>', 'what type of plant it is')
-    .option('--replace', 'also if the id belongs to another plant, which is then gone')
+    .argument('<name>', 'name of the plant; put -- before a name that starts with a dash')
+    .option('--tag <tag>', 'tag of the plant')
+    .option('--replace', 'overwrite the plant that has this id')
     .addOption(urlOption())
     .option(...JSON_OPTION)
     .examples(
@@ -48,17 +48,17 @@ async function addPlant(
   await withServer(context, options, async (client) => {
     if (options.replace) {
       const { record, seq } = await client.put(id, plant);
-      return show(context, options, `Plant ${id} is stored\n`, { ...record, version: seq });
+      return show(context, options, `Plant ${id} stored.\n`, { ...record, version: seq });
     }
     const { seq, replayed } = await client.create({ id, ...plant }).catch(adviseOnTakenId);
-    const words = replayed ? 'was there already, the same' : 'is stored';
-    return show(context, options, `Plant ${id} ${words}\n`, { id, ...plant, version: seq, replayed });
+    const words = replayed ? `Plant ${id} is already stored. Nothing changed.` : `Plant ${id} stored.`;
+    return show(context, options, `${words}\n`, { id, ...plant, version: seq, replayed });
   });
 
   function adviseOnTakenId(error: unknown): never {
     if (!(error instanceof PlantStoreError) || error.code !== 'id_taken') throw error;
     throw new CommandError(
-      `Id ${id} belongs to another plant: take another id, change that plant with "edit ${id}", or add --replace`,
+      `Id ${id} belongs to another plant. Use another id, change that plant with "plant-store edit ${id}", or add --replace.`,
       EXIT_STATUS.conflict,
     );
   }
@@ -86,8 +86,8 @@ async function getPlant(context: CommandContext, idText: string, options: Option
 export function declareEdit(command: CliCommand): void {
   command
     .argument(...ID)
-    .option('--name <name>', 'the new name')
-    .option('--tag <tag>', 'the new tag')
+    .option('--name <name>', 'new name')
+    .option('--tag <tag>', 'new tag')
     .addOption(noTagOption())
     .option(...IF_VERSION)
     .addOption(urlOption())
@@ -95,14 +95,14 @@ export function declareEdit(command: CliCommand): void {
     .examples(
       'plant-store edit 7 --name "Monstera adansonii"',
       'plant-store edit 7 --no-tag',
-      'plant-store edit 7 --tag climber --if-version 1042   (which nobody else has changed since)',
+      'plant-store edit 7 --tag climber --if-version 1042',
     )
     .runs(editPlant);
 }
 
-/** An option of its own: commander takes it for the negation of --tag, and then the last of both would count. */
+/** Returns --no-tag as an independent option. Commander treats it as the negation of --tag, and the last one would win. */
 function noTagOption(): Option {
-  return Object.assign(new Option('--no-tag', 'take the tag away'), { negate: false }).conflicts('tag');
+  return Object.assign(new Option('--no-tag', 'remove the tag'), { negate: false }).conflicts('tag');
 }
 
 async function editPlant(
@@ -117,43 +117,43 @@ async function editPlant(
     ...(tag !== undefined && { tag }),
     ...(noTag && { tag: null }),
   };
-  if (Object.keys(patch).length === 0) throw new UsageError('Say what to change: --name, --tag or --no-tag');
+  if (Object.keys(patch).length === 0) throw new UsageError('Nothing to change. Add --name, --tag or --no-tag.');
   const condition = readCondition(options);
   await withServer(context, options, async (client) => {
     const { record, seq } = await client.patch(id, patch, condition);
-    await show(context, options, `Plant ${id} is changed\n`, { ...record, version: seq });
+    await show(context, options, `Plant ${id} updated.\n`, { ...record, version: seq });
   });
 }
 
 export function declareRemove(command: CliCommand): void {
   command
-    .argument('<id...>', 'of each plant')
+    .argument('<id...>', 'ids of the plants')
     .option(...IF_VERSION)
     .addOption(urlOption())
     .option(...JSON_OPTION)
     .notes(`
-One that is not there stops none of the others, and the exit status is 3.`)
+If a plant does not exist, the others are still removed, and the exit status
+is 3.`)
     .examples('plant-store rm 7', 'plant-store rm 7 8 -5', 'plant-store rm 7 --if-version 1042')
     .runs(removePlants);
 }
 
-/** Continues after a plant that does not exist. Any other failure ends it, once it has printed what is removed. */
+/** Continues after a plant that does not exist. Any other failure ends the command, after it has printed the removed ids. */
 async function removePlants(context: CommandContext, idTexts: string[], options: Options): Promise<void> {
   const ids = idTexts.map(readPlantId);
   const condition = readCondition(options);
-  if (condition.ifMatch && ids.length > 1) throw new UsageError('--if-version goes with one id only');
+  if (condition.ifMatch && ids.length > 1) throw new UsageError('--if-version requires exactly one id');
   await withServer(context, options, async (client) => {
     const removed: bigint[] = [];
     const missing: bigint[] = [];
     try {
       for (const id of ids) ((await isRemoved(client, id, condition)) ? removed : missing).push(id);
     } finally {
-      const words = removed.map((id) => `Plant ${id} is removed\n`).join('');
+      const words = removed.map((id) => `Plant ${id} removed.\n`).join('');
       if (removed.length + missing.length > 0) await show(context, options, words, { removed, missing });
     }
     if (missing.length === 0) return;
-    const names = missing.length === 1 ? `the id ${missing}` : `one of the ids ${missing.join(', ')}`;
-    throw new CommandError(`No plant has ${names}`, EXIT_STATUS.notFound);
+    throw new CommandError(`No plant has id ${missing.join(' or ')}`, EXIT_STATUS.notFound);
   });
 }
 

@@ -1,38 +1,38 @@
-// All commands, in the order and the groups in which the help lists them. Each file declares the rest of its commands.
+// Declares all commands, in the order and groups of the help. Each command's file adds its options and its action.
 
 import type { Command, Help } from 'commander';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { CommandIo } from './command-io.ts';
 import { CliCommand } from './declare.ts';
 
-/** Usage and description of each command, by the heading under which the help lists them. */
+/** Usage and description of each command, by heading in the help. */
 const GROUPS: Record<string, Record<string, string>> = {
   'The server:': {
-    serve: 'start the service (stop it with Ctrl-C or SIGTERM)',
+    serve: 'start the server; stop it with Ctrl-C or SIGTERM',
   },
-  'Plants of a running server:': {
-    'add <id> <name>': 'store a plant; the same once more changes nothing',
+  'Plants on a running server:': {
+    'add <id> <name>': 'store a plant; repeating the command changes nothing',
     'get <id>': 'show a plant',
-    list: 'show plants by ascending id; find them by words or tag',
-    'edit <id>': 'change the name or the tag of a plant',
-    'rm <id...>': 'remove plants; their ids are free again',
-    watch: 'show each change when it happens, until Ctrl-C',
+    list: 'list plants by ascending id, or search by words or tag',
+    'edit <id>': 'change the name or tag of a plant',
+    'rm <id...>': 'remove plants; their ids can be used again',
+    watch: 'print each change as it happens, until Ctrl-C',
   },
   'Files:': {
-    'import <file>': 'create plants from a file; run it again to go on after an interruption',
-    'export <file>': 'write all plants, as they are at one moment, into a file',
-    'backup <file>': 'make a consistent copy of the store, also while a server runs on it',
-    'restore <file>': 'put a backup where DATABASE_URL says; there must be no store yet',
+    'import <file>': 'create plants from an NDJSON or CSV file',
+    'export <file>': 'write a consistent snapshot of all plants to a file',
+    'backup <file>': 'copy the store to a file, even while a server is running',
+    'restore <file>': 'create the store at DATABASE_URL from a backup',
   },
   'Administration:': {
-    token: 'make, list, renew and revoke the tokens that clients send',
-    webhook: 'have receivers told of changes, and see what became of it',
-    changes: 'look after the change log',
-    migrate: 'copy a whole store from SQLite into PostgreSQL, and prove that both hold the same',
+    token: 'create, list, rotate and revoke access tokens',
+    webhook: 'add, list, test and remove webhooks, and inspect their deliveries',
+    changes: 'manage the change log',
+    migrate: 'copy a store from SQLite to PostgreSQL and verify the copy',
   },
   'More:': {
-    settings: 'list what can be set in the environment',
-    'completion <shell>': 'print what makes a shell complete commands and options with the Tab key',
+    settings: 'list the environment variables and their defaults',
+    'completion <shell>': 'print a completion script for bash, zsh or fish',
   },
 };
 
@@ -57,24 +57,24 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
 };
 
 const AFTER = `
-Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings; and of the
-commands on plants 3 no such plant, 4 id taken or version changed, 5 no token or
-not a good one, 6 server out of reach.
+Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on
+plants also return 3 plant not found, 4 id taken or version changed, 5 token
+missing or not authorized, 6 server unreachable.
 
-Settings come from the environment: "plant-store settings" lists them.
-In a checkout "plant-store" is "npm run --silent plant-store --".`;
+Settings come from the environment. "plant-store settings" lists them.
+In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 
-/** Returns the program. Only wanted commands are loaded: of others its help needs usage and description only. */
+/** Returns the program. Only wanted commands are loaded. The help needs just the usage and description of the others. */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
   const program = new CliCommand('plant-store', io)
-    .description('A store of plant records behind one small, exact HTTP interface')
+    .description('A store of plant records behind an HTTP API')
     .version(packageJson.version)
     .exitOverride()
     .configureHelp({ subcommandTerm: termOf })
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      outputError() {}, // runCommand prints what is thrown
+      outputError() {}, // runCommand prints the error that commander throws
       getOutHelpWidth: () => io.stdout.columns ?? 80,
       getErrHelpWidth: () => io.stderr.columns ?? 80,
     })
@@ -95,10 +95,10 @@ export async function createProgram(io: CommandIo, isWanted: (name: string) => b
       (await load?.())?.(command);
     }
   }
-  return program.helpCommand(true); // into the last group
+  return program.helpCommand(true); // added to the last group
 }
 
-/** Options are for the help of the command itself. */
+/** Returns the command's name and arguments. Its options appear only in its own help. */
 function termOf(this: Help, command: Command): string {
   const names = command.registeredArguments.map((argument) => this.argumentTerm(argument));
   const parts = command.registeredArguments.map(({ required, variadic }, at) => {

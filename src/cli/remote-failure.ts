@@ -1,11 +1,11 @@
-// What a failure of the client means for the person who called a command.
+// Translates a client error into an exit status and a message with advice.
 
 import { networkCodesOf } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 
-/** Codes of failures in which the request was not sent. */
+/** Error codes that mean the request was not sent. */
 const NOT_SENT = [
   'BAD_PORT',
   'ECONNREFUSED',
@@ -17,7 +17,7 @@ const NOT_SENT = [
 ];
 
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
-/** Codes of failures that no retry resolves. */
+/** Error codes that no retry resolves. */
 const TLS_FAULTS = /^(ERR_SSL_|ERR_TLS_|EPROTO)|CERT|UNABLE_TO_/;
 
 const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
@@ -32,40 +32,44 @@ const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
   unavailable: EXIT_STATUS.outOfReach,
 };
 
-/** Returns the exit status, or undefined for the usual one. */
+/** Returns the exit status for the error, or undefined for the default. */
 export function statusOfFailure(error: PlantStoreError): ExitStatus | undefined {
   const isHopeless = networkCodesOf(error)?.some((code) => TLS_FAULTS.test(code));
   return isHopeless ? EXIT_STATUS.failed : STATUSES[error.code];
 }
 
-/** Returns one line with what to do about the failure. `isRead` is true for a command that changes nothing. */
+/** Returns one line with the error and advice. `isRead` is true for a command that changes nothing. */
 export function explainFailure(error: PlantStoreError, url: string, isRead: boolean): string {
   const codes = networkCodesOf(error);
-  if (codes === undefined) return `${error.message}${adviceOn(error.code, url)}`;
+  if (codes === undefined) {
+    const advice = adviceOn(error.code, url);
+    return advice === '' ? error.message : `${error.message.replace(/\.$/, '')}${advice}`;
+  }
   if (codes.some((code) => NO_TLS.test(code))) {
-    return `No TLS is spoken at ${url}: does its address begin with http://?`;
+    return `The server at ${url} does not use TLS. Try a URL that starts with http://.`;
   }
   const fault = codes.find((code) => TLS_FAULTS.test(code));
-  if (fault) return `No TLS with ${url} (${fault}): ${adviceOnTls(fault)}`;
+  if (fault) return `Cannot establish TLS with ${url} (${fault}). ${adviceOnTls(fault)}`;
   if (codes.some((code) => NOT_SENT.includes(code))) {
-    const reason = error.message.replace(/^No response from the plant store: /, '');
-    return `No plant store answers at ${url} (${reason}): "${OWN_COMMAND} serve" starts one, --url or PLANT_STORE_URL says where one is`;
+    const reason = error.message.replace(/^No (?:answer|response) from [^:]*: /, '');
+    return `Cannot reach ${url}: ${reason}. Start a server with "${OWN_COMMAND} serve", or set --url or PLANT_STORE_URL.`;
   }
-  const isCut = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
-  const hint = isCut ? ', or with https:// if it speaks TLS' : '';
-  return `${error.message} (at ${url}): try again${hint}${isRead ? '' : '; what was to be changed may be changed'}`;
+  const isClosed = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
+  const hint = isClosed ? ' If the server uses TLS, use https://.' : '';
+  const doubt = isRead ? '' : ' The change may have been stored.';
+  return `${error.message} (at ${url}). Retry the command.${hint}${doubt}`;
 }
 
 function adviceOn(code: ErrorCode, url: string): string {
   switch (code) {
     case 'bad_token':
-      return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create --name NAME" makes one, in the folder or with the DATABASE_URL of the server)`;
+      return `. Set PLANT_STORE_TOKEN to a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" with the DATABASE_URL of the server.`;
     case 'scope_missing':
-      return ` (PLANT_STORE_TOKEN; "${OWN_COMMAND} token create" takes --scopes)`;
+      return `. Set PLANT_STORE_TOKEN to a token with this scope. To create one, run "${OWN_COMMAND} token create" with --scopes.`;
     case 'no_such_path':
-      return ` (at ${url}: does the address lack a base path?)`;
+      return ` (at ${url}). Check the base path of the URL.`;
     case 'changes_pruned':
-      return '; without --after it shows what comes from now on';
+      return '. Omit --after to watch only new changes.';
     case 'unavailable':
       return ` (at ${url})`;
     default:
@@ -74,8 +78,8 @@ function adviceOn(code: ErrorCode, url: string): string {
 }
 
 function adviceOnTls(fault: string): string {
-  if (fault.includes('ALTNAME')) return 'its certificate is for another name, which the address must have';
-  if (fault.includes('EXPIRED')) return 'its certificate has expired';
-  if (fault.startsWith('ERR_SSL_')) return 'the two have no version or cipher in common';
-  return 'its certificate is not trusted; NODE_EXTRA_CA_CERTS=FILE names the one that it is signed with';
+  if (fault.includes('ALTNAME')) return 'The certificate is for another host name. Use that name in the URL.';
+  if (fault.includes('EXPIRED')) return 'The certificate has expired.';
+  if (fault.startsWith('ERR_SSL_')) return 'The server and this client share no TLS version or cipher.';
+  return 'The certificate is not trusted. Set NODE_EXTRA_CA_CERTS to the file of the CA certificate.';
 }

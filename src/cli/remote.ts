@@ -1,4 +1,4 @@
-// How a command talks to a running server: where it is, and with which token.
+// Connects a command to a running server: chooses the URL and the token, and translates errors.
 
 import { Option } from 'commander';
 import type { ClientOptions, PlantStoreClient } from '../client/client.ts';
@@ -12,7 +12,7 @@ import type { CommandContext } from './command-io.ts';
 import { withStore } from './database-access.ts';
 import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 
-/** Retries of a request, for which a person waits. */
+/** Number of retries of a request. It is low because a person waits for the command. */
 const RETRIES = 2;
 
 export interface ServerOptions {
@@ -20,15 +20,15 @@ export interface ServerOptions {
 }
 
 interface RemoteOptions extends Partial<ClientOptions> {
-  /** True if the command changes nothing, so that nothing can be half done. */
+  /** True if the command changes nothing, so that a lost response leaves no doubt. */
   isRead?: boolean;
 }
 
 export function urlOption(): Option {
-  return new Option('--url <url>', 'where the server is (default: PLANT_STORE_URL, or on this machine)');
+  return new Option('--url <url>', 'URL of the server (default: PLANT_STORE_URL, or this machine)');
 }
 
-/** Runs `work` with a client. Throws a CommandError instead of what the client throws. */
+/** Runs `work` with a client. Throws a CommandError in place of a PlantStoreError. */
 export async function withServer<T>(
   { config }: CommandContext,
   options: ServerOptions,
@@ -38,7 +38,7 @@ export async function withServer<T>(
   const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
   if (config.clientToken === undefined) {
     throw new CommandError(
-      `No token to send: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me) makes one and sets it`,
+      `PLANT_STORE_TOKEN is not set. To create a token, run: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me)`,
       EXIT_STATUS.credentials,
     );
   }
@@ -47,7 +47,7 @@ export async function withServer<T>(
   return work(client, showUrl(url)).catch((error) => rethrow(error, url, isRead));
 }
 
-/** Runs `work` on the database, or with a URL on the server that is there, which knows the author by its token. */
+/** Runs `work` on the database, or on a server if `url` is set. The server derives the author from the token. */
 export async function withPlants<T>(
   config: Config,
   url: string | undefined,
@@ -57,14 +57,16 @@ export async function withPlants<T>(
   if (url === undefined) return withStore(config, work);
   readServerUrl(url);
   if (config.clientToken === undefined) {
-    throw new UsageError('--url needs a token: set PLANT_STORE_TOKEN to one that "token create" gave');
+    throw new UsageError(
+      '--url requires a token. Set PLANT_STORE_TOKEN to the secret that "plant-store token create" printed.',
+    );
   }
   const { createClient } = await import('../client/client.ts');
   const client = createClient({ url, token: requireToken(config.clientToken) });
   return work(client).catch((error) => rethrow(error, url, isRead, EXIT_STATUS.failed));
 }
 
-/** Throws what the client threw as a CommandError that says what to do about it. */
+/** Throws a PlantStoreError as a CommandError with advice, and any other error unchanged. */
 async function rethrow(error: unknown, url: string, isRead: boolean, exitStatus?: ExitStatus): Promise<never> {
   if (!(error instanceof PlantStoreError)) throw error;
   const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
@@ -73,21 +75,21 @@ async function rethrow(error: unknown, url: string, isRead: boolean, exitStatus?
 
 function readServerUrl(text: string): string {
   if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
-  throw new UsageError('--url takes the address of a server, such as http://127.0.0.1:3000');
+  throw new UsageError('--url must be the URL of a server, such as http://127.0.0.1:3000');
 }
 
 function requireServerUrl({ serverUrl }: Config): string {
   if (serverUrl !== undefined) return serverUrl;
-  throw new UsageError('PORT is 0, which is any free port: say with --url or PLANT_STORE_URL where the server is');
+  throw new UsageError('PORT is 0 (any free port). Set --url or PLANT_STORE_URL to the URL of the server.');
 }
 
-/** Any other character cannot be in a header. */
+/** Throws UsageError if the token contains a character that a header cannot contain. */
 function requireToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError('PLANT_STORE_TOKEN has a character that no token has: set it again');
+  throw new UsageError('PLANT_STORE_TOKEN contains an invalid character. Set it again.');
 }
 
-/** Returns a URL without its password. */
+/** Returns the URL without its password. */
 function showUrl(url: string): string {
   return describeUrl(url).replace(/\/$/, '');
 }

@@ -1,4 +1,4 @@
-// A command line from its arguments to its exit status, in any process.
+// Runs one command line, prints its errors, and returns its exit status.
 
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
@@ -8,7 +8,7 @@ import type { CommandIo } from './command-io.ts';
 import { EXIT_STATUS, exitStatusOf } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
-/** Runs a command and returns its exit status. The command `serve` returns as soon as the service has started. */
+/** Runs a command and returns its exit status. For `serve`, it returns once the service has started. */
 export async function runCommand(args: string[], io: CommandIo): Promise<number> {
   try {
     const named = args[0] === 'help' ? args[1] : args[0];
@@ -26,19 +26,19 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
 async function reportUsage({ exitCode, code, message }: CommanderError, io: CommandIo): Promise<number> {
   if (exitCode === 0) return 0;
   if (code !== 'commander.help') {
-    const lines = message.replace(/^error: /, 'plant-store: ').split('\n');
-    await printLines([...lines, 'Add --help to see how it is used'], io);
+    const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
+    await printLines([...text.split('\n'), 'Add --help to see the usage'], io);
   }
   return EXIT_STATUS.wrongUsage;
 }
 
-/** Prints an error that nobody expected as Node does, but safely, and returns the exit status. */
+/** Prints an unexpected error in Node's format, with control characters escaped, and returns the exit status. */
 export async function reportBug(error: unknown, io: CommandIo): Promise<number> {
   await printLines(inspect(error).split('\n'), io);
   return EXIT_STATUS.failed;
 }
 
-/** Prints lines that may quote a file, a server or an argument. */
+/** Prints lines with control characters escaped: they can quote a file, a server or an argument. */
 async function printLines(lines: string[], io: CommandIo): Promise<void> {
   const { toSafeText } = await import('../lib/safe-text.ts');
   for (const line of lines) io.stderr.write(`${toSafeText(line)}\n`);

@@ -1,4 +1,4 @@
-// plant-store serve: the service as a process, with its signals, its banner and its exit status.
+// The command serve, which runs the service as a process: signals, banner and exit status.
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
@@ -8,17 +8,18 @@ import type { CommandContext, CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { endBySignal } from './interrupt.ts';
 
-/** Time after which the process kills itself, whatever the disk is waiting for. */
+/** Time after which a stopping process kills itself, even if the disk does not respond. */
 const STOP_WITHIN_MS = 9500;
+/** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
-/** Time within which a second signal is the echo of the first: timeout signals a process and its group. */
+/** Time within which a second signal counts as the first: timeout(1) signals both the process and its group. */
 const ECHO_MS = 500;
 
 export function declareServe(command: CliCommand): void {
   command
     .notes(`
-Where it listens, what it stores in and all else is set in the environment:
-"plant-store settings" lists it. The first start on a terminal shows a token.`)
+All settings come from the environment. "plant-store settings" lists them.
+The first start on a terminal creates a token with all scopes and prints it.`)
     .examples(
       'plant-store serve',
       'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',
@@ -79,12 +80,12 @@ async function serve({ io, config }: CommandContext): Promise<void> {
   }
 }
 
-/** Returns what a person sees at the start on a terminal. `firstSecret` is there at the first start only. */
+/** Returns the text that a start prints on a terminal. `firstSecret` is set only at the first start. */
 function banner(url: string, database: string, firstSecret: string | undefined): string {
   const tokenLine = firstSecret
-    ? `\n  Token      ${firstSecret}\n             every scope; shown only now, so keep it`
+    ? `\n  Token      ${firstSecret}\n             All scopes. This secret is shown only once: store it now.`
     : '';
-  const makeToken = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
+  const createLine = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
   return `
   Plant Store ${packageJson.version}
 
@@ -94,25 +95,28 @@ function banner(url: string, database: string, firstSecret: string | undefined):
   Database   ${database}${tokenLine}
 
   Store a plant:
-${makeToken}
+${createLine}
   curl "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
 
-  Ctrl-C stops it.
+  Press Ctrl-C to stop.
 
 `;
 }
 
-/** process.exit() would wait for the writer thread, and that for the disk. Every commit survives the signal. */
+/** Kills the process. process.exit() would wait for the writer thread and the disk. Every commit survives the signal. */
 function killNow(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/** A secret goes to a terminal only: piped output ends up in a file. Under nohup there is none, and SIGHUP means nothing. */
+/**
+ * Returns the output that is a terminal, if any. A secret is printed only there, because piped output ends up in a file.
+ * Under nohup there is none, and the process ignores SIGHUP.
+ */
 function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
   return [stdout, stderr].find(({ isTTY }) => isTTY);
 }
 
-/** A signal to npm ends the shell between npm and this process, and the shell does not pass it on. */
+/** Calls back when the parent has ended. A signal to npm ends the shell in between, which does not forward the signal. */
 function onOrphaned(callback: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

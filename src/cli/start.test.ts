@@ -1,4 +1,4 @@
-// What a start takes and refuses, and how it says so.
+// Tests of the start of a server: settings, the database, and errors.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -17,7 +17,7 @@ function run(args: string[], env: Record<string, string> = {}): Promise<Run> {
   return runInProcess(args, { env: { LOG_LEVEL: 'silent', ...env } });
 }
 
-test('a bad setting is one line on standard error and exit status 2, before anything is opened', async () => {
+test('an invalid setting is one line on standard error and status 2, before anything is opened', async () => {
   const folder = makeFolder();
   const { status, stdout, stderr } = await run(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` });
   assert.deepEqual(
@@ -31,7 +31,7 @@ test('a bad setting is one line on standard error and exit status 2, before anyt
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('an unknown command or option is exit status 2, help and version are 0', async () => {
+test('an unknown command or option ends with status 2, help and version with 0', async () => {
   for (const args of [['grow'], ['serve', '--fast'], ['token', 'create']]) assert.equal((await run(args)).status, 2);
   const help = await run(['token', 'create', '--help']);
   assert.equal(help.status, 0);
@@ -39,7 +39,7 @@ test('an unknown command or option is exit status 2, help and version are 0', as
   assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('a port that is in use is refused clearly', async () => {
+test('a port in use is reported in one line', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
@@ -49,10 +49,10 @@ test('a port that is in use is refused clearly', async () => {
   });
   other.close();
   assert.equal(status, 1);
-  assert.equal(stderr, `plant-store: Port ${port} of 127.0.0.1 is in use: set PORT to another one\n`);
+  assert.match(stderr, new RegExp(`^plant-store: Port ${port} .*is in use.*PORT.*\n$`));
 });
 
-test('a database of a newer version is refused in one line', async () => {
+test('a database of a newer version is rejected in one line', async () => {
   const path = join(makeFolder(), 'plants.db');
   await addToken(`sqlite:${path}`, {});
   const db = new DatabaseSync(path);
@@ -60,16 +60,16 @@ test('a database of a newer version is refused in one line', async () => {
   db.close();
   const { status, stderr } = await run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${path}` });
   assert.equal(status, 1);
-  assert.match(stderr, /^plant-store: .* was written by a newer version .*\n$/);
+  assert.match(stderr, /^plant-store: .*newer version.*\n$/);
 });
 
-/** Root may write everywhere, unless it starts without the capabilities that let it. */
+/** Root can write everywhere unless it drops its capabilities. */
 const withoutOverride = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
 const needsModes =
   process.platform === 'win32' ? { skip: 'SKIPPED: Windows has no file modes' } : needs(...withoutOverride.slice(0, 1));
 
 test(
-  'a database that this user cannot write, and a folder instead of a file, are refused before it listens',
+  'a database that this user cannot write, and a folder instead of a file, are rejected before the server listens',
   needsModes,
   async (t) => {
     const folder = makeFolder();
@@ -83,24 +83,15 @@ test(
     };
     t.after(() => chmodSync(folder, 0o700));
     chmodSync(path, 0o400);
-    assert.match(
-      refusal(),
-      /^plant-store: This user cannot read and write .*plants\.db \(EACCES\)\. Run as its owner, or change its owner\.\n$/,
-    );
+    assert.match(refusal(), /^plant-store: .*plants\.db.*EACCES.*owner.*\n$/);
     chmodSync(path, 0o600);
     chmodSync(folder, 0o500);
-    assert.equal(
-      refusal(),
-      `plant-store: This user cannot read and write ${folder} (EACCES). Run as its owner, or change its owner.\n`,
-    );
-    assert.match(
-      (await run(['serve'], { DATABASE_URL: `sqlite:${folder}` })).stderr,
-      /is a folder\. Set DATABASE_URL to a file in it\.\n$/,
-    );
+    assert.match(refusal(), new RegExp(`^plant-store: .*${folder} .*EACCES.*owner.*\n$`));
+    assert.match((await run(['serve'], { DATABASE_URL: `sqlite:${folder}` })).stderr, /is a folder.*DATABASE_URL.*\n$/);
   },
 );
 
-test('a file that is moved away under a running server ends it: no 200 for what has no place', async () => {
+test('moving the database file away ends a running server, which no longer returns 200', async () => {
   const server = await startServer();
   assert.equal((await post(server, '{"id":1,"name":"x"}')).status, 200);
   const ended = once(server.process, 'close');
@@ -110,13 +101,13 @@ test('a file that is moved away under a running server ends it: no 200 for what 
   assert.match(server.output(), /was moved, replaced or deleted/);
 });
 
-test('a place where no file can be is refused in one line', async () => {
+test('a path that cannot hold a file is rejected in one line', async () => {
   const { status, stderr } = await run(['serve'], { PORT: '0', DATABASE_URL: `sqlite:${LAUNCHER}/plants.db` });
   assert.equal(status, 1);
   assert.match(stderr, /^plant-store: Cannot use .*plants.db: .*\n$/);
 });
 
-test('BASE_PATH stands before every path, in Location, Link and the description', async () => {
+test('BASE_PATH prefixes every path, in Location, Link and the OpenAPI description', async () => {
   const server = await startTestService({ env: { BASE_PATH: '/store/v1/' } });
   assert.match(server.url, /\/store\/v1$/);
   const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/json' };
@@ -148,7 +139,7 @@ test('BASE_PATH stands before every path, in Location, Link and the description'
   await server.stop();
 });
 
-test('who stores a plant does not wait for undici, which nothing has asked for', async () => {
+test('a server that only stores plants does not load undici', async () => {
   const hook = `process.on('exit', () => console.error('LOADED ' + process.moduleLoadList))`;
   const server = await startServer({
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },

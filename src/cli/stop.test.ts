@@ -1,4 +1,4 @@
-// How it ends: every request answered, nothing reset, the file closed, in time.
+// Tests of a stop: every request gets its response, no connection is reset, the database is closed, in time.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { setTimeout } from 'node:timers/promises';
 import { LAUNCHER, makeFolder, needsTerminal, query, startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-test('SIGTERM answers everything that clients have sent behind each other', async () => {
+test('SIGTERM lets the server respond to all pipelined requests', async () => {
   const server = await startServer();
   const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
   const received = Array.from({ length: 8 }, (_, client) => {
@@ -29,7 +29,7 @@ test('SIGTERM answers everything that clients have sent behind each other', asyn
   assert.equal(answered, query(server.databasePath, 'SELECT * FROM plants').length);
 });
 
-test('while it stops it is not ready but still answers, and a second signal ends it at once', async () => {
+test('a stopping server is not ready but still responds, and a second signal kills it', async () => {
   const server = await startServer();
   const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
   const waiting = [
@@ -46,8 +46,8 @@ test('while it stops it is not ready but still answers, and a second signal ends
   await setTimeout(200);
   server.process.kill('SIGTERM');
   await until(() => server.output().includes('"kind":"stopping"'));
-  server.process.kill('SIGTERM'); // as timeout does it, which signals the process and its group
-  await until(async () => !(await isTaken(server.port))); // until then it is not yet told to be stopping
+  server.process.kill('SIGTERM'); // timeout(1) signals the process and its group
+  await until(async () => !(await acceptsConnections(server.port))); // the server has stopped listening
   for (const { finish } of waiting) finish();
   const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
   assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);
@@ -59,13 +59,13 @@ test('while it stops it is not ready but still answers, and a second signal ends
   assert.ok(performance.now() - startMs < 3000);
 });
 
-test('SIGINT stops it too', async () => {
+test('SIGINT stops the server', async () => {
   const server = await startServer();
   server.process.kill('SIGINT');
   assert.equal((await once(server.process, 'exit'))[0], 0);
 });
 
-test('closing the terminal is a clean stop', needsTerminal, async () => {
+test('closing the terminal stops the server cleanly', needsTerminal, async () => {
   const folder = makeFolder();
   const env = { PATH: process.env.PATH, TERM: 'xterm', PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db` };
   const terminal = spawn('script', ['-qec', `"${process.execPath}" "${LAUNCHER}" serve`, '/dev/null'], { env });
@@ -79,8 +79,8 @@ test('closing the terminal is a clean stop', needsTerminal, async () => {
   await until(() => !existsSync(`${folder}/plants.db-wal`)); // the database is closed
 });
 
-/** Whether a new connection is. */
-async function isTaken(port: number): Promise<boolean> {
+/** True if the server accepts a new connection. */
+async function acceptsConnections(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');

@@ -1,4 +1,4 @@
-// plant-store add, get, list, edit, rm and watch on a running server: JSON when piped, tables on a terminal.
+// Tests of add, get, list, edit, rm and watch on a running server: JSON when piped, tables on a terminal.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -30,7 +30,7 @@ function piped(args: string[], other: Record<string, string> = {}): Promise<Run>
   return runInProcess(args, { env: { ...env, ...other } });
 }
 
-/** Both streams, on a terminal that is part of this process. */
+/** Returns both streams of a command that runs in this process, with a simulated terminal. */
 async function onScreen(args: string[], other: Record<string, string> = {}, columns = 80): Promise<string> {
   const { stdout, stderr } = await runInProcess(args, { env: { ...env, TERM: 'xterm', ...other }, columns });
   return stdout + stderr;
@@ -43,7 +43,7 @@ async function json(...args: string[]) {
 }
 
 suite('piped', () => {
-  test('add, get, edit and rm print one JSON object each, with ids to the last digit', async () => {
+  test('add, get, edit and rm print one JSON object each, with exact ids', async () => {
     const plant = `{"id":${MAX},"name":"Monstera deliciosa","tag":"tropical","version":1`;
     const add = ['add', MAX, 'Monstera deliciosa', '--tag', 'tropical'];
     assert.equal(await json(...add), `${plant},"replayed":false}\n`);
@@ -65,18 +65,18 @@ suite('piped', () => {
     assert.equal(await json('rm', MAX, '--if-version', '4'), `{"removed":[${MAX}],"missing":[]}\n`);
   });
 
-  test('a negative id is an id, wherever it stands', async () => {
+  test('a negative id is accepted in any position', async () => {
     assert.match(await json('add', MIN, 'first'), new RegExp(`^\\{"id":${MIN},`));
     assert.match(await json('get', MIN), new RegExp(`^\\{"id":${MIN},`));
     assert.match(await json('add', '-5', 'other'), /^\{"id":-5,/);
     assert.match(await json('edit', '--tag', '-1', '-5'), /^\{"id":-5,"name":"other","tag":"-1",/);
     const { status, stdout, stderr } = await piped(['rm', '-5', '-6', MIN, '--', '-7']);
     assert.equal(stdout, `{"removed":[-5,${MIN}],"missing":[-6,-7]}\n`);
-    assert.equal(stderr, 'plant-store: No plant has one of the ids -6, -7\n');
+    assert.equal(stderr, 'plant-store: No plant has id -6 or -7\n');
     assert.equal(status, 3);
   });
 
-  test('list gives a plant a line, as many as it is told, and says when there are more', async () => {
+  test('list prints one plant per line, up to the limit, and reports when more plants match', async () => {
     const client = createClient({ url: server.url, token: server.secret });
     const plants = Array.from({ length: 2500 }, (_, n) => ({
       id: BigInt(n + 1),
@@ -94,7 +94,7 @@ suite('piped', () => {
         .split('\n')
         .slice(0, -1)
         .map((line) => JSON.parse(line).id);
-    const more = 'There are more: add --all, or a larger --limit\n';
+    const more = 'More plants match. Use --all or a larger --limit.\n';
     assert.deepEqual([ids(usual)?.length, usual?.stderr], [100, more]);
     assert.deepEqual([ids(some)?.length, ids(some)?.at(-1), some?.stderr], [1001, 1001, more]);
     assert.deepEqual(
@@ -107,7 +107,7 @@ suite('piped', () => {
   });
 
   for (const command of ['list --all', 'watch --after 0']) {
-    test(`a reader of ${command} that goes away, such as head, ends it without a word`, async () => {
+    test(`${command} ends silently when its reader, such as head, ends`, async () => {
       const words = `"${process.execPath}" "${LAUNCHER}" ${command} | head -1; exit \${PIPESTATUS[0]}`;
       const child = spawn('bash', ['--norc', '-c', words], { env: { PATH: process.env.PATH, ...env } });
       const [out, err] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
@@ -116,7 +116,7 @@ suite('piped', () => {
     });
   }
 
-  test('watch shows what comes from now on, through a restart of the server, and Ctrl-C ends it with 0', async () => {
+  test('watch prints new changes, survives a restart of the server, and ends with status 0 on Ctrl-C', async () => {
     const fixed = { PORT: String(await freePort()) };
     const own = await startServer({ env: fixed });
     const token = { PLANT_STORE_TOKEN: own.secret };
@@ -157,7 +157,7 @@ suite('piped', () => {
   });
 });
 
-test('what cannot be written to standard output is one line and status 1', {
+test('an error on standard output is reported in one line, with status 1', {
   skip: !existsSync('/dev/full') && 'SKIPPED: needs /dev/full',
 }, async () => {
   for (const command of ['list --json', 'watch --after 0', 'token list']) {
@@ -172,7 +172,7 @@ test('what cannot be written to standard output is one line and status 1', {
 });
 
 suite('on a terminal', needsTerminal, () => {
-  test('a narrow one has no room for times, and nothing is wrapped', async () => {
+  test('a table on a narrow terminal omits the times and does not wrap', async () => {
     const client = createClient({ url: server.url, token: server.secret });
     await client.put(BigInt(MIN), { name: 'n'.repeat(50), tag: 'tag' });
     const lines = stripVTControlCharacters(await onScreen(['list', '--limit', '1'], {}, 40)).split('\n');
@@ -187,7 +187,7 @@ suite('on a terminal', needsTerminal, () => {
   const EVIL = 'Evil \u001b[2J\u009b31m\n\u202ename';
   const EVIL_SHOWN = 'Evil \\x1b[2J\\x9b31m\\n\\u{202e}name';
 
-  test('list is a table that fits, with wide characters, quiet colours and nothing that moves the cursor', async () => {
+  test('list prints a table that fits, with wide characters, dim colours and escaped control characters', async () => {
     const client = createClient({ url: server.url, token: server.secret });
     await client.create({ id: -9n, name: '苗 ユリ 👨‍👩‍👧 e\u0301', tag: '日本' });
     await client.create({ id: -8n, name: EVIL });
@@ -199,26 +199,26 @@ suite('on a terminal', needsTerminal, () => {
     assert.match(heading, /^ID +NAME +TAG +UPDATED$/);
     const widths = rows.slice(0, 5).map((row) => displayWidth(row.replace(/\d{4}-\d\d-\d\d \d\d:\d\dZ$/, '')));
     assert.deepEqual(widths, Array(5).fill(heading.indexOf('UPDATED')), plain);
-    assert.equal(displayWidth(rows[2] ?? ''), 100, 'what is long takes what there is');
+    assert.equal(displayWidth(rows[2] ?? ''), 100, 'long texts use the full width');
     assert.ok(rows[1]?.startsWith(`-8  ${EVIL_SHOWN} `), plain);
     assert.match(rows[2] ?? '', /^-7 {2}long .*… {2}tag .*… {2}\d/);
     assert.match(rows[3] ?? '', /^-6 {2}"" +"" +\d/);
-    assert.equal(rows[5], 'There are more: add --all, or a larger --limit');
+    assert.equal(rows[5], 'More plants match. Use --all or a larger --limit.');
     const codes = coloured.split('\u001b').slice(1);
     assert.ok(codes.length > 0 && codes.every((code) => /^\[(2|22)m/.test(code)), JSON.stringify(coloured));
   });
 
-  test('there are no colours where they are not wanted', async () => {
+  test('NO_COLOR and TERM=dumb turn colours off', async () => {
     for (const other of [{ NO_COLOR: '1' }, { TERM: 'dumb' }]) {
       const shown = await onScreen(['list', '--limit', '1'], other);
       assert.match(shown, /^ID /);
       assert.ok(!shown.includes('\u001b'));
     }
     const { stdout } = await piped(['list', '--limit', '1'], { FORCE_COLOR: '1' });
-    assert.equal(JSON.parse(stdout).id, -9, 'JSON has none');
+    assert.equal(JSON.parse(stdout).id, -9, 'JSON has no colours');
   });
 
-  test('get shows every member; --json is JSON there, too, and as safe', async () => {
+  test('get prints every field, and --json prints JSON with escapes', async () => {
     const shown = await onScreen(['get', '-8'], { NO_COLOR: '1' });
     const [id, name, ...others] = shown.split('\n');
     assert.deepEqual([id, name], ['Id       -8', `Name     ${EVIL_SHOWN}`]);
@@ -228,24 +228,24 @@ suite('on a terminal', needsTerminal, () => {
     assert.doesNotMatch(line.trimEnd(), /[\p{Cc}\p{Cf}]/u);
   });
 
-  test('add and rm answer with a sentence', async () => {
-    assert.equal(await onScreen(['add', '-3', 'x']), 'Plant -3 is stored\n');
+  test('add and rm print a confirmation', async () => {
+    assert.equal(await onScreen(['add', '-3', 'x']), 'Plant -3 stored.\n');
     const removed = await onScreen(['rm', '-3', '-4']);
-    assert.equal(removed, 'Plant -3 is removed\nplant-store: No plant has the id -4\n');
-    assert.equal(await onScreen(['list', '--tag', 'nobody']), 'No plants\n');
+    assert.equal(removed, 'Plant -3 removed.\nplant-store: No plant has id -4\n');
+    assert.equal(await onScreen(['list', '--tag', 'nobody']), 'No plants found.\n');
   });
 
-  test('watch says that it watches, shows a change a line, and Ctrl-C ends it with status 0', async () => {
+  test('watch prints a heading and one change per line, and ends with status 0 on Ctrl-C', async () => {
     const words = `trap : INT; "${process.execPath}" "${LAUNCHER}" watch; echo "status $?"`;
     const client = createClient({ url: server.url, token: server.secret });
     const shown = typeInto(words, { ...env, NO_COLOR: '1' }, [['deleted', '\u0003']]);
     const every = setInterval(async () => {
       await client.put(-2n, { name: 'x', tag: 'y' });
-      await client.delete(-2n).catch(() => {}); // the other one was quicker
+      await client.delete(-2n).catch(() => {}); // a concurrent run has deleted it
     }, 100);
     const text = (await shown).replaceAll('\r\n', '\n');
     clearInterval(every);
-    assert.match(text, /^Watching http:\/\/127.0.0.1:\d+ for changes after \d+; Ctrl-C ends it\n/);
+    assert.match(text, /^Watching http:\/\/127.0.0.1:\d+ for changes after \d+\. Press Ctrl-C to stop\.\n/);
     assert.match(text, /^ +\d+ {2}\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ {2}deleted {2}-2 {2}x \(y\)$/m);
     assert.match(text, /status 0\n$/);
   });

@@ -1,4 +1,4 @@
-// Tokens from the command line against a running server: made, listed, expired, revoked, and never leaked.
+// Tests of the token commands beside a running server: create, list, expire, rotate, revoke, and no leaked secret.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -39,20 +39,20 @@ function create(
   }));
 }
 
-test('token create prints the secret alone, and a running server takes it at once', async () => {
+test('token create prints only the secret, and a running server accepts it immediately', async () => {
   const printed = await cli('create', '--name', 'shop');
   assert.match(printed, /^pst_[0-9A-Za-z]{36}\n$/);
   assert.equal((await create(printed.trim(), 1)).status, 200);
 });
 
-test('token create tells of a store that it makes, which may be in the wrong folder', async () => {
+test('token create reports a new store, which may be in the wrong folder', async () => {
   const path = join(makeFolder(), 'new.db');
   const make = () => run(['create', '--name', 'x'], `sqlite:${path}`);
-  assert.equal((await make()).stderr, `Made a new store at ${path}\n`);
+  assert.equal((await make()).stderr, `Created a new store at ${path}\n`);
   assert.equal((await make()).stderr, '');
 });
 
-test('token list is JSON when piped: name, scopes and status, no secret and no hash', async () => {
+test('token list prints JSON when piped, without secrets and hashes', async () => {
   await cli('create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
   const rows = JSON.parse(await cli('list'));
   const { id, created, expires, ...row } = rows.find(({ name }: Token) => name === 'dash');
@@ -61,7 +61,7 @@ test('token list is JSON when piped: name, scopes and status, no secret and no h
   assert.equal(Date.parse(expires) - Date.parse(created), 90 * 86_400_000);
 });
 
-test('a token without the scope is refused with the scope in the challenge', async () => {
+test('a token without the scope is rejected, and the challenge names the scope', async () => {
   const secret = (await cli('create', '--name', 'reader', '--scopes', 'plants:read')).trim();
   assert.deepEqual(await create(secret, 2), {
     status: 403,
@@ -73,7 +73,7 @@ test('a token without the scope is refused with the scope in the challenge', asy
   assert.deepEqual(query(server.databasePath, 'SELECT * FROM plants WHERE id = 2'), []);
 });
 
-test('a token ends when it expires, in the middle of its use', async () => {
+test('a token in use is rejected once it expires', async () => {
   const { secret } = await addToken(server.databaseUrl, { expiresMs: Date.now() + 4000 });
   assert.equal((await create(secret, 3)).status, 200);
   await setTimeout(4000);
@@ -84,9 +84,9 @@ test('a token ends when it expires, in the middle of its use', async () => {
   });
 });
 
-test('a running server refuses a revoked token within 1 s, in the middle of its use', async () => {
+test('a running server rejects a revoked token within 1 s, even while it is in use', async () => {
   const { token, secret } = await addToken(server.databaseUrl, { name: 'revoked' });
-  const using = setInterval(() => void create(secret, 5), 20); // so that it is remembered when it is revoked
+  const using = setInterval(() => void create(secret, 5), 20); // keeps the token in the server's cache when it is revoked
   assert.equal((await create(secret, 5)).status, 200);
   await cli('revoke', token.id);
   await setTimeout(1000);
@@ -96,7 +96,7 @@ test('a running server refuses a revoked token within 1 s, in the middle of its 
   await cli('revoke', token.id);
 });
 
-test('token rotate prints a new secret, and the old one is taken for a while, unless it is ended', async () => {
+test('token rotate prints a new secret, and the old one works for the grace time', async () => {
   const { token, secret } = await addToken(server.databaseUrl, { name: 'renewed' });
   const second = await cli('rotate', token.id);
   assert.match(second, /^pst_[0-9A-Za-z]{36}\n$/);
@@ -114,41 +114,43 @@ test('token rotate prints a new secret, and the old one is taken for a while, un
   );
 });
 
-test('the last admin is revoked by force only', async () => {
+test('the last admin token can be revoked only with --force', async () => {
   const databaseUrl = `sqlite:${join(makeFolder(), 'plants.db')}`;
   const { token } = await addToken(databaseUrl, { scopes: ['admin'] });
   const refused = await run(['revoke', token.id], databaseUrl);
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .* "plant-store token revoke --force".*\n$/);
+  assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .*--force.*\n$/);
   assert.equal((await run(['revoke', token.id, '--force'], databaseUrl)).status, 0);
 });
 
-test('the change log names the token that made the change', async () => {
+test('the change log names the token of the change', async () => {
   const { token, secret } = await addToken(server.databaseUrl, { name: 'logged' });
   await create(secret, 7);
   const [change] = query(server.databasePath, 'SELECT type, plant_id, token_id FROM changes WHERE plant_id = 7');
   assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
 });
 
+const ID_FORM = /^plant-store: A token id starts with tok_\. "plant-store token list" shows the ids\.\n$/;
+const NAME_FORM = /--name must have 1 to 100 characters/;
 const REFUSED: [args: string[], status: number, message: RegExp][] = [
-  [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes takes .* not "root"/],
-  [['create', '--name', 'x', '--scopes', ''], 2, /--scopes takes/],
-  [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires takes .* not "soon"/],
-  [['create', '--name', 'x', '--expires', '0d'], 2, /--expires takes/],
-  [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires takes/],
-  [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be a number, .* per second, minute or hour.* not "100"/],
-  [['rotate', 'tok_nobody'], 1, /No active token has id "tok_nobody"/],
-  [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace takes .* not "soon"/],
-  [['rotate', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
-  [['create', '--name', ' '], 2, /--name takes 1 to 100 characters/],
-  [['create', '--name', '\x1b[31mred'], 2, /--name takes 1 to 100 characters/],
-  [['create', '--name', 'x'.repeat(101)], 2, /--name takes 1 to 100 characters/],
-  [['revoke', 'tok_nobody'], 1, /No token has id "tok_nobody"/],
-  [['revoke', mintSecret(() => 1)], 2, /^plant-store: An id begins with tok_: "token list" shows it\n$/],
+  [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes must be .* not "root"/],
+  [['create', '--name', 'x', '--scopes', ''], 2, /--scopes must be/],
+  [['create', '--name', 'x', '--expires', 'soon'], 2, /--expires .* not "soon"/],
+  [['create', '--name', 'x', '--expires', '0d'], 2, /--expires /],
+  [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires /],
+  [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be .* not "100"/],
+  [['rotate', 'tok_nobody'], 1, /No .*tok_nobody/],
+  [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace .* not "soon"/],
+  [['rotate', mintSecret(() => 1)], 2, ID_FORM],
+  [['create', '--name', ' '], 2, NAME_FORM],
+  [['create', '--name', '\x1b[31mred'], 2, NAME_FORM],
+  [['create', '--name', 'x'.repeat(101)], 2, NAME_FORM],
+  [['revoke', 'tok_nobody'], 1, /No token .*tok_nobody/],
+  [['revoke', mintSecret(() => 1)], 2, ID_FORM],
 ];
 
 for (const [args, status, message] of REFUSED) {
-  test(`token ${args.join(' ')} is refused and changes nothing`, async () => {
+  test(`token ${args.join(' ')} is rejected and changes nothing`, async () => {
     const before = query(server.databasePath, 'SELECT * FROM tokens');
     const result = await run(args);
     assert.equal(result.status, status);
@@ -158,12 +160,12 @@ for (const [args, status, message] of REFUSED) {
   });
 }
 
-test('token list and revoke do not make a database that is not there', async () => {
+test('token list and revoke do not create a missing database', async () => {
   const path = join(makeFolder(), 'plants.db');
   for (const args of [['list'], ['revoke', 'tok_x']]) {
     const result = await run(args, `sqlite:${path}`);
     assert.equal(result.status, 1);
-    assert.match(result.stderr, /^plant-store: There is no database at .*: set DATABASE_URL .*\n$/);
+    assert.match(result.stderr, /^plant-store: No database at .*\. Set DATABASE_URL .*\n$/);
   }
   assert.equal(existsSync(path), false);
 });

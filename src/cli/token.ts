@@ -1,4 +1,4 @@
-// plant-store token create | list | rotate | revoke, straight on the database; a running server sees it within a second.
+// The commands token create, list, rotate and revoke. They use the database; a running server follows within 1 s.
 
 import { SCOPES } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
@@ -12,49 +12,50 @@ import { readList } from './parse-arguments.ts';
 import { wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 
-const TOKEN_ID = ['<id>', 'as "token list" shows it: tok_…'] as const;
+const ID_FORM = 'A token id starts with tok_. "plant-store token list" shows the ids.';
+const TOKEN_ID = ['<id>', 'id of the token, tok_… (see "token list")'] as const;
 
 export function declareToken(command: CliCommand): void {
   const token = command.examples('plant-store token create --name shop', 'plant-store token list');
 
   token
-    .subcommand('create', 'make a token and print its secret, which is shown only now')
-    .requiredOption('--name <name>', 'who will use it')
+    .subcommand('create', 'create a token and print its secret, which is shown only once')
+    .requiredOption('--name <name>', 'name of the token, such as its user')
     .addOption(
-      new FixedOption('--scopes <list>', 'of plants:read, plants:write and admin', SCOPES, { isList: true }).default(
-        'plants:read,plants:write',
-      ),
+      new FixedOption('--scopes <list>', 'any of plants:read, plants:write and admin', SCOPES, {
+        isList: true,
+      }).default('plants:read,plants:write'),
     )
-    .option('--expires <time>', 'after 30m, 12h, 90d or 4w (default: never)')
-    .option('--rate <rate>', 'how often it may ask at most: 100/s, 600/m or 5000/h (default: no limit)')
+    .option('--expires <time>', 'lifetime: 30m, 12h, 90d or 4w (default: never expires)')
+    .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h (default: no limit)')
     .examples(
       'plant-store token create --name shop',
       'plant-store token create --name importer --scopes plants:write --expires 90d',
-      'plant-store token create --name stranger --scopes plants:read --rate 10/s',
+      'plant-store token create --name guest --scopes plants:read --rate 10/s',
       'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
     )
     .runs(createToken);
 
   token
-    .subcommand('list', 'show all tokens, never their secrets')
-    .option('--json', 'as JSON, which is the default when piped')
+    .subcommand('list', 'list all tokens, without their secrets')
+    .option('--json', 'print JSON (the default when piped)')
     .examples('plant-store token list', "plant-store token list | jq -r '.[].name'")
     .runs(listTokens);
 
   token
-    .subcommand('rotate', 'give a token a new secret and print it; for a while the old one is taken, too')
+    .subcommand('rotate', 'create a new secret for a token and print it')
     .argument(...TOKEN_ID)
-    .option('--grace <time>', 'for how long: 30m, 12h, 7d; 0 ends the old secret now', '24h')
+    .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', '24h')
     .examples(
       'plant-store token rotate tok_…',
-      'plant-store token rotate tok_… --grace 0   (the old secret has leaked)',
+      'plant-store token rotate tok_… --grace 0   (if the old secret has leaked)',
     )
     .runs(rotateToken);
 
   token
-    .subcommand('revoke', 'end a token; a running server refuses it within a second')
+    .subcommand('revoke', 'revoke a token; running servers reject it within one second')
     .argument(...TOKEN_ID)
-    .option('--force', 'also the last one that is active with the scope admin')
+    .option('--force', 'revoke even the last active token with the scope admin')
     .examples('plant-store token revoke tok_…')
     .runs(revokeToken);
 }
@@ -65,7 +66,7 @@ async function createToken(
 ): Promise<void> {
   const { readRate } = await import('../config/config.ts');
   const { issueToken, isTokenName, NAME_FORM } = await import('../domain/token.ts');
-  if (!isTokenName(options.name)) throw new UsageError(`--name takes ${NAME_FORM}`);
+  if (!isTokenName(options.name)) throw new UsageError(`--name must have ${NAME_FORM}`);
   const nowMs = Date.now();
   const wanted = {
     name: options.name,
@@ -74,8 +75,8 @@ async function createToken(
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
   const newPath = newStorePath(config);
-  await withStore(config, async (store) => reportSecret(io, await issueToken(store, wanted, nowMs)));
-  if (newPath) io.stderr.write(`Made a new store at ${newPath}\n`);
+  await withStore(config, async (store) => reportSecret(io, 'created', await issueToken(store, wanted, nowMs)));
+  if (newPath) io.stderr.write(`Created a new store at ${newPath}\n`);
 }
 
 async function listTokens({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
@@ -90,27 +91,31 @@ async function rotateToken({ io, config }: CommandContext, id: string, options: 
   requireTokenId(id);
   const { renewSecret } = await import('../domain/token.ts');
   const rotated = await withExistingStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
-  await reportSecret(io, rotated);
+  await reportSecret(io, 'rotated', rotated);
   if (io.stderr.isTTY && graceMs > 0) {
     const until = shortTime((await describe(rotated.token)).rotating, '');
-    io.stderr.write(`The old secret is taken, too, until ${until}\n`);
+    io.stderr.write(`The old secret works until ${until}.\n`);
   }
 }
 
 async function revokeToken({ io, config }: CommandContext, id: string, options: { force?: true }): Promise<void> {
   requireTokenId(id);
   await withExistingStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
-  if (io.stderr.isTTY) io.stderr.write(`Token ${id} is revoked\n`);
+  if (io.stderr.isTTY) io.stderr.write(`Token ${id} revoked.\n`);
 }
 
-/** Prints the secret alone on standard output. */
-async function reportSecret({ stdout, stderr }: CommandIo, made: { token: Token; secret: string }): Promise<void> {
-  stdout.write(`${made.secret}\n`);
+/** Prints the secret, and nothing else, on standard output. On a terminal, standard error has the details. */
+async function reportSecret(
+  { stdout, stderr }: CommandIo,
+  done: string,
+  { token, secret }: { token: Token; secret: string },
+): Promise<void> {
+  stdout.write(`${secret}\n`);
   if (!stderr.isTTY) return;
-  const { id, scopes, expires, rate } = await describe(made.token);
-  const limit = rate === undefined ? '' : `; ${rate} at most`;
-  stderr.write(`${id}: ${scopes.join(', ')}${limit}; expires: ${shortTime(expires, 'never')}\n`);
-  stderr.write('The secret above is shown only now, so keep it\n');
+  const { id, scopes, expires, rate } = await describe(token);
+  const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
+  stderr.write(`Token ${id} ${done}. Scopes: ${scopes.join(', ')}.${limit} Expires: ${shortTime(expires, 'never')}.\n`);
+  stderr.write('The secret above is shown only once. Store it now.\n');
 }
 
 async function describe(token: Token): Promise<DescribedToken> {
@@ -118,11 +123,11 @@ async function describe(token: Token): Promise<DescribedToken> {
 }
 
 function requireTokenId(id: string): void {
-  if (!/^tok_\w+$/.test(id)) throw new UsageError('An id begins with tok_: "token list" shows it'); // not echoed: it may be a secret
+  if (!/^tok_\w+$/.test(id)) throw new UsageError(ID_FORM); // the id is not echoed, because it may be a secret
 }
 
 function print(tokens: DescribedToken[]): string {
-  if (tokens.length === 0) return 'No tokens yet: "token create --name NAME" makes one\n';
+  if (tokens.length === 0) return 'No tokens. Create one with "plant-store token create --name NAME".\n';
   return toTable(
     ['ID', 'NAME', 'SCOPES', 'RATE', 'CREATED', 'LAST USED', 'EXPIRES', 'STATUS'],
     tokens.map(({ id, name, scopes, rate, created, lastUsed, expires, status }) => [

@@ -1,4 +1,4 @@
-// plant-store watch: the change log of a running server as it grows. Ctrl-C is how it is meant to end.
+// The command watch, which prints changes from a server as they happen, until Ctrl-C.
 
 import type { Change, PlantStoreClient } from '../client/client.ts';
 import type { CommandContext } from './command-io.ts';
@@ -16,12 +16,11 @@ interface WatchOptions extends ServerOptions {
 
 export function declareWatch(command: CliCommand): void {
   command
-    .option('--after <seq>', 'first those that came after this one; 0 is all there are (default: only new ones)')
+    .option('--after <seq>', 'start after this change; 0 prints all changes (default: new changes only)')
     .addOption(urlOption())
-    .option('--json', 'as JSON, a change a line, which is the default when piped')
+    .option('--json', 'print NDJSON, one change per line (the default when piped)')
     .notes(`
-When the server goes away it waits until it is back, and goes on where it was:
-none is left out.`)
+If the connection is lost, the command reconnects and resumes without a gap.`)
     .examples(
       'plant-store watch',
       'plant-store watch --after 1042',
@@ -39,14 +38,14 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
   const { describeChange } = await import('./terminal/plant-table.ts');
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM']) io.once(signal, () => stop.abort());
-  stdout.once('error', () => stop.abort()); // its reader has gone, which only a write finds out
+  stdout.once('error', () => stop.abort()); // the reader has ended, which only a write detects
   let isFollowing = false;
   let isLost = false;
 
   const follow = async (client: PlantStoreClient, url: string) => {
     const after = await firstResponse(client);
     isFollowing = true;
-    if (wanted === undefined) say(`Watching ${url} for changes after ${after}; Ctrl-C ends it`);
+    if (wanted === undefined) say(`Watching ${url} for changes after ${after}. Press Ctrl-C to stop.`);
     await writeOut(stdout, printed(client.follow({ after, signal: stop.signal })));
   };
   await withServer(context, options, follow, { isRead: true, fetch: watchedFetch }).catch((error) => {
@@ -59,15 +58,15 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
     }
   }
 
-  /** The client reconnects by itself; somebody who looks on should know. */
+  /** Fetches for the client, which reconnects automatically, and reports lost and restored connections. */
   async function watchedFetch(...args: Parameters<typeof fetch>): Promise<Response> {
     try {
       const response = await fetch(...args);
-      if (isLost && response.ok) say('Connected again');
+      if (isLost && response.ok) say('Reconnected.');
       isLost &&= !response.ok;
       return response;
     } catch (error) {
-      if (isFollowing && !isLost && !stop.signal.aborted) say('The server is out of reach: waiting until it is back');
+      if (isFollowing && !isLost && !stop.signal.aborted) say('Connection lost. Reconnecting.');
       isLost = isFollowing;
       throw error;
     }
@@ -77,13 +76,13 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
     if (stderr.isTTY) stderr.write(`${toSafeText(words)}\n`);
   }
 
-  /** Finds what is wrong from the start, since following never ends by itself. Returns the number to begin after. */
+  /** Returns the change number to start after. It detects errors early, because following retries without end. */
   async function firstResponse(client: PlantStoreClient): Promise<number> {
     if (wanted !== undefined) {
       await client.changes({ after: wanted, limit: 1 }, { signal: stop.signal });
       return wanted;
     }
-    const snapshot = await client.export({ signal: stop.signal }); // it alone tells the number of now
+    const snapshot = await client.export({ signal: stop.signal }); // only an export returns the current change number
     snapshot.close();
     return snapshot.seq;
   }

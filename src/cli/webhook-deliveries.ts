@@ -1,4 +1,4 @@
-// plant-store webhook deliveries | retry | replay: what became of each delivery, and sending changes again.
+// The commands webhook deliveries, retry and replay, which list deliveries and repeat them.
 
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
 import type { Delivery, StoredWebhook } from '../domain/webhook.ts';
@@ -11,32 +11,36 @@ import { printList, report, wantsJson } from './terminal/report.ts';
 import { timeToSecond, toTable } from './terminal/table.ts';
 
 const MAX_LISTED = 1000;
-export const WEBHOOK_ID = ['<id>', 'as "webhook list" shows it: whk_…'] as const;
+export const WEBHOOK_ID = ['<id>', 'id of the webhook, whk_… (see "webhook list")'] as const;
 
 export function declareDeliveries(webhook: CliCommand): void {
   webhook
-    .subcommand('deliveries', 'show what became of each delivery, newest first')
+    .subcommand('deliveries', 'list deliveries with their status, newest first')
     .argument(...WEBHOOK_ID)
     .addOption(
-      new FixedOption('--status <status>', 'only those that are waiting, delivered or dead', DELIVERY_STATUSES),
+      new FixedOption(
+        '--status <status>',
+        'only deliveries with this status: waiting, delivered or dead',
+        DELIVERY_STATUSES,
+      ),
     )
-    .option('--limit <n>', 'at most so many, up to 1000', '100')
-    .option('--before <seq>', 'only those of changes before this one')
-    .option('--json', 'as JSON, which is the default when piped')
+    .option('--limit <n>', `maximum number of deliveries, up to ${MAX_LISTED}`, '100')
+    .option('--before <seq>', 'only deliveries of changes before this number')
+    .option('--json', 'print JSON (the default when piped)')
     .examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead --json')
     .runs(listDeliveries);
 
   webhook
-    .subcommand('retry', 'send a change again, whatever became of it')
+    .subcommand('retry', 'deliver a change again, whatever its status')
     .argument(...WEBHOOK_ID)
-    .argument('<seq>', 'number of the change, as "webhook deliveries" shows it')
+    .argument('<seq>', 'number of the change (see "webhook deliveries")')
     .examples('plant-store webhook retry whk_… 1042')
     .runs(retryDelivery);
 
   webhook
-    .subcommand('replay', 'send a range of changes again; what is new comes after them')
+    .subcommand('replay', 'deliver a range of changes again, before any new changes')
     .argument(...WEBHOOK_ID)
-    .requiredOption('--from <seq>', 'number of the first change (needed)')
+    .requiredOption('--from <seq>', 'number of the first change')
     .option('--to <seq>', 'number of the last change (default: the newest)')
     .examples('plant-store webhook replay whk_… --from 1000 --to 2000', 'plant-store webhook replay whk_… --from 1')
     .runs(replayChanges);
@@ -53,16 +57,17 @@ async function listDeliveries(
   const found = await withExistingStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
   const deliveries = found.slice(0, limit);
   if (wantsJson(stdout, options)) return printList(stdout, deliveries);
-  stdout.write(deliveries.length === 0 ? 'No deliveries\n' : toDeliveryTable(deliveries));
-  if (found.length > limit) stdout.write(`There are more: add --before ${deliveries.at(-1)?.seq}\n`);
+  stdout.write(deliveries.length === 0 ? 'No deliveries found.\n' : toDeliveryTable(deliveries));
+  if (found.length > limit) stdout.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq}.\n`);
 }
 
 async function retryDelivery({ io: { stdout }, config }: CommandContext, id: string, seq: string): Promise<void> {
-  const number = readNumber('The number of the change', seq);
+  const number = readNumber('<seq>', seq);
   const [delivery, webhook] = await withExistingStore(config, async (store) => {
     return [await store.retryDelivery(requireWebhookId(id), number, Date.now()), await store.getWebhook(id)] as const;
   });
-  stdout.write(stdout.isTTY ? `Change ${seq} is sent again${whenEnabled(webhook)}\n` : `${printJson(delivery)}\n`);
+  const words = `Change ${seq} is queued for delivery.${enableHint(webhook)}`;
+  stdout.write(`${stdout.isTTY ? words : printJson(delivery)}\n`);
 }
 
 async function replayChanges(
@@ -72,17 +77,18 @@ async function replayChanges(
 ): Promise<void> {
   const from = readNumber('--from', options.from);
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
-  if (to !== undefined && to < from) throw new UsageError('--to must not be before --from');
+  if (to !== undefined && to < from) throw new UsageError('--to must not be less than --from');
   const webhook = await withExistingStore(config, (store) =>
     store.replay(requireWebhookId(id), { from, to }, Date.now()),
   );
   const { describeWebhook } = await import('../domain/webhook.ts');
-  const words = `Changes ${from} to ${to ?? 'the newest'} are sent again${whenEnabled(webhook)}, then what is new`;
+  const range = to === undefined ? `Changes from ${from}` : `Changes ${from} to ${to}`;
+  const words = `${range} are queued for delivery. New changes follow them.${enableHint(webhook)}`;
   report(io.stdout, words, describeWebhook(webhook, Date.now()));
 }
 
-function whenEnabled({ disabledMs }: StoredWebhook): string {
-  return disabledMs === null ? '' : ' when the webhook is enabled';
+function enableHint({ id, disabledMs }: StoredWebhook): string {
+  return disabledMs === null ? '' : ` The webhook is disabled. To deliver, run "plant-store webhook enable ${id}".`;
 }
 
 function toDeliveryTable(deliveries: Delivery[]): string {
@@ -105,16 +111,16 @@ function toDeliveryTable(deliveries: Delivery[]): string {
 function readStatus(text: string | undefined): DeliveryStatus | undefined {
   const known = DELIVERY_STATUSES.find((status) => status === text);
   if (known || text === undefined) return known;
-  throw new UsageError(`--status takes ${DELIVERY_STATUSES.join(', ')}, not "${text}"`);
+  throw new UsageError(`--status must be one of ${DELIVERY_STATUSES.join(', ')}, not "${text}"`);
 }
 
-function readNumber(what: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
+function readNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER): number {
   const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number <= max) return number;
-  throw new UsageError(`${what} must be a number from 1 to ${max}, not "${text}"`);
+  throw new UsageError(`${name} must be an integer from 1 to ${max}, not "${text}"`);
 }
 
 export function requireWebhookId(id: string): string {
   if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
-  throw new UsageError('An id begins with whk_: "webhook list" shows it');
+  throw new UsageError('A webhook id starts with whk_. "plant-store webhook list" shows the ids.');
 }

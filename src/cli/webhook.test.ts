@@ -1,4 +1,4 @@
-// plant-store webhook …: words on a terminal, JSON when piped, one clear line and a status when it cannot be done.
+// Tests of the webhook commands: text on a terminal, JSON when piped, one line and an exit status on errors.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ suite('plant-store webhook', () => {
   });
   after(() => server.stop());
 
-  test('add, and a server beside it delivers; list, deliveries, retry, replay', async () => {
+  test('after add, a running server delivers; list, deliveries, retry and replay work', async () => {
     const added = await json('add', receiver.url);
     id = added.id;
     assert.match(added.secret, /^whsec_/);
@@ -61,57 +61,57 @@ suite('plant-store webhook', () => {
     await receiver.count(6);
   });
 
-  test('test tells what came of it, and its status is 1 when nothing did', async () => {
+  test('test prints the result, and its exit status is 1 if the message was not delivered', async () => {
     const { delivered, code } = await json('test', id);
     assert.deepEqual([delivered, code], [true, 200]);
     const { status, stdout } = await run(['test', id], { WEBHOOK_ALLOW_PRIVATE: '0' });
     assert.equal(status, 1);
-    assert.match(JSON.parse(stdout).error, /WEBHOOK_ALLOW_PRIVATE=1/);
+    assert.match(JSON.parse(stdout).error, /WEBHOOK_ALLOW_PRIVATE/);
   });
 
-  test('rotate and enable', async () => {
+  test('rotate prints a new secret, and enable returns the webhook', async () => {
     const rotated = await json('rotate', id);
     assert.match(rotated.secret, /^whsec_/);
     assert.ok(Date.parse(rotated.rotating) > Date.now());
     assert.equal((await json('enable', id)).status, 'active');
   });
 
-  test('on a terminal it speaks in words and tables', async () => {
+  test('on a terminal, the commands print sentences and tables', async () => {
     const list = await onTerminal('list');
     assert.match(list.stdout, /^ID +URL +EVENTS +STATUS +SINCE +POSITION +REASON\nwhk_/);
     const deliveries = await onTerminal('deliveries', id, '--limit', '1');
-    assert.match(deliveries.stdout, /^CHANGE .*\n3 .* delivered .*\nThere are more: add --before 3\n$/s);
-    assert.match((await onTerminal('test', id)).stdout, /^Delivered: 200 after \d+ ms\nok\n$/);
-    assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is sent again\n$/);
+    assert.match(deliveries.stdout, /^CHANGE .*\n3 .* delivered .*\nMore deliveries match\. Use --before 3\.\n$/s);
+    assert.match((await onTerminal('test', id)).stdout, /^Delivered\. The receiver returned 200 after \d+ ms\.\nok\n$/);
+    assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is queued for delivery\.\n$/);
     assert.match(
       (await onTerminal('enable', id)).stdout,
-      /^Webhook whk_\w+ was not disabled, and goes on after change 3/,
+      /^Webhook whk_\w+ was already enabled\. Its last processed change is 3\.\n$/,
     );
     assert.match(
       (await onTerminal('add', receiver.url)).stdout,
-      /^whsec_\S+\nwhk_\w+ is told of plant\.created from now on/,
+      /^whsec_\S+\nWebhook whk_\w+ added for plant\.created\. Deliveries start with the next change\.\n/,
     );
   });
 
   for (const [args, status, words] of [
-    [['add', 'http://example.com/'], 2, /"url" must begin with https/],
-    [['add', 'nothing'], 2, /"url" must be a URL such as/],
-    [['add', 'https://example.com/', '--events', 'plant.eaten'], 2, /--events takes all, or plant.created/],
-    [['remove', 'whk_none'], 1, /No webhook has id "whk_none"/],
-    [['remove', 'x'], 2, /An id begins with whk_/],
-    [['deliveries', 'whk_none'], 1, /No webhook has id/],
-    [['deliveries', 'whk_none', '--status', 'lost'], 2, /--status takes waiting, delivered, dead/],
-    [['deliveries', 'whk_none', '--limit', '1001'], 2, /--limit must be a number from 1 to 1000/],
-    [['retry', 'whk_none', '0'], 2, /must be a number/],
-    [['retry', 'whk_none', '1'], 1, /No webhook has id/],
-    [['replay', 'whk_none', '--from', '2', '--to', '1'], 2, /--to must not be before --from/],
-    [['replay', 'whk_none', '--from', '1'], 1, /No webhook has id/],
+    [['add', 'http://example.com/'], 2, /"url" must .*https/],
+    [['add', 'nothing'], 2, /"url" must be /],
+    [['add', 'https://example.com/', '--events', 'plant.eaten'], 2, /--events must be all, or plant.created/],
+    [['remove', 'whk_none'], 1, /No webhook .*whk_none/],
+    [['remove', 'x'], 2, /A webhook id starts with whk_/],
+    [['deliveries', 'whk_none'], 1, /No webhook /],
+    [['deliveries', 'whk_none', '--status', 'lost'], 2, /--status must be one of waiting, delivered, dead/],
+    [['deliveries', 'whk_none', '--limit', '1001'], 2, /--limit must be an integer from 1 to 1000/],
+    [['retry', 'whk_none', '0'], 2, /<seq> must be an integer/],
+    [['retry', 'whk_none', '1'], 1, /No webhook /],
+    [['replay', 'whk_none', '--from', '2', '--to', '1'], 2, /--to must not be less than --from/],
+    [['replay', 'whk_none', '--from', '1'], 1, /No webhook /],
     [['replay', 'whk_none'], 2, /--from/],
-    [['test', 'whk_none'], 1, /No webhook has id/],
-    [['rotate', 'whk_none'], 1, /No webhook has id/],
-    [['enable', 'whk_none'], 1, /No webhook has id/],
+    [['test', 'whk_none'], 1, /No webhook /],
+    [['rotate', 'whk_none'], 1, /No webhook /],
+    [['enable', 'whk_none'], 1, /No webhook /],
   ] as const) {
-    test(`${args.join(' ')} is refused with status ${status}`, async () => {
+    test(`${args.join(' ')} fails with status ${status}`, async () => {
       const { stderr, ...ran } = await run([...args], { WEBHOOK_ALLOW_PRIVATE: '0' });
       assert.deepEqual(ran, { status, stdout: '' });
       assert.match(stderr, words);
@@ -119,14 +119,14 @@ suite('plant-store webhook', () => {
     });
   }
 
-  test('where there is no database none is made', async () => {
+  test('a missing database is not created', async () => {
     const DATABASE_URL = `sqlite:${join(makeFolder(), 'typo.db')}`;
     const { status, stderr } = await run(['add', 'https://example.com/'], { DATABASE_URL });
     assert.equal(status, 1);
-    assert.match(stderr, /There is no database at /);
+    assert.match(stderr, /No database at /);
   });
 
-  test('remove ends it', async () => {
+  test('remove removes the webhook, and a second remove fails', async () => {
     assert.equal((await run(['remove', id])).status, 0);
     assert.equal((await run(['remove', id])).status, 1);
   });

@@ -1,4 +1,4 @@
-// plant-store webhook …, straight on the database; a running server goes by it within a second.
+// The commands webhook add, list, remove, rotate, enable and test. They use the database; a running server follows within 1 s.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import { CHANGE_TYPES, type ChangeType } from '../domain/names.ts';
@@ -13,21 +13,21 @@ import { shortTime, toTable } from './terminal/table.ts';
 import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
 
 export function declareWebhook(webhook: CliCommand): void {
-  const description = 'of plant.created, plant.updated and plant.deleted, or all';
+  const description = 'any of plant.created, plant.updated and plant.deleted, or all';
   webhook.examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…');
 
   webhook
-    .subcommand('add', 'make a webhook and print its secret, which is shown only now')
-    .argument('<url>', 'https://…; with WEBHOOK_ALLOW_PRIVATE=1 also into private networks, and http:// there')
+    .subcommand('add', 'add a webhook and print its secret, which is shown only once')
+    .argument('<url>', 'URL of the receiver, https://…; see also WEBHOOK_ALLOW_PRIVATE')
     .addOption(
       new FixedOption('--events <list>', description, [...CHANGE_TYPES, 'all'], { isList: true }).default(
         'plant.created',
       ),
     )
     .notes(`
-Each change from now on is sent with POST, signed by Standard Webhooks 1.0, and
-tried again for three days. Give the secret to the receiver, which verifies with
-it what it gets.`)
+From now on, each change is sent to the receiver with POST, signed according to
+Standard Webhooks 1.0. Failed deliveries are retried for three days. The
+receiver verifies the signature with the secret.`)
     .examples(
       'plant-store webhook add https://shop.example.com/plants',
       'plant-store webhook add https://shop.example.com/plants --events all',
@@ -36,25 +36,25 @@ it what it gets.`)
     .runs(addWebhook);
 
   webhook
-    .subcommand('list', 'show all webhooks, never their secrets')
-    .option('--json', 'as JSON, which is the default when piped')
+    .subcommand('list', 'list all webhooks, without their secrets')
+    .option('--json', 'print JSON (the default when piped)')
     .examples('plant-store webhook list')
     .runs(listWebhooks);
 
   webhook
-    .subcommand('remove', 'end a webhook and forget its deliveries')
+    .subcommand('remove', 'remove a webhook and the history of its deliveries')
     .argument(...WEBHOOK_ID)
     .examples('plant-store webhook remove whk_…')
     .runs(removeWebhook);
 
   webhook
-    .subcommand('rotate', 'give a webhook a new secret; for 24 hours the old one signs, too')
+    .subcommand('rotate', 'create a new secret; the old one also signs for 24 hours')
     .argument(...WEBHOOK_ID)
     .examples('plant-store webhook rotate whk_…')
     .runs(rotateSecret);
 
   webhook
-    .subcommand('enable', 'go on with a webhook that was disabled, with all that has come since')
+    .subcommand('enable', 'enable a disabled webhook and deliver its pending changes')
     .argument(...WEBHOOK_ID)
     .examples('plant-store webhook enable whk_…')
     .runs(enableWebhook);
@@ -62,12 +62,12 @@ it what it gets.`)
   declareDeliveries(webhook);
 
   webhook
-    .subcommand('test', 'send a message now, and tell what came of it')
+    .subcommand('test', 'send a test message and print the result')
     .argument(...WEBHOOK_ID)
     .notes(`
-It is sent from here, with the settings of this terminal: a server may be in
-another network, or may have another WEBHOOK_ALLOW_PRIVATE. The exit status is 1
-when it was not delivered.`)
+The message is sent by this command, with the settings of this terminal. A
+server can be in another network, or have another WEBHOOK_ALLOW_PRIVATE. The
+exit status is 1 if the message was not delivered.`)
     .examples('plant-store webhook test whk_…')
     .runs(testWebhook);
 }
@@ -87,7 +87,8 @@ async function addWebhook({ io, config }: CommandContext, url: string, options: 
   const secret = mintWebhookSecret();
   const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
   const webhook = await withExistingStore(config, (store) => store.addWebhook(wanted));
-  await reportSecret(io, `${webhook.id} is told of ${events.join(', ')} from now on`, webhook, secret);
+  const words = `Webhook ${webhook.id} added for ${events.join(', ')}. Deliveries start with the next change.`;
+  await reportSecret(io, words, webhook, secret);
 }
 
 async function listWebhooks({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
@@ -100,12 +101,12 @@ async function listWebhooks({ io, config }: CommandContext, options: { json?: bo
       return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
     }),
   );
-  io.stdout.write(shown.length === 0 ? 'No webhooks yet: "webhook add URL" makes one\n' : table);
+  io.stdout.write(shown.length === 0 ? 'No webhooks. Add one with "plant-store webhook add URL".\n' : table);
 }
 
 async function removeWebhook({ io, config }: CommandContext, id: string): Promise<void> {
   await withExistingStore(config, (store) => store.removeWebhook(requireWebhookId(id)));
-  if (io.stderr.isTTY) io.stderr.write(`Webhook ${id} is removed\n`);
+  if (io.stderr.isTTY) io.stderr.write(`Webhook ${id} removed.\n`);
 }
 
 async function rotateSecret({ io, config }: CommandContext, id: string): Promise<void> {
@@ -117,15 +118,19 @@ async function rotateSecret({ io, config }: CommandContext, id: string): Promise
   const webhook = await withExistingStore(config, (store) =>
     store.rotateSecret(requireWebhookId(id), secret, Date.now() + OLD_SECRET_MS),
   );
-  await reportSecret(io, 'For 24 hours everything is signed with the old secret, too', webhook, secret);
+  const words = `Secret of webhook ${id} rotated. For 24 hours, the old secret also signs each delivery.`;
+  await reportSecret(io, words, webhook, secret);
 }
 
 async function enableWebhook({ io, config }: CommandContext, id: string): Promise<void> {
   const [before, webhook] = await withExistingStore(config, async (store) => {
     return [await store.getWebhook(requireWebhookId(id)), await store.enableWebhook(id, Date.now())] as const;
   });
-  const words = before.disabledMs === null ? 'was not disabled, and goes on' : 'goes on';
-  report(io.stdout, `Webhook ${id} ${words} after change ${webhook.position}`, await describe(webhook));
+  const words =
+    before.disabledMs === null
+      ? `Webhook ${id} was already enabled. Its last processed change is ${webhook.position}.`
+      : `Webhook ${id} enabled. Pending changes after ${webhook.position} will be delivered.`;
+  report(io.stdout, words, await describe(webhook));
 }
 
 async function testWebhook({ io, config }: CommandContext, id: string): Promise<void> {
@@ -142,13 +147,15 @@ async function testWebhook({ io, config }: CommandContext, id: string): Promise<
   const result = toTestResult(await receiverClient.post(webhook.url, toTestMessage(webhook, Date.now())));
   receiverClient.close();
   const { delivered, code, error, answer = '', milliseconds } = result;
-  const words = delivered ? `Delivered: ${code} after ${milliseconds} ms` : `Not delivered: ${error}`;
+  const words = delivered
+    ? `Delivered. The receiver returned ${code} after ${milliseconds} ms.`
+    : `Not delivered: ${error}`;
   report(io.stdout, answer === '' ? words : `${words}\n${answer}`, result);
   if (!delivered) io.exitCode = 1;
 }
 
 async function reportSecret(io: CommandIo, words: string, webhook: StoredWebhook, secret: string): Promise<void> {
-  const text = `${secret}\n${words}\nThe secret above is shown only now, so keep it`;
+  const text = `${secret}\n${words}\nThe secret above is shown only once. Store it now.`;
   report(io.stdout, text, { ...(await describe(webhook)), secret });
 }
 

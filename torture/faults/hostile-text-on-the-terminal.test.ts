@@ -87,7 +87,7 @@ async function tryLog({ launcher }: Trial): Promise<number> {
   });
   const ended = once(terminal.process, 'close');
   try {
-    await until(() => terminal.printed().includes('Ctrl-C stops it'));
+    await until(() => terminal.printed().includes('Ctrl-C'));
     await attack(port);
     await until(() => terminal.printed().includes('last-request'));
   } finally {

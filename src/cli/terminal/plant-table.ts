@@ -1,4 +1,4 @@
-// Plants and changes for a terminal: in columns that fit its width, with quiet colours where it has them.
+// Formats plants and changes for a terminal, in columns that fit its width, with colours if it supports them.
 
 import { styleText } from 'node:util';
 import type { Change, PlantRecord } from '../../client/client.ts';
@@ -9,7 +9,7 @@ import { shortTime, timeToSecond } from './table.ts';
 const GAP = '  ';
 const TIME_WIDTH = '2026-01-31 12:00Z'.length;
 const MIN_TEXT_WIDTH = 8;
-/** Of what is left for name and tag. */
+/** Minimum share of the tag in the width available for name and tag. */
 const TAG_SHARE = 1 / 3;
 const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
   ['plant.created', ['green', 'created']],
@@ -17,7 +17,7 @@ const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
   ['plant.deleted', ['red', 'deleted']],
 ]);
 
-/** Page by page: columns may become wider on the way, never narrower. The heading comes with the first page. */
+/** Returns a function that formats one page. Columns can widen from page to page. The first page has the heading. */
 export function createPlantTable(terminalWidth: number, stream: Output): (records: PlantRecord[]) => string {
   const widths = { id: 2, name: 4, tag: 3 };
   let isFirst = true;
@@ -52,7 +52,7 @@ export function createPlantTable(terminalWidth: number, stream: Output): (record
   };
 }
 
-/** Whole, however long it is. */
+/** Returns all fields of a plant, one per line, without shortening them. */
 export function describePlant(
   { id, name, tag, created, updated }: PlantRecord,
   version: number,
@@ -72,9 +72,9 @@ export function describePlant(
     .join('');
 }
 
-/** One line, as it comes: the widths of those to come are not known. */
+/** Returns a change as one line. It has no columns, because the widths of later changes are unknown. */
 export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number, stream: Output): string {
-  const [colour, word] = ACTIONS.get(type) ?? ['dim', toSafeText(String(type))]; // a newer server may have others
+  const [colour, word] = ACTIONS.get(type) ?? ['dim', toSafeText(String(type))]; // a newer server can send other types
   const start = `${toSafeText(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
   const id = String(plant.id);
   const tag = plant.tag === undefined ? '' : ` (${toSafeText(String(plant.tag))})`;
@@ -84,7 +84,7 @@ export function describeChange({ seq, type, time, plant }: Change, terminalWidth
 }
 
 function quotedIfEmpty(text: string): string {
-  return text === '' ? '""' : toSafeText(String(text)); // a strange server's may be anything
+  return text === '' ? '""' : toSafeText(String(text)); // another kind of server can send any type
 }
 
 function cutAndPad(width: number, text: string): string {

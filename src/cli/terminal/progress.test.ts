@@ -15,10 +15,10 @@ function createOutput(isTTY: boolean) {
   return { output: Object.assign(stream, { isTTY }), text: () => written.replaceAll('\x1b', 'ESC') };
 }
 
-test('a bar shows the share, the count, the rate and the time left, and is gone at the end', async () => {
+test('a bar shows the percentage, count, rate and remaining time, and is erased at the end', async () => {
   const { output, text } = createOutput(true);
   const progress = startProgress(output, 'Copying', 1000, 'rows');
-  await sleep(120); // it is drawn ten times a second at most
+  await sleep(120); // the bar is drawn at most ten times per second
   progress.update(500, 5000);
   progress.update(600, 6000);
   progress.say('Line 7: \x1b[2J');
@@ -30,13 +30,13 @@ test('a bar shows the share, the count, the rate and the time left, and is gone 
   );
 });
 
-test('without a total there is neither a share nor the time left', () => {
+test('without a total, the bar has no percentage and no remaining time', () => {
   const { output, text } = createOutput(true);
   startProgress(output, 'Exporting', undefined);
   assert.match(text(), /\rESC\[KExporting 0 plants \| 0\/s$/);
 });
 
-test('where there is no terminal, nothing moves the cursor', () => {
+test('without a terminal, no output moves the cursor', () => {
   const { output, text } = createOutput(false);
   const progress = startProgress(output, 'Importing', 100);
   progress.update(50, 5);

@@ -1,4 +1,4 @@
-// The progress of a long command on standard error: a bar on a terminal, a line every 5 s otherwise.
+// Shows the progress of a long command on standard error: a bar on a terminal, otherwise a line every 5 s.
 
 import { toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
@@ -7,19 +7,19 @@ const REDRAW_MS = 100;
 const LINE_EVERY_MS = 5000;
 const BAR_WIDTH = 30;
 const ERASE_LINE = '\r\x1b[K';
-/** Hides the cursor, and cuts a bar that is wider than the terminal instead of wrapping it. */
+/** Hides the cursor, and truncates a bar that is wider than the terminal instead of wrapping it. */
 const BEGIN_BAR = '\x1b[?25l\x1b[?7l';
 const END_BAR = `${ERASE_LINE}\x1b[?7h\x1b[?25h`;
 
 export interface Progress {
-  /** `done` is a part of the total, in its unit; `count` is the number of plants or rows so far. */
+  /** Updates the progress. `done` has the unit of the total. `count` is the number of plants or rows so far. */
   update(done: number, count: number): void;
-  /** Prints a line above the bar. The line may hold text of strangers. */
+  /** Prints a line above the bar, with control characters escaped. */
   say(line: string): void;
   stop(): void;
 }
 
-/** Without a total, neither the share nor the time left is known. */
+/** Starts to show progress. Without a total, it shows neither the percentage nor the remaining time. */
 export function startProgress(output: Output, verb: string, total: number | undefined, unit = 'plants'): Progress {
   const startMs = performance.now();
   const isBar = output.isTTY === true;

@@ -1,16 +1,23 @@
-// Results on standard output: words on a terminal, JSON when piped.
+// Prints results on standard output: text on a terminal, JSON when piped.
 
 import { pipeline } from 'node:stream/promises';
 import { printJson } from '../../lib/exact-json.ts';
 import { toSafeJson, toSafeLines } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
 
+/** True if the output is JSON: with --json, or when piped. */
 export function wantsJson(output: Output, { json }: { json?: boolean }): boolean {
   return json === true || !output.isTTY;
 }
 
+/** Prints the words on a terminal, and the JSON when piped. */
 export function report(output: Output, words: string, json: object): void {
   output.write(`${output.isTTY ? toSafeLines(words) : JSON.stringify(json)}\n`);
+}
+
+/** Returns a count with its noun, in the plural unless the count is 1. */
+export function countOf(count: number, noun: string): string {
+  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns a value as a line of JSON with exact ids. */
@@ -19,13 +26,13 @@ export function jsonLine(output: Output, value: object): string {
   return `${output.isTTY ? toSafeJson(json) : json}\n`;
 }
 
-/** Prints an array with an object a line, with exact ids. */
+/** Prints a JSON array with one object per line and exact ids. */
 export function printList(output: Output, rows: object[]): void {
   const lines = rows.map((row) => `  ${jsonLine(output, row).trimEnd()}`);
   output.write(rows.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`);
 }
 
-/** Writes texts as fast as they are read. A reader that goes away, such as `head`, is no error: the rest is not made. */
+/** Writes texts as fast as they are read. If the reader ends early, as `head` does, it stops without an error. */
 export async function writeOut(output: Output, texts: Iterable<string> | AsyncIterable<string>): Promise<void> {
   await pipeline(texts, output, { end: false }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;

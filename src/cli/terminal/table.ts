@@ -1,4 +1,4 @@
-// Rows of text in columns, for a terminal.
+// Formats rows of text in columns, for a terminal.
 
 import { displayWidth, padToWidth, toSafeText } from '../../lib/safe-text.ts';
 
@@ -9,7 +9,7 @@ export function toTable(headings: string[], rows: string[][]): string {
   return cells.map((row) => `${print(row).trimEnd()}\n`).join('');
 }
 
-/** To the minute. `none` stands for a time that is not there. */
+/** Returns a time to the minute, or `none` if the time is missing. */
 export function shortTime(time: string | null | undefined, none: string): string {
   return time ? cutTime(time, 16) : none;
 }
@@ -18,7 +18,7 @@ export function timeToSecond(time: string | undefined): string {
   return time ? cutTime(time, 19) : '-';
 }
 
-/** What a strange server calls a time may be anything. */
+/** Returns the first characters of a time. The value can have any type, because another kind of server can send it. */
 function cutTime(time: unknown, length: number): string {
   return toSafeText(`${String(time).slice(0, length).replace('T', ' ')}Z`);
 }
