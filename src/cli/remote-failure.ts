@@ -51,7 +51,7 @@ export function explainFailure(error: PlantStoreError, url: string, isRead: bool
   const fault = codes.find((code) => TLS_FAULTS.test(code));
   if (fault) return `Cannot establish TLS with ${url} (${fault}). ${adviceOnTls(fault)}`;
   if (codes.some((code) => NOT_SENT.includes(code))) {
-    const reason = error.message.replace(/^No (?:answer|response) from [^:]*: /, '');
+    const reason = error.message.replace(/^No response from [^:]*: /, '');
     return `Cannot reach ${url}: ${reason}. Start a server with "${OWN_COMMAND} serve", or set --url or PLANT_STORE_URL.`;
   }
   const isClosed = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
