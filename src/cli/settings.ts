@@ -1,46 +1,43 @@
-// plant-store settings, and so "plant-store help settings": what the environment can say. config.ts reads it.
+// The command settings, which prints the table of environment variables. config.ts reads them.
 
+import { listSettings, SETTING_GROUPS, type Setting } from '../config/settings.ts';
 import type { CliCommand } from './declare.ts';
 
-const SETTINGS = `
-Of the server, and of the commands that work straight on its database:
-  HOST, PORT     where it listens (127.0.0.1, 3000)
-  DATABASE_URL   where the records are: sqlite:PATH or postgres://…
-                 (sqlite:./data/plants.db)
-  BASE_PATH      stands before every path (none)
-  LOG_LEVEL      silent, error, warn, info or debug (info)
-  ACCESS_LOG     1 logs a line for each request (0)
-
-  DATABASE_POOL_SIZE    connections of a server to PostgreSQL (10)
-  DATABASE_TIMEOUT_MS   after which PostgreSQL gives a statement up (10000)
-
-  TLS_CERT, TLS_KEY   files of a certificate and its key: then it speaks https
-                      only (none)
-  TRUST_PROXY         whose X-Forwarded-For counts: 10.0.0.7, 10.0.0.0/8,
-                      loopback, or how many proxies there are (nobody's)
-  CORS_ORIGINS        whose pages may use it in a browser:
-                      https://shop.example.com,… or * (nobody's)
-
-  JWT_ISSUER     an identity provider whose JWTs are taken (none)
-  JWT_AUDIENCE   what their "aud" must be
-  JWKS_URL       where its keys are (as its metadata says)
-  JWT_RATE       how often each subject may ask: 100/s (no limit)
-
-  WEBHOOK_ALLOW_PRIVATE   1 lets webhooks lead into private networks, also
-                          without TLS (0)
-
-  OTEL_EXPORTER_OTLP_ENDPOINT   where traces go: http://127.0.0.1:4318
-                                (nowhere); others of OpenTelemetry count, too
-
-Of the commands that ask a server:
-  PLANT_STORE_URL     where it is (where "serve" with these HOST, PORT and
-                      BASE_PATH would listen)
-  PLANT_STORE_TOKEN   the token that they send; "import" and "export" with --url
-                      send it, too`;
+const WIDTH = 80;
+const INDENT = '      ';
+const MORE_TRACES = 'docs/reference/configuration.md lists the other OTEL_* variables.';
 
 export function declareSettings(command: CliCommand): void {
   command
-    .notes(SETTINGS)
+    .notes(describeSettings())
     .examples('plant-store settings', 'PORT=8080 LOG_LEVEL=warn plant-store serve')
     .action(() => command.outputHelp());
+}
+
+/** Returns all settings by group. Of the OpenTelemetry variables, it has only the one that turns traces on. */
+function describeSettings(): string {
+  const groups = Object.entries(SETTING_GROUPS).map(([group, heading]) => {
+    const settings = listSettings().filter((setting) => setting.group === group);
+    if (group !== 'traces') return `\n${heading}:\n${settings.map(describeSetting).join('')}`;
+    return `\n${heading}:\n${settings.slice(0, 1).map(describeSetting).join('')}${INDENT}${MORE_TRACES}\n`;
+  });
+  return groups.join('').trimEnd();
+}
+
+function describeSetting({ name, ...setting }: { name: string } & Setting): string {
+  const value = setting.default ?? setting.defaultText;
+  const text = value === undefined ? setting.meaning : `${setting.meaning} Default: ${value}.`;
+  return `  ${name}\n${wrap(text.replaceAll('`', ''))}`;
+}
+
+/** Returns the text in indented lines that fit the width. */
+function wrap(text: string): string {
+  const lines = [''];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last === '') lines[lines.length - 1] = word;
+    else if (INDENT.length + last.length + 1 + word.length <= WIDTH) lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => `${INDENT}${line}\n`).join('');
 }

@@ -13,7 +13,7 @@ test('an invalid setting ends the process with status 2, before anything is open
   assert.deepEqual(await piped(['serve'], { PORT: 'x', DATABASE_URL: `sqlite:${folder}/plants.db` }), {
     status: 2,
     stdout: '',
-    stderr: 'plant-store: PORT must be a number from 0 (any free port) to 65535, not "x"\n',
+    stderr: 'plant-store: PORT must be an integer from 0 (any free port) to 65535, not "x"\n',
   });
   assert.deepEqual(readdirSync(folder), []);
 });

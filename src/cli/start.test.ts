@@ -25,7 +25,7 @@ test('an invalid setting is one line on standard error and status 2, before anyt
     {
       status: 2,
       stdout: '',
-      stderr: 'plant-store: PORT must be a number from 0 (any free port) to 65535, not "x"\n',
+      stderr: 'plant-store: PORT must be an integer from 0 (any free port) to 65535, not "x"\n',
     },
   );
   assert.deepEqual(readdirSync(folder), []);

@@ -1,4 +1,4 @@
-// How the commands of this service are called where it runs: in a checkout through npm, in a package by its own name.
+// Defines how users call the command line: through npm in a checkout, through npx in an installed package.
 
 const isCheckout = import.meta.filename.endsWith('.ts');
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../lib/user-error.ts';
-import { describeDatabase, readConfig } from './config.ts';
+import { describeDatabase, parseConfig, readConfig } from './config.ts';
+import { listSettings } from './settings.ts';
 
-test('readConfig() has a default for everything, and an empty value is none', () => {
+test('readConfig() has a default for every setting and ignores empty values', () => {
   const defaults = {
     host: '127.0.0.1',
     port: 3000,
@@ -26,7 +27,7 @@ test('readConfig() has a default for everything, and an empty value is none', ()
   assert.ok(Object.isFrozen(readConfig({})));
 });
 
-test('readConfig() takes the URL of PostgreSQL as it is, with settings of its own', () => {
+test('readConfig() keeps a PostgreSQL URL unchanged and reads the settings of the pool', () => {
   const url = 'postgresql://user:secret@db.example.com:6432/plants?sslmode=verify-full';
   assert.deepEqual(readConfig({ DATABASE_URL: url }).database, {
     kind: 'postgres',
@@ -42,7 +43,7 @@ test('readConfig() takes the URL of PostgreSQL as it is, with settings of its ow
   }
 });
 
-const ACCEPTED: [variable: string, value: string, member: string, expected: unknown][] = [
+const ACCEPTED: [variable: string, value: string, field: string, expected: unknown][] = [
   ['HOST', '::1', 'host', '::1'],
   ['PORT', '0', 'port', 0],
   ['PORT', '65535', 'port', 65535],
@@ -73,9 +74,9 @@ const ACCEPTED: [variable: string, value: string, member: string, expected: unkn
   ],
 ];
 
-for (const [variable, value, member, expected] of ACCEPTED) {
-  test(`readConfig() takes ${variable}=${value}`, () => {
-    const [, given] = Object.entries(readConfig({ [variable]: value })).find(([name]) => name === member) ?? [];
+for (const [variable, value, field, expected] of ACCEPTED) {
+  test(`readConfig() accepts ${variable}=${value}`, () => {
+    const [, given] = Object.entries(readConfig({ [variable]: value })).find(([name]) => name === field) ?? [];
     assert.deepEqual(given, expected);
   });
 }
@@ -133,7 +134,7 @@ const REFUSED: [variable: string, value: string][] = [
   ['JWT_RATE', '10/s'],
 ];
 
-test('readConfig() takes an identity provider', () => {
+test('readConfig() reads the settings of an identity provider', () => {
   const env = { JWT_ISSUER: 'https://id.example.com/', JWT_AUDIENCE: 'plants, https://plants.example.com' };
   const audience = ['plants', 'https://plants.example.com'];
   const expected = { issuer: 'https://id.example.com/', audience, jwksUrl: undefined, rate: null };
@@ -151,18 +152,18 @@ test('readConfig() takes an identity provider', () => {
     ['JWT_RATE', '10'],
     ['JWT_ISSUER', 'accounts'],
   ];
-  assert.throws(() => readConfig({ ...env, JWT_AUDIENCE: ' , ' }), /needs JWT_AUDIENCE/);
+  assert.throws(() => readConfig({ ...env, JWT_AUDIENCE: ' , ' }), /requires JWT_AUDIENCE/);
   for (const [name, value] of wrong) {
     assert.throws(() => readConfig({ ...env, [name]: value }), new RegExp(`${name} must be (?!.*secret)`));
   }
 });
 
-test('readConfig() takes the files of a certificate', () => {
+test('readConfig() reads the files of a certificate and its key', () => {
   assert.deepEqual(readConfig({ TLS_CERT: 'a.pem', TLS_KEY: 'b.pem' }).tls, { certPath: 'a.pem', keyPath: 'b.pem' });
 });
 
 for (const [variable, value] of REFUSED) {
-  test(`readConfig() refuses ${variable}=${value}`, () => {
+  test(`readConfig() rejects ${variable}=${value}`, () => {
     assert.throws(
       () => readConfig({ [variable]: value }),
       (error: UsageError) => {
@@ -174,3 +175,36 @@ for (const [variable, value] of REFUSED) {
     );
   });
 }
+
+test('the table of settings has every variable that is read, and no other', () => {
+  const read = new Set<string>();
+  const values = {
+    DATABASE_URL: 'postgres://127.0.0.1/plants',
+    JWT_ISSUER: 'https://id.example.com',
+    JWT_AUDIENCE: 'plants',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318',
+    OTEL_TRACES_SAMPLER: 'traceidratio',
+  };
+  const environment: Record<string, string | undefined> = new Proxy(values, {
+    get(target, name) {
+      read.add(String(name));
+      return Reflect.get(target, name);
+    },
+  });
+  assert.ok(parseConfig(environment).traces);
+  read.delete('npm_lifecycle_event'); // set by npm, not by users
+  const listed = listSettings()
+    .filter(({ isForPackages }) => !isForPackages)
+    .flatMap(({ name, tracesOnly }) => [name, ...(tracesOnly ? [tracesOnly] : [])]);
+  assert.deepEqual([...read].sort(), listed.sort());
+});
+
+test('every example in the table of settings is a valid value', () => {
+  const examples = Object.fromEntries(listSettings().map(({ name, example }) => [name, example]));
+  const files = Object.fromEntries(
+    Object.keys(examples)
+      .filter((name) => /^OTEL_.*(CERTIFICATE|KEY)$/.test(name))
+      .map((name) => [name, import.meta.filename]),
+  );
+  assert.ok(readConfig({ ...examples, ...files, OTEL_SDK_DISABLED: 'false', OTEL_TRACES_EXPORTER: 'otlp' }).traces);
+});

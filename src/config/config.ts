@@ -1,4 +1,5 @@
-// The only reader of the environment: variables → a frozen Config, or a UsageError that says what a variable takes.
+// Reads the environment into a frozen Config. An invalid variable throws a UsageError that describes the valid values.
+// No other file of the service reads the environment.
 
 import { isIP } from 'node:net';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
@@ -9,6 +10,7 @@ import type { LogLevel } from '../observability/log.ts';
 import type { TracingOptions } from '../observability/tracing.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
+import { SETTINGS } from './settings.ts';
 
 const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
@@ -16,25 +18,25 @@ export interface Config {
   host: string;
   port: number;
   database: Database;
-  /** Empty, or a path that begins with a slash and does not end with one. */
+  /** Empty, or a path that starts with a slash and does not end with one. */
   basePath: string;
   logLevel: LogLevel;
   accessLog: boolean;
-  /** Files of a certificate and its key: with them nothing but TLS is spoken. */
+  /** Files of the certificate and its key. If set, the server accepts only TLS. */
   tls: TlsFiles | undefined;
-  /** Whose `X-Forwarded-For` counts: addresses and networks, or how many proxies there are. */
+  /** Proxies whose `X-Forwarded-For` is trusted: addresses and networks, or the number of proxies. */
   trustProxy: string[] | number | undefined;
-  /** Whose pages may use it; `*` is any. */
+  /** Origins whose pages can use the API. `*` allows all. */
   corsOrigins: string[];
-  /** An identity provider whose JWTs are credentials. */
+  /** Identity provider whose JWTs are accepted. */
   jwt: JwtOptions | undefined;
-  /** Where traces go; without it there are none. */
+  /** Destination and sampling of traces. Undefined if traces are off. */
   traces: TracingOptions | undefined;
-  /** Webhooks may lead into private networks, also without TLS. */
+  /** True if webhook URLs in private networks are allowed, with or without TLS. */
   allowPrivateWebhooks: boolean;
-  /** For a command that talks to a server. */
+  /** Token of a command that uses a server. */
   clientToken: string | undefined;
-  /** Where such a command looks for the server; undefined where that is any free port. */
+  /** URL of the server for such a command. Undefined if PORT is 0, any free port. */
   serverUrl: string | undefined;
   startedByNpm: boolean;
 }
@@ -43,7 +45,7 @@ export type Database =
   | { kind: 'sqlite'; path: string }
   | {
       kind: 'postgres';
-      /** May hold a password. */
+      /** Can contain a password. */
       url: string;
       poolSize: number;
       statementTimeoutMs: number;
@@ -56,45 +58,53 @@ export interface TlsFiles {
 
 type Environment = Record<string, string | undefined>;
 
+/** Returns the configuration. An empty variable counts as not set. */
 export function readConfig(environment: Environment): Config {
-  const env: Environment = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  return parseConfig(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
+}
+
+/** Returns the configuration for an environment without empty values. */
+export function parseConfig(env: Environment): Config {
   return Object.freeze({
-    host: readHost(env.HOST ?? '127.0.0.1'),
-    port: readPort(env.PORT ?? '3000'),
-    database: readDatabase(env.DATABASE_URL ?? 'sqlite:./data/plants.db', env),
+    host: readHost(env),
+    port: readPort(env),
+    database: readDatabase(env.DATABASE_URL ?? SETTINGS.DATABASE_URL.default, env),
     basePath: readBasePath(env.BASE_PATH ?? ''),
-    logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? 'info', LOG_LEVELS),
-    accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? '0'),
+    logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? SETTINGS.LOG_LEVEL.default, LOG_LEVELS),
+    accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? SETTINGS.ACCESS_LOG.default),
     tls: readTls(env),
     trustProxy: env.TRUST_PROXY === undefined ? undefined : readTrustProxy(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS === undefined ? [] : readOrigins(env.CORS_ORIGINS),
     jwt: readJwt(env),
     traces: readTraces(env),
-    allowPrivateWebhooks: readSwitch('WEBHOOK_ALLOW_PRIVATE', env.WEBHOOK_ALLOW_PRIVATE ?? '0'),
+    allowPrivateWebhooks: readSwitch(
+      'WEBHOOK_ALLOW_PRIVATE',
+      env.WEBHOOK_ALLOW_PRIVATE ?? SETTINGS.WEBHOOK_ALLOW_PRIVATE.default,
+    ),
     clientToken: env.PLANT_STORE_TOKEN,
     serverUrl: readServerUrl(env),
     startedByNpm: env.npm_lifecycle_event !== undefined,
   });
 }
 
-function readHost(text: string): string {
+function readHost({ HOST: text = SETTINGS.HOST.default }: Environment): string {
   if (/^[A-Za-z0-9._:%-]+$/.test(text)) return text;
-  throw refuse('HOST', text, 'a host name or address such as 127.0.0.1, :: or 0.0.0.0');
+  throw refuse('HOST', text, 'a host name or an address such as 127.0.0.1, :: or 0.0.0.0');
 }
 
-function readPort(text: string): number {
+function readPort({ PORT: text = SETTINGS.PORT.default }: Environment): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw refuse('PORT', text, 'a number from 0 (any free port) to 65535');
+  throw refuse('PORT', text, 'an integer from 0 (any free port) to 65535');
 }
 
-/** Where a server with the same settings listens, unless PLANT_STORE_URL says it. */
+/** Returns PLANT_STORE_URL, or the URL of a server that listens with the same settings. */
 function readServerUrl(env: Environment): string | undefined {
   if (env.PLANT_STORE_URL !== undefined) {
-    return readUrl('PLANT_STORE_URL', env.PLANT_STORE_URL, 'the address of a server, such as http://127.0.0.1:3000');
+    return readUrl('PLANT_STORE_URL', env.PLANT_STORE_URL, 'the URL of a server, such as http://127.0.0.1:3000');
   }
-  const port = readPort(env.PORT ?? '3000');
+  const port = readPort(env);
   if (port === 0) return undefined;
-  const host = readHost(env.HOST ?? '127.0.0.1');
+  const host = readHost(env);
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   const scheme = readTls(env) ? 'https' : 'http';
   return `${scheme}://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}${readBasePath(env.BASE_PATH ?? '')}`;
@@ -102,22 +112,33 @@ function readServerUrl(env: Environment): string | undefined {
 
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** `name` is where the URL comes from: a variable, or an option of a command. */
+/** Parses a database URL. The error message names `name`, a variable or an option of a command. */
 export function readDatabase(text: string, env: Environment, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
     if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
-      // not echoed: a URL may hold a password
+      // the URL is not echoed, because it may contain a password
       throw new UsageError(
-        `${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE, or sqlite:PATH; in a password, write @ as %40 and / as %2F`,
+        `${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH. In a password, write @ as %40 and / as %2F.`,
       );
     }
     const mode = new URL(text).searchParams.get('sslmode') ?? 'disable';
-    if (!SSL_MODES.includes(mode)) throw new UsageError(`${name} has an sslmode other than ${SSL_MODES.join(', ')}`);
+    if (!SSL_MODES.includes(mode))
+      throw new UsageError(`${name} has an unknown sslmode. Use one of ${SSL_MODES.join(', ')}.`);
     return {
       kind: 'postgres',
       url: text,
-      poolSize: readNumber('DATABASE_POOL_SIZE', env.DATABASE_POOL_SIZE ?? '10', 1, 1000),
-      statementTimeoutMs: readNumber('DATABASE_TIMEOUT_MS', env.DATABASE_TIMEOUT_MS ?? '10000', 100, 600_000),
+      poolSize: readNumber(
+        'DATABASE_POOL_SIZE',
+        env.DATABASE_POOL_SIZE ?? SETTINGS.DATABASE_POOL_SIZE.default,
+        1,
+        1000,
+      ),
+      statementTimeoutMs: readNumber(
+        'DATABASE_TIMEOUT_MS',
+        env.DATABASE_TIMEOUT_MS ?? SETTINGS.DATABASE_TIMEOUT_MS.default,
+        100,
+        600_000,
+      ),
     };
   }
   const path = /^sqlite:(?:\/\/(?=\/))?([^?#\0]+)$/.exec(text)?.[1];
@@ -129,7 +150,7 @@ export function readDatabase(text: string, env: Environment, name = 'DATABASE_UR
   return { kind: 'sqlite', path };
 }
 
-/** For people and logs: without a password. */
+/** Returns the database URL without its password, for messages and logs. */
 export function describeDatabase(database: Database): string {
   return database.kind === 'sqlite' ? `sqlite:${database.path}` : describeUrl(database.url);
 }
@@ -143,13 +164,13 @@ function readBasePath(text: string): string {
 function readTls({ TLS_CERT: certPath, TLS_KEY: keyPath }: Environment): TlsFiles | undefined {
   if (certPath !== undefined && keyPath !== undefined) return { certPath, keyPath };
   if (certPath === undefined && keyPath === undefined) return undefined;
-  const [there, missing] = certPath === undefined ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
-  throw new UsageError(`${there} needs ${missing}, too: the files of a certificate and of its key, both PEM`);
+  const [given, missing] = certPath === undefined ? ['TLS_KEY', 'TLS_CERT'] : ['TLS_CERT', 'TLS_KEY'];
+  throw new UsageError(`${given} requires ${missing}. Set both to PEM files, the certificate and its key.`);
 }
 
 const NETWORK_NAMES = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Not "true": whoever could reach it would then choose their own address. */
+/** Parses TRUST_PROXY. It does not accept "true", with which any client could choose its own address. */
 function readTrustProxy(text: string): string[] | number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   const networks = listOf(text);
@@ -157,7 +178,7 @@ function readTrustProxy(text: string): string[] | number {
   throw refuse(
     'TRUST_PROXY',
     text,
-    'the addresses or networks of your proxies (10.0.0.7, 10.0.0.0/8, loopback) with commas, or how many there are (1)',
+    'addresses or networks of proxies (10.0.0.7, 10.0.0.0/8, loopback), separated by commas, or the number of proxies (1)',
   );
 }
 
@@ -175,11 +196,11 @@ function readOrigins(text: string): string[] {
   throw refuse(
     'CORS_ORIGINS',
     text,
-    '*, or origins with commas, as a browser sends them: https://shop.example.com (small letters, no usual port, no slash at the end)',
+    '* or a comma-separated list of origins, each as a browser sends it: https://shop.example.com (lower case, no default port, no final slash)',
   );
 }
 
-/** As a browser sends it: no default port, all small letters. */
+/** True for an origin in the form that a browser sends: no default port, all lower case. */
 function isOrigin(text: string): boolean {
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/?#@\s*]+$/.test(text) || !URL.canParse(text)) return false;
   return !/^https?:/.test(text) || new URL(text).origin === text;
@@ -189,13 +210,14 @@ function readJwt(env: Environment): JwtOptions | undefined {
   const { JWT_ISSUER: issuer, JWT_AUDIENCE: audience, JWKS_URL: jwksUrl, JWT_RATE: rate } = env;
   if (issuer === undefined) {
     const name = ['JWT_AUDIENCE', 'JWKS_URL', 'JWT_RATE'].find((other) => env[other] !== undefined);
-    if (name) throw new UsageError(`${name} needs JWT_ISSUER, too: whose tokens are taken`);
+    if (name) throw new UsageError(`${name} requires JWT_ISSUER, the issuer of the accepted tokens`);
     return undefined;
   }
   if (audience === undefined || listOf(audience).length === 0) {
-    throw new UsageError('JWT_ISSUER needs JWT_AUDIENCE, too: the "aud" of tokens that are meant for this service');
+    throw new UsageError('JWT_ISSUER requires JWT_AUDIENCE, the "aud" of tokens for this service');
   }
-  if (jwksUrl === undefined) readUrl('JWT_ISSUER', issuer, 'a URL such as https://id.example.com, or JWKS_URL be set');
+  if (jwksUrl === undefined)
+    readUrl('JWT_ISSUER', issuer, 'a URL such as https://id.example.com, unless JWKS_URL is set');
   return {
     issuer,
     audience: listOf(audience),
@@ -205,7 +227,7 @@ function readJwt(env: Environment): JwtOptions | undefined {
   };
 }
 
-/** `name` is a variable, or an option of a command. */
+/** Parses a rate. The error message names `name`, a variable or an option of a command. */
 export function readRate(name: string, text: string): Rate {
   const rate = parseRate(text);
   if (rate) return rate;

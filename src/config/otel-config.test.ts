@@ -9,13 +9,13 @@ for (const env of [
   {},
   { OTEL_TRACES_EXPORTER: 'none', ...ENDPOINT },
   { OTEL_SDK_DISABLED: 'True', ...ENDPOINT },
-  { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'nobody looks at it' },
+  { OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'ignored' },
 ]) {
-  test(`readTraces() has them off with ${JSON.stringify(env)}`, () => assert.equal(readTraces(env), undefined));
+  test(`readTraces() returns undefined for ${JSON.stringify(env)}`, () => assert.equal(readTraces(env), undefined));
 }
 
-test('readTraces() has them on with an endpoint, and the defaults of OpenTelemetry', () => {
-  const usual = {
+test('readTraces() turns traces on with an endpoint and uses the defaults of OpenTelemetry', () => {
+  const defaults = {
     exporter: 'otlp',
     protocol: 'http/protobuf',
     sampler: 'parentbased_always_on',
@@ -23,13 +23,13 @@ test('readTraces() has them on with an endpoint, and the defaults of OpenTelemet
     takesParent: true,
     batch: { scheduledDelayMillis: 5000, exportTimeoutMillis: 30000, maxQueueSize: 2048, maxExportBatchSize: 512 },
   };
-  assert.deepEqual(readTraces(ENDPOINT), usual);
-  assert.deepEqual(readTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://otel.example.com/v1/traces' }), usual);
-  assert.deepEqual(readTraces({ OTEL_TRACES_EXPORTER: 'otlp' }), usual);
-  assert.deepEqual(readTraces({ OTEL_SDK_DISABLED: 'false', ...ENDPOINT }), usual);
+  assert.deepEqual(readTraces(ENDPOINT), defaults);
+  assert.deepEqual(readTraces({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://otel.example.com/v1/traces' }), defaults);
+  assert.deepEqual(readTraces({ OTEL_TRACES_EXPORTER: 'otlp' }), defaults);
+  assert.deepEqual(readTraces({ OTEL_SDK_DISABLED: 'false', ...ENDPOINT }), defaults);
 });
 
-test('readTraces() takes what is set; what is said of traces alone counts more', () => {
+test('readTraces() reads all variables, and variables for traces take precedence', () => {
   const traces = readTraces({
     ...ENDPOINT,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
@@ -76,10 +76,10 @@ function assertRefused(name: string, env: Record<string, string>): void {
 }
 
 for (const [name, value] of REFUSED) {
-  test(`readTraces() refuses ${name}=${value} and names it`, () => assertRefused(name, { [name]: value }));
+  test(`readTraces() rejects ${name}=${value} and names the variable`, () => assertRefused(name, { [name]: value }));
 }
 
-test('readTraces() looks at the share of a sampler only where it takes one', () => {
+test('readTraces() validates the ratio only for a ratio sampler', () => {
   for (const value of ['10%', '1.5']) {
     for (const sampler of ['traceidratio', 'parentbased_traceidratio']) {
       const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: value };
@@ -89,7 +89,7 @@ test('readTraces() looks at the share of a sampler only where it takes one', () 
   }
 });
 
-test('readTraces() takes headers with percent-encoded values, and files that are there', () => {
+test('readTraces() accepts headers with percent-encoded values, and readable files', () => {
   const env = {
     OTEL_EXPORTER_OTLP_HEADERS: ' api-key=abc== , authorization=Basic%20eDp5,',
     OTEL_EXPORTER_OTLP_TRACES_HEADERS: '',

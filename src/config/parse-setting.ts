@@ -1,11 +1,11 @@
-// Forms that several settings share. A value of another form is a UsageError that names the setting and what it takes.
+// Parses the value formats that several settings share. An invalid value throws a UsageError that names the setting.
 
 import { UsageError } from '../lib/user-error.ts';
 
 export function readNumber(name: string, text: string, min: number, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw refuse(name, text, `a number from ${min} to ${max}`);
+  throw refuse(name, text, `an integer from ${min} to ${max}`);
 }
 
 export function readOneOf<T extends string>(name: string, text: string, known: readonly T[]): T {
@@ -16,9 +16,10 @@ export function readOneOf<T extends string>(name: string, text: string, known: r
 
 export function readUrl(name: string, text: string, wanted: string): string {
   if (/^https?:\/\/[^/@\s]+(\/\S*)?$/.test(text) && URL.canParse(text)) return text;
-  throw new UsageError(`${name} must be ${wanted}`); // not echoed: it may hold a password
+  throw new UsageError(`${name} must be ${wanted}`); // the value is not echoed, because it may contain a password
 }
 
+/** Returns the non-empty parts of a comma-separated list. */
 export function listOf(text: string): string[] {
   return text
     .split(',')
@@ -26,6 +27,7 @@ export function listOf(text: string): string[] {
     .filter((part) => part !== '');
 }
 
+/** Returns the error for an invalid value. */
 export function refuse(name: string, text: string, wanted: string): UsageError {
   return new UsageError(`${name} must be ${wanted}, not "${text}"`);
 }
