@@ -6,11 +6,11 @@ import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
 /** A key that the server no longer gives is taken for so long at most. */
-const REFRESH_MS = 5 * 60_000;
+export const REFRESH_MS = 5 * 60_000;
 /** However many tokens with unknown keys come. */
 const ASKED: Rate = { count: 10, periodMs: 60_000 };
 /** Time for one reading of the keys. A request with an unknown key waits for it. */
-const TIMEOUT_MS = 3_000;
+export const TIMEOUT_MS = 3_000;
 /** After a failure nobody waits for so long. */
 const PAUSE_MS = 1_000;
 const MAX_BYTES = 1024 * 1024;

@@ -27,7 +27,7 @@ export interface JwtOptions {
 
 /** Algorithms without a shared secret. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
-const LEEWAY_S = 30;
+export const LEEWAY_S = 30;
 const MAX_SUBJECT_CHARS = 255;
 /** Whoever is watched is looked at twice a second. */
 const VERIFIED_MS = 10_000;

@@ -9,11 +9,11 @@ import type { CliCommand } from './declare.ts';
 import { endBySignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
-const STOP_WITHIN_MS = 9500;
+export const STOP_WITHIN_MS = 9500;
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
 /** Time within which a second signal counts as the first: timeout(1) signals both the process and its group. */
-const ECHO_MS = 500;
+export const ECHO_MS = 500;
 
 export function declareServe(command: CliCommand): void {
   command

@@ -41,7 +41,7 @@ export interface TokenStore {
   noteUse(ids: string[], timeMs: number): Promise<void>;
 }
 
-const MAX_NAME_CHARS = 100;
+export const MAX_NAME_CHARS = 100;
 export const NAME_FORM = '1 to 100 characters, without control characters';
 
 /** One line that can be shown on a terminal. */

@@ -10,7 +10,7 @@ import type { Block } from './split-records.ts';
 export const MAX_CROWDED_CHARS = 64 * 1024;
 /** Maximum number of values in a line longer than MAX_CROWDED_CHARS. */
 export const MAX_VALUES = 1000;
-const MAX_TEXT_BYTES = 64 * 1024;
+export const MAX_TEXT_BYTES = 64 * 1024;
 const LINES_AT_ONCE = 1000;
 
 /** The plants and errors of a part of a file. */

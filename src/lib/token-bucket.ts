@@ -2,7 +2,7 @@
 // steadily.
 
 const PERIOD_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
-const MAX_COUNT = 1_000_000;
+export const MAX_COUNT = 1_000_000;
 
 /** A rate limit: `count` requests per period. */
 export interface Rate {

@@ -13,7 +13,7 @@ import { MAX_ATTEMPT_MS, type ReceiverClient } from './receiver-client.ts';
 import { type DeliveryContext, WebhookDelivery } from './webhook-delivery.ts';
 import { WebhookQueue } from './webhook-queue.ts';
 
-const LEASE_TIMING = {
+export const LEASE_TIMING = {
   /** Interval for renewing the lease and reloading webhooks. */
   renewEveryMs: 1000,
   /** Time without renewal after which other nodes claim this node's webhooks. */

@@ -18,7 +18,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of interim responses, such as 103, before the final one. */
 const MAX_INTERIM_RESPONSES = 3;
 const MAX_ERROR_CHARS = 200;
-const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+export const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 const IDLE_CONNECTION_MS = 4000;
 
 /** Maximum duration of an attempt. */

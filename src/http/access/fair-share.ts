@@ -2,11 +2,16 @@
 
 import { PlantStoreError } from '../../domain/errors.ts';
 
-const RETRY_AFTER_S = 5;
+export const RETRY_AFTER_S = 5;
+
+/** Returns the maximum number of slots that one credential can use. */
+export function shareOf(slots: number): number {
+  return slots / 4;
+}
 
 /** `what` is what there are slots for, such as "exports". What it returns takes a slot and returns what frees it, or throws `over_share`. */
 export function createFairShare(slots: number, what: string): (tokenId: string) => () => void {
-  const most = slots / 4;
+  const most = shareOf(slots);
   const used = new Map<string, number>();
 
   return (tokenId) => {

@@ -9,8 +9,8 @@ import { type AddressOf, networkOf } from './client-address.ts';
 
 const MAX_BUCKETS = 100_000;
 /** Wrong tokens that one address may send. */
-const WRONG: Rate = { count: 100, periodMs: 10_000 };
-const DELAY_MS = 100;
+export const WRONG: Rate = { count: 100, periodMs: 10_000 };
+export const DELAY_MS = 100;
 /** Of all addresses. */
 const MAX_DELAYED = 1000;
 

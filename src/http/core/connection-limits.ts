@@ -4,8 +4,8 @@ import type { Socket } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts';
 
-const MAX_CONNECTIONS = 10_000;
-const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
+export const MAX_CONNECTIONS = 10_000;
+export const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
 
 /** Returns what counts a connection until it closes, and says why to refuse it, if so. A proxy stands for many clients. */
 export function createConnectionLimits(isProxy: Trusted) {

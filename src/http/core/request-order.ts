@@ -9,7 +9,7 @@ import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
 /** Requests of one connection without a response. */
-const MAX_IN_PROGRESS = 32;
+export const MAX_IN_PROGRESS = 32;
 /** A queued request of a few bytes takes 3 KB. */
 const MAX_QUEUED_OF_ONE = 1024;
 /** Behind a response that may take very long, or never end. */

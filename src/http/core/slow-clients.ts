@@ -7,10 +7,10 @@ import { acceptedBytes } from './node-internals.ts';
 import type { Timeouts } from './timeouts.ts';
 
 /** A client that reads fewer bytes than this in the time-out is as slow as one that reads none. */
-const UNREAD_BYTES = 5 * 1024;
+export const UNREAD_BYTES = 5 * 1024;
 /** Least rate at which an export is read while it waits for its reader; what was read faster before counts. */
-const EXPORT_BYTES_PER_S = 8 * 1024;
-const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
+export const EXPORT_BYTES_PER_S = 8 * 1024;
+export const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
 const EXPORT_MAX_CREDIT_BYTES = 2 * 1024 * 1024;
 
 /** Export slots are few: from now on the client must read this response at the least rate. */

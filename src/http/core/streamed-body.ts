@@ -9,8 +9,8 @@ import type { Timeouts } from './timeouts.ts';
 /** Each so many bytes have the time that a whole body has elsewhere. */
 const LONG_BODY_BYTES = 1024;
 /** Least rate over all the time that the client is waited for. What it sent faster before counts, up to a bound. */
-const BYTES_PER_S = 1024;
-const GRACE_BYTES = 30 * BYTES_PER_S;
+export const BYTES_PER_S = 1024;
+export const GRACE_BYTES = 30 * BYTES_PER_S;
 const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
 
 /** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */

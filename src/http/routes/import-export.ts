@@ -20,11 +20,11 @@ import type { Timeouts } from '../core/timeouts.ts';
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
-const MAX_ERRORS_NAMED = 1000;
+export const MAX_ERRORS_NAMED = 1000;
 /** Each may have 2 MiB in memory. */
-const MAX_IMPORTS = 16;
+export const MAX_IMPORTS = 16;
 /** As many as a store has. */
-const MAX_EXPORTS = 16;
+export const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z

@@ -26,7 +26,7 @@ const ALWAYS: ErrorCode[] = [
 ];
 const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
-const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
+export const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
   403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scopes that are needed' },
   405: { Allow: 'The methods that the path has' },
@@ -36,7 +36,7 @@ const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   503: { 'Retry-After': 'Seconds to wait' },
 };
 
-const OF_A_RATE = {
+export const OF_A_RATE = {
   RateLimit:
     'To a token that has a rate: what is left, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11)',
   'RateLimit-Policy': 'To a token that has a rate: how many requests in how many seconds',
