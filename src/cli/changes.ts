@@ -10,7 +10,7 @@ export function declareChanges(command: CliCommand): void {
   command
     .examples('plant-store changes prune --older-than 90d')
     .subcommand('prune', 'remove old changes from the change log; the records stay')
-    .requiredOption('--older-than <time>', 'age of the changes to remove: 30m, 12h, 90d or 4w')
+    .requiredOption('--older-than <time>', 'age of the changes to remove: 30m, 12h, 90d or 4w (required)')
     .notes(`
 Sequence numbers are never reused. Clients that request pruned changes receive
 error 41000 (410) and must start over with a new export.`)

@@ -27,7 +27,7 @@ Install the script once, and again after each update. Then open a new terminal:
   plant-store completion zsh > "\${fpath[1]}/_plant-store"
   plant-store completion fish > ~/.config/fish/completions/plant-store.fish`)
     .examples(
-      'source <(plant-store completion bash)   (this terminal only)',
+      'source <(plant-store completion bash)   # this terminal only',
       'source <(plant-store completion zsh)',
       'plant-store completion fish | source',
     )

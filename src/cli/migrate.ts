@@ -10,8 +10,11 @@ import { countOf, report } from './terminal/report.ts';
 
 export function declareMigrate(command: CliCommand): void {
   command
-    .requiredOption('--from <url>', 'source, sqlite:PATH; a server can keep using it')
-    .requiredOption('--to <url>', 'target, postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or an earlier copy')
+    .requiredOption('--from <url>', 'source, sqlite:PATH; a server can keep using it (required)')
+    .requiredOption(
+      '--to <url>',
+      'target, postgres://USER:PASSWORD@HOST:PORT/DATABASE; empty, or an earlier copy (required)',
+    )
     .notes(`
 Plants keep their versions and times, and the change log keeps its numbers.
 Tokens and webhooks are copied unchanged.

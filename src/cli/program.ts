@@ -21,8 +21,8 @@ const GROUPS: Record<string, Record<string, string>> = {
   'Files:': {
     'import <file>': 'create plants from an NDJSON or CSV file',
     'export <file>': 'write a consistent snapshot of all plants to a file',
-    'backup <file>': 'copy the store to a file, even while a server is running',
-    'restore <file>': 'create the store at DATABASE_URL from a backup',
+    'backup <file>': 'copy a SQLite store to a file, even while a server is running',
+    'restore <file>': 'create the SQLite store at DATABASE_URL from a backup',
   },
   'Administration:': {
     token: 'create, list, rotate and revoke access tokens',

@@ -20,7 +20,7 @@ export function declareToken(command: CliCommand): void {
 
   token
     .subcommand('create', 'create a token and print its secret, which is shown only once')
-    .requiredOption('--name <name>', 'name of the token, such as its user')
+    .requiredOption('--name <name>', 'name of the token, such as its user (required)')
     .addOption(
       new FixedOption('--scopes <list>', 'any of plants:read, plants:write and admin', SCOPES, {
         isList: true,
@@ -48,7 +48,7 @@ export function declareToken(command: CliCommand): void {
     .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', '24h')
     .examples(
       'plant-store token rotate tok_…',
-      'plant-store token rotate tok_… --grace 0   (if the old secret has leaked)',
+      'plant-store token rotate tok_… --grace 0   # the old secret has leaked',
     )
     .runs(rotateToken);
 

@@ -40,7 +40,7 @@ export function declareDeliveries(webhook: CliCommand): void {
   webhook
     .subcommand('replay', 'deliver a range of changes again, before any new changes')
     .argument(...WEBHOOK_ID)
-    .requiredOption('--from <seq>', 'number of the first change')
+    .requiredOption('--from <seq>', 'number of the first change (required)')
     .option('--to <seq>', 'number of the last change (default: the newest)')
     .examples('plant-store webhook replay whk_… --from 1000 --to 2000', 'plant-store webhook replay whk_… --from 1')
     .runs(replayChanges);

@@ -2,47 +2,116 @@
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
+import { MAX_NESTING } from '../../lib/exact-json.ts';
 import { etagOf } from './etag.ts';
 import { MAX_BODY_BYTES } from './json-body.ts';
+import { TIMEOUTS } from './timeouts.ts';
 
 interface ErrorKind {
-  /** As the OpenAPI description tells it. */
+  /** Cause of the error, for the OpenAPI description and the reference. */
   when: string;
+  /** Next step of the client, for the reference. */
+  action: string;
+  /** Headers that every response with this error has. */
   headers?: Record<string, string>;
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
+const AFTER_RETRY_AFTER = 'Wait for the number of seconds in `Retry-After`, then retry.';
+const seconds = (ms: number) => `${ms / 1000} s`;
 
 export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
-  malformed_request: { when: 'not well-formed HTTP', headers: { connection: 'close' } },
-  not_json: { when: 'the body is empty, not UTF-8, has a BOM, or is not JSON' },
-  not_valid: { when: 'the JSON does not fit the schema' },
-  bad_parameter: { when: 'a query parameter, a part of the path, a condition or a cursor is malformed' },
-  id_taken: { when: 'the id belongs to another plant' },
-  no_credentials: { when: 'no credentials', headers: { 'www-authenticate': CHALLENGE } },
+  malformed_request: {
+    when: 'The request is not well-formed HTTP: for example, it has two `Host` headers or an invalid chunk.',
+    action: 'Fix the client or the proxy.',
+    headers: { connection: 'close' },
+  },
+  not_json: {
+    when: `The body is empty, is not UTF-8, starts with a BOM, is not JSON, or is nested more than ${MAX_NESTING} levels deep.`,
+    action: 'Fix the body.',
+  },
+  not_valid: {
+    when: 'The JSON does not match the schema.',
+    action: 'Fix the fields that the message names.',
+  },
+  bad_parameter: {
+    when: 'A query parameter, an id in the path, a cursor or an `If-Match` header is malformed, or the cursor belongs to another filter.',
+    action: 'Fix the parameter that the message names.',
+  },
+  id_taken: {
+    when: 'The id belongs to another plant.',
+    action: 'Use another id, or replace the plant with `PUT`.',
+  },
+  no_credentials: {
+    when: 'The request has no credentials.',
+    action: 'Send `Authorization: Bearer <token>`.',
+    headers: { 'www-authenticate': CHALLENGE },
+  },
   bad_token: {
-    when: 'the token is malformed, unknown, expired or revoked',
+    when: 'The token is malformed, unknown, expired or revoked.',
+    action: 'Request a new token from an administrator.',
     headers: { 'www-authenticate': `${CHALLENGE}, error="invalid_token"` },
   },
-  scope_missing: { when: 'the token lacks a scope' },
-  origin_refused: { when: 'a page of an origin that is not allowed speaks MCP' },
-  no_such_path: { when: 'no such path' },
-  not_found: { when: 'no such record' },
-  no_such_method: { when: 'the path has no such method' },
-  request_timeout: { when: 'the request did not arrive in time', headers: { connection: 'close' } },
-  last_admin: { when: 'no token with the scope `admin` would be left' },
-  changes_pruned: {
-    when: 'some of the changes after this number are no longer there, or this store never gave it: take a new export',
+  scope_missing: {
+    when: 'The token lacks a required scope.',
+    action: 'Use a token with the scopes that `WWW-Authenticate` names.',
   },
-  condition_failed: { when: '`If-Match` or `If-None-Match` does not hold' },
-  body_too_large: { when: `the body is over ${MAX_BODY_BYTES / 1024} KiB`, headers: { connection: 'close' } },
-  media_type: { when: 'the body is not of a media type that is taken, not in UTF-8, or compressed' },
-  over_rate: { when: "over the token's rate, or too many wrong tokens from one address" },
-  over_share: { when: 'the token uses a quarter of the export or import slots already' },
-  headers_too_large: { when: 'the headers are over 16 KiB', headers: { connection: 'close' } },
-  bug: { when: 'a bug in the service; nothing was stored unless a retry says so' },
+  origin_refused: {
+    when: 'A page from an origin that is not allowed sent the MCP request.',
+    action: 'Add the origin to `CORS_ORIGINS`.',
+  },
+  no_such_path: { when: 'The path does not exist.', action: 'Check the path in `/openapi.json`.' },
+  not_found: { when: 'The record does not exist.', action: 'Check the id.' },
+  no_such_method: {
+    when: 'The path does not support the method.',
+    action: 'Use a method that `Allow` lists.',
+  },
+  request_timeout: {
+    when: `The request did not arrive in time: ${seconds(TIMEOUTS.headersMs)} for the headers and ${seconds(TIMEOUTS.bodyMs)} for the body. An import has ${seconds(TIMEOUTS.bodyMs)} for each KiB.`,
+    action: 'Retry.',
+    headers: { connection: 'close' },
+  },
+  last_admin: {
+    when: 'The request would revoke the last active token with the scope `admin`.',
+    action: 'Create another admin token first, or run `plant-store token revoke --force`.',
+  },
+  changes_pruned: {
+    when: 'Changes after this number were pruned, a restore rolled back changes, or the store never assigned the number.',
+    action: 'Take a new export and resume from its `ETag`.',
+  },
+  condition_failed: {
+    when: '`If-Match` or `If-None-Match` does not hold.',
+    action: 'Read the record again. `ETag` has its current version, if it exists.',
+  },
+  body_too_large: {
+    when: `The body, or a name or tag in an import, is larger than ${MAX_BODY_BYTES / 1024} KiB.`,
+    action: 'Shorten it.',
+    headers: { connection: 'close' },
+  },
+  media_type: {
+    when: 'The path does not accept the media type, the body is not declared as UTF-8, or it is compressed.',
+    action: 'Send a media type that `Accept` lists, or an encoding that `Accept-Encoding` lists.',
+  },
+  over_rate: {
+    when: 'The token exceeds its rate, or its address has sent too many invalid tokens.',
+    action: AFTER_RETRY_AFTER,
+  },
+  over_share: {
+    when: 'The token already uses a quarter of the export or import slots of the node.',
+    action: `${AFTER_RETRY_AFTER} One of its own transfers must end first.`,
+  },
+  headers_too_large: {
+    when: 'The headers are larger than 16 KiB, or there are about a thousand of them.',
+    action: 'Send fewer or shorter headers.',
+    headers: { connection: 'close' },
+  },
+  bug: {
+    when: 'The service has a bug. The record is not stored unless a retry reports it as stored.',
+    action: 'Search the server log for the `X-Request-Id` and report the bug.',
+  },
   unavailable: {
-    when: 'overloaded, stopping, out of disk, or it is not known if the record was stored: send the same record again',
+    when: 'The server is overloaded, stopping, out of disk space or cannot reach the database, or it is unknown if the record was stored.',
+    action: `${AFTER_RETRY_AFTER} Sending the same record again is safe.`,
     headers: { 'retry-after': '1' },
   },
 };
