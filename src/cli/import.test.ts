@@ -85,7 +85,7 @@ suite('import and export', () => {
     assert.match(gone.stderr, /^plant-store: [^\n]+\n$/);
   });
 
-  for (const [name, args, says] of [
+  for (const [name, args, message] of [
     ['a missing file', ['import', 'nope.csv'], 'File not found: nope.csv'],
     ['a folder', ['import', '.', '--format', 'csv'], '. is a folder, not a file'],
     ['a file name without a known extension', ['import', 'plants.txt'], 'Add --format ndjson or --format csv'],
@@ -103,7 +103,7 @@ suite('import and export', () => {
       const { status, stderr } = await run(folder, args.map(inFolder));
       assert.ok(status === 1 || status === 2);
       assert.match(stderr, /^plant-store: [^\n]+\n$/);
-      assert.ok(stderr.includes(inFolder(says)), stderr);
+      assert.ok(stderr.includes(inFolder(message)), stderr);
       assert.deepEqual(readdirSync(folder), []);
     });
   }

@@ -55,7 +55,7 @@ async function importFile(
       importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
         by: CLI,
         signal: stop.signal,
-        onError: ({ line, error }) => progress.say(`Line ${line}: ${error.message}`),
+        onError: ({ line, error }) => progress.printLine(`Line ${line}: ${error.message}`),
         onStored(soFar) {
           counts = soFar;
           progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
@@ -77,7 +77,7 @@ async function importFile(
   }
 
   function onIgnored(columns: string[]): void {
-    progress.say(`Columns not imported: ${columns.join(', ')}`);
+    progress.printLine(`Columns not imported: ${columns.join(', ')}`);
   }
 
   async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

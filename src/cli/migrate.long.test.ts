@@ -109,12 +109,12 @@ suite('migrate', needsPostgres, () => {
     assert.equal((await migrate(from, to)).status, 0);
     const node = await startTestService({ databaseUrl: to });
     await besideServer(from, (store) => store.create({ id: 20_000n, name: 'late' }, { tokenId: 'cli' }));
-    const answers = new Map<number, number>();
+    const responses = new Map<number, number>();
     let done = false;
     const writing = (async () => {
       for (let id = 30_000; !done; id++) {
         const { status } = await post(node, `{"id":${id},"name":"of the node"}`);
-        answers.set(status, (answers.get(status) ?? 0) + 1);
+        responses.set(status, (responses.get(status) ?? 0) + 1);
         if (status === 200) return id; // the target now has its own plants and is no longer a copy
       }
       return undefined;
@@ -125,7 +125,7 @@ suite('migrate', needsPostgres, () => {
     await node.stop();
     const own = await queryPostgres(to, 'SELECT id FROM plants WHERE id >= 30000');
     assert.deepEqual(own, stored === undefined ? [] : [{ id: BigInt(stored) }]);
-    assert.ok([...answers.keys()].every((status) => status === 200 || status === 503));
+    assert.ok([...responses.keys()].every((status) => status === 200 || status === 503));
     if (run.status === 1) assert.match(run.stderr, /has plants of its own/);
     else assert.equal((await queryPostgres(to, 'SELECT FROM plants WHERE id = 20000')).length, 1);
   });
@@ -164,7 +164,7 @@ suite('migrate', needsPostgres, () => {
     });
   });
 
-  test('tokens are copied with their rate, last use and rotated secrets, in both directions of rotation', async () => {
+  test('tokens are copied with their rate, last use and the secrets that were rotated on either side', async () => {
     const from = `sqlite:${makeFolder()}/plants.db`;
     const to = await makeDatabase();
     const rate = { count: 10, periodMs: 1000 };

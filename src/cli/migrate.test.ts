@@ -18,8 +18,8 @@ function migrate(from: string, to: string): Promise<Run> {
 async function readAll({ port, secret }: Pick<TestService, 'port' | 'secret'>): Promise<string[]> {
   const headers = { authorization: `Bearer ${secret}` };
   const paths = ['/plants/export', '/events?limit=1000', '/plants?limit=1000', '/plants?q=pl&tag=t', '/plants/5'];
-  const answers = await Promise.all(paths.map((path) => send(port, { path, headers })));
-  return answers.map(({ status, headers: { etag }, body }, at) => `${status} ${at > 0 ? etag : ''} ${body}`);
+  const responses = await Promise.all(paths.map((path) => send(port, { path, headers })));
+  return responses.map(({ status, headers: { etag }, body }, at) => `${status} ${at > 0 ? etag : ''} ${body}`);
 }
 
 suite('migrate', needsPostgres, () => {
@@ -90,7 +90,7 @@ suite('migrate', needsPostgres, () => {
     assert.deepEqual(await queryPostgres(to, 'SELECT name FROM plants'), [{ name: 'one' }]);
   });
 
-  for (const [name, from, to, status, says] of [
+  for (const [name, from, to, status, message] of [
     ['the wrong direction', 'postgres://x/y', 'sqlite:z.db', 2, 'This command copies SQLite to PostgreSQL'],
     ['an invalid URL', 'sqlite:a.db', 'postgres', 2, '--to must be sqlite:PATH'],
     ['a missing source', 'sqlite:/nowhere/a.db', 'postgres://127.0.0.1:1/y', 1, 'No database at /nowhere/a.db'],
@@ -98,7 +98,7 @@ suite('migrate', needsPostgres, () => {
     test(`${name} is rejected in one line`, async () => {
       const run = await migrate(from, to);
       assert.equal(run.status, status);
-      assert.match(run.stderr, new RegExp(`^plant-store: ${says}.*\n$`));
+      assert.match(run.stderr, new RegExp(`^plant-store: ${message}.*\n$`));
     });
   }
 });

@@ -170,8 +170,8 @@ test('on a terminal, the first start prints a token once and a curl command that
 
   const first = await onTerminal((shown) => {
     const curl = /^ *(curl .*)$/m.exec(shown.replaceAll('\r', ''))?.[1] ?? '';
-    const answer = execFileSync('sh', ['-c', curl.replace('curl', 'curl -s')], { encoding: 'utf8' });
-    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}');
+    const response = execFileSync('sh', ['-c', curl.replace('curl', 'curl -s')], { encoding: 'utf8' });
+    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}');
   });
   assert.match(first, /Address\s+http:\/\/127\.0\.0\.1:\d+/);
   assert.match(first, /Database\s+sqlite:/);
@@ -181,8 +181,8 @@ test('on a terminal, the first start prints a token once and a curl command that
   const second = await onTerminal((shown) => {
     const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
     const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
-    const answer = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
-    assert.equal(answer, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a new token');
+    const response = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
+    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a new token');
   });
   assert.doesNotMatch(second, /pst_/);
 });

@@ -20,7 +20,7 @@ export function chooseFormat(file: string, option: string | undefined): Format {
   if (file === '-') return 'ndjson';
   const format = BY_ENDING[/\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? ''];
   if (format) return format;
-  throw new UsageError(`Cannot tell the format of ${file} from its name. Add --format ndjson or --format csv.`);
+  throw new UsageError(`Cannot determine the format of ${file} from its name. Add --format ndjson or --format csv.`);
 }
 
 export function readPlantId(text: string): bigint {

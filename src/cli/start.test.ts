@@ -124,13 +124,13 @@ test('BASE_PATH prefixes every path, in Location, Link and the OpenAPI descripti
   const next = /^<(\/store\/v1\/plants\?[^>]+)>; rel="next"$/.exec(String(page.headers.link))?.[1];
   assert.match((await send(server.port, { path: next ?? '', headers })).body, /^\[\{"id":8,/);
   const admin = await server.addToken({ scopes: ['admin', 'plants:read'] });
-  const made = await send(server.port, {
+  const token = await send(server.port, {
     method: 'POST',
     path: '/store/v1/tokens',
     headers: { ...headers, authorization: `Bearer ${admin.secret}` },
     body: '{"name":"x","scopes":["plants:read"]}',
   });
-  assert.match(made.headers.location ?? '', /^\/store\/v1\/tokens\/tok_\w+$/);
+  assert.match(token.headers.location ?? '', /^\/store\/v1\/tokens\/tok_\w+$/);
   assert.equal((await send(server.port, { path: '/store/v1/healthz' })).status, 200);
   assert.equal((await send(server.port, { path: '/healthz' })).status, 404);
   assert.equal((await send(server.port, { path: '/store/v1/plants' })).status, 401);

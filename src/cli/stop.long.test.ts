@@ -12,14 +12,14 @@ import { until } from '../../testing/until.ts';
 
 test('a client that never completes its request does not prevent a stop', { timeout: 30_000 }, async () => {
   const server = await startServer();
-  const answer = sendRaw(server.port, 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n', 30_000).catch(
+  const response = sendRaw(server.port, 'POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n', 30_000).catch(
     String,
   );
   await setTimeout(100);
   const startMs = performance.now();
   assert.equal(await server.stop(), 0);
   assert.ok(performance.now() - startMs < 10_000);
-  await answer;
+  await response;
 });
 
 test('an import in progress ends with 503, and the process with status 0', { timeout: 30_000 }, async () => {

@@ -37,8 +37,8 @@ test('a stopping server is not ready but still responds, and a second signal kil
     `POST /plants HTTP/1.1\r\n${headers}Content-Length: 19\r\n\r\n{"id":1,"name":"x"}`,
   ].map((bytes) => {
     const socket = connect(server.port, '127.0.0.1');
-    const answer = text(socket);
-    return { finish: () => socket.write(bytes), answer };
+    const response = text(socket);
+    return { finish: () => socket.write(bytes), response };
   });
   const hanging = connect(server.port, '127.0.0.1');
   hanging.on('error', () => {});
@@ -49,7 +49,7 @@ test('a stopping server is not ready but still responds, and a second signal kil
   server.process.kill('SIGTERM'); // timeout(1) signals the process and its group
   await until(async () => !(await acceptsConnections(server.port))); // the server has stopped listening
   for (const { finish } of waiting) finish();
-  const [ready = '', created = ''] = await Promise.all(waiting.map(({ answer }) => answer));
+  const [ready = '', created = ''] = await Promise.all(waiting.map(({ response }) => response));
   assert.match(ready, /^HTTP\/1.1 503 .*connection: close.*"error":50300/is);
   assert.match(ready, /^retry-after: 1$/im);
   assert.match(created, /^HTTP\/1.1 200 .*connection: close.*\{"name":"x"\}/is);

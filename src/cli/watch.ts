@@ -45,7 +45,7 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
   const follow = async (client: PlantStoreClient, url: string) => {
     const after = await firstResponse(client);
     isFollowing = true;
-    if (wanted === undefined) say(`Watching ${url} for changes after ${after}. Press Ctrl-C to stop.`);
+    if (wanted === undefined) printLine(`Watching ${url} for changes after ${after}. Press Ctrl-C to stop.`);
     await writeOut(stdout, printed(client.follow({ after, signal: stop.signal })));
   };
   await withServer(context, options, follow, { isRead: true, fetch: watchedFetch }).catch((error) => {
@@ -62,17 +62,17 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
   async function watchedFetch(...args: Parameters<typeof fetch>): Promise<Response> {
     try {
       const response = await fetch(...args);
-      if (isLost && response.ok) say('Reconnected.');
+      if (isLost && response.ok) printLine('Reconnected.');
       isLost &&= !response.ok;
       return response;
     } catch (error) {
-      if (isFollowing && !isLost && !stop.signal.aborted) say('Connection lost. Reconnecting.');
+      if (isFollowing && !isLost && !stop.signal.aborted) printLine('Connection lost. Reconnecting.');
       isLost = isFollowing;
       throw error;
     }
   }
 
-  function say(words: string): void {
+  function printLine(words: string): void {
     if (stderr.isTTY) stderr.write(`${toSafeText(words)}\n`);
   }
 

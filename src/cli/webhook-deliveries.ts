@@ -31,7 +31,7 @@ export function declareDeliveries(webhook: CliCommand): void {
     .runs(listDeliveries);
 
   webhook
-    .subcommand('retry', 'deliver a change again, whatever its status')
+    .subcommand('retry', 'deliver a change again, regardless of its status')
     .argument(...WEBHOOK_ID)
     .argument('<seq>', 'number of the change (see "webhook deliveries")')
     .examples('plant-store webhook retry whk_… 1042')

@@ -21,7 +21,7 @@ test('a bar shows the percentage, count, rate and remaining time, and is erased 
   await sleep(120); // the bar is drawn at most ten times per second
   progress.update(500, 5000);
   progress.update(600, 6000);
-  progress.say('Line 7: \x1b[2J');
+  progress.printLine('Line 7: \x1b[2J');
   progress.stop();
   progress.stop();
   assert.match(
@@ -40,7 +40,7 @@ test('without a terminal, no output moves the cursor', () => {
   const { output, text } = createOutput(false);
   const progress = startProgress(output, 'Importing', 100);
   progress.update(50, 5);
-  progress.say('Line 1: wrong');
+  progress.printLine('Line 1: wrong');
   progress.stop();
   assert.equal(text(), 'Line 1: wrong\n');
 });

@@ -15,7 +15,7 @@ export interface Progress {
   /** Updates the progress. `done` has the unit of the total. `count` is the number of plants or rows so far. */
   update(done: number, count: number): void;
   /** Prints a line above the bar, with control characters escaped. */
-  say(line: string): void;
+  printLine(line: string): void;
   stop(): void;
 }
 
@@ -27,7 +27,7 @@ export function startProgress(output: Output, verb: string, total: number | unde
   let isStopped = false;
   if (isBar) output.write(BEGIN_BAR);
   update(0, 0);
-  return { update, say, stop };
+  return { update, printLine, stop };
 
   function update(done: number, count: number): void {
     const nowMs = performance.now();
@@ -49,7 +49,7 @@ export function startProgress(output: Output, verb: string, total: number | unde
     }
   }
 
-  function say(line: string): void {
+  function printLine(line: string): void {
     output.write(`${isBar ? ERASE_LINE : ''}${toSafeText(line)}\n`);
   }
 
