@@ -21,7 +21,7 @@ RUN npm ci --workspaces=false --omit=dev --omit=optional --ignore-scripts
 
 FROM node:${NODE_VERSION}-trixie-slim
 LABEL org.opencontainers.image.title="Plant Store" \
-      org.opencontainers.image.description="A store of plant records behind one small, exact HTTP interface" \
+      org.opencontainers.image.description="A store of plant records behind an HTTP API" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="0.1.0"
 WORKDIR /app

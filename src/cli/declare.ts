@@ -3,7 +3,7 @@
 import { Command, Option } from 'commander';
 import type { CommandContext, CommandIo } from './command-io.ts';
 
-/** An option with fixed values for shell completion. Commander's own choices support no lists and word errors differently. */
+/** An option with fixed values for shell completion. Commander's choices support no lists and have other messages. */
 export class FixedOption extends Option {
   readonly values: readonly string[];
   /** True if the option accepts several values, separated by commas. */
@@ -48,7 +48,7 @@ export class CliCommand extends Command {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
 
-  /** Sets the action. The configuration is read first, so that an invalid setting is reported before any work starts. */
+  /** Sets the action. It reads the configuration first, to report an invalid setting before any work starts. */
   runs<Args extends unknown[]>(action: (context: CommandContext, ...args: Args) => Promise<void>): this {
     return this.action(async (...args) => {
       const { readConfig } = await import('../config/config.ts');

@@ -1,4 +1,4 @@
-// The command import, which creates plants from a file, in the database or on a server. A second run skips stored plants.
+// The command import, which creates plants from a file, in the database or on a server. A rerun skips stored plants.
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';

@@ -38,7 +38,7 @@ export function readCount(option: string, text: string, min: 0 | 1): number {
   throw new UsageError(`${option} must be an integer of at least ${min}, not ${JSON.stringify(text)}`);
 }
 
-/** Returns the values of a comma-separated list, in the order of `known`. The error message describes them as `wanted`. */
+/** Returns the values of a comma-separated list, in the order of `known`. An error describes them as `wanted`. */
 export function readList<T extends string>(option: string, text: string, known: readonly T[], wanted: string): T[] {
   const values = text.split(',').map((value) => value.trim());
   const other = values.find((value) => !known.some((one) => one === value));

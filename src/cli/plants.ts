@@ -100,7 +100,7 @@ export function declareEdit(command: CliCommand): void {
     .runs(editPlant);
 }
 
-/** Returns --no-tag as an independent option. Commander treats it as the negation of --tag, and the last one would win. */
+/** Returns --no-tag as an independent option. As commander's negation of --tag, the last one of both would win. */
 function noTagOption(): Option {
   return Object.assign(new Option('--no-tag', 'remove the tag'), { negate: false }).conflicts('tag');
 }
@@ -138,7 +138,7 @@ is 3.`)
     .runs(removePlants);
 }
 
-/** Continues after a plant that does not exist. Any other failure ends the command, after it has printed the removed ids. */
+/** Continues after a plant that does not exist. Any other failure ends the command, after it prints the removed ids. */
 async function removePlants(context: CommandContext, idTexts: string[], options: Options): Promise<void> {
   const ids = idTexts.map(readPlantId);
   const condition = readCondition(options);

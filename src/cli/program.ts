@@ -64,7 +64,7 @@ missing or not authorized, 6 server unreachable.
 Settings come from the environment. "plant-store settings" lists them.
 In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 
-/** Returns the program. Only wanted commands are loaded. The help needs just the usage and description of the others. */
+/** Returns the program. Only wanted commands are loaded: the help needs just usage and description of the others. */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
   const program = new CliCommand('plant-store', io)
     .description('A store of plant records behind an HTTP API')

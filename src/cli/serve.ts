@@ -103,20 +103,20 @@ ${createLine}
 `;
 }
 
-/** Kills the process. process.exit() would wait for the writer thread and the disk. Every commit survives the signal. */
+/** Kills the process. process.exit() would wait for the writer thread and the disk. Commits survive the signal. */
 function killNow(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
 /**
- * Returns the output that is a terminal, if any. A secret is printed only there, because piped output ends up in a file.
+ * Returns the output that is a terminal, if any. A secret is printed only there: piped output ends up in a file.
  * Under nohup there is none, and the process ignores SIGHUP.
  */
 function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
   return [stdout, stderr].find(({ isTTY }) => isTTY);
 }
 
-/** Calls back when the parent has ended. A signal to npm ends the shell in between, which does not forward the signal. */
+/** Calls back when the parent has ended. A signal to npm ends the shell in between, which does not forward it. */
 function onOrphaned(callback: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -1,4 +1,5 @@
-// The commands token create, list, rotate and revoke. They use the database; a running server follows within 1 s.
+// The commands token create, list, rotate and revoke. They change the database. A running server applies the changes
+// within 1 s.
 
 import { SCOPES } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
