@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Launcher: runs src in a checkout and dist in a package. It is plain JavaScript, so that an old Node can print the error.
+// Launcher: runs src in a checkout and dist in a package. It is plain JavaScript, so that an old Node prints the error.
 // It enables the compile cache, which halves the time to the first response.
 
 import { existsSync } from 'node:fs';

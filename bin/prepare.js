@@ -1,6 +1,6 @@
 // npm runs this after an install in a checkout, as "postprepare": npm would show a "prepare" script to everybody who
-// installs the package from a file. It builds dist/ if the compiler is installed. It also starts and stops a server once,
-// on a temporary database, to fill the compile cache for the first real start. A failure there fails no install.
+// installs the package from a file. It builds dist/ if the compiler is installed. It also starts and stops a server
+// once, on a temporary database, to fill the compile cache for the first real start. A failure there fails no install.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The commands webhook add, list, remove, rotate, enable and test. They change the database. A running server applies the
-// changes within 1 s.
+// The commands webhook add, list, remove, rotate, enable and test. They change the database. A running server applies
+// the changes within 1 s.
 
 import { PlantStoreError } from '../domain/errors.ts';
 import { CHANGE_TYPES, type ChangeType } from '../domain/names.ts';
