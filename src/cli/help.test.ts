@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { runInProcess } from '../../testing/command-line.ts';
+import { EXIT_STATUS, EXIT_STATUS_MEANINGS, INTERRUPTED } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
 const MAX_COLUMNS = 80;

@@ -2,7 +2,7 @@
 
 import { endOfString, isBlank, withPlainKeys } from './json-keys.ts';
 
-const MAX_NESTING = 32;
+export const MAX_NESTING = 32;
 /** Maximum number of digits of an int64. A longer integer remains the number that JSON.parse returns. */
 const MAX_INTEGER_DIGITS = 19;
 /** Matches numbers that a double may round: with a fraction, an exponent or 16 digits in a row. */

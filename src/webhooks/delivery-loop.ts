@@ -26,8 +26,8 @@ const PUMP_EVERY_MS = 250;
 /** Delay before the loop follows the change log again after an error. */
 const FOLLOW_AGAIN_MS = 1000;
 /** Maximum number of open deliveries: per webhook, per webhook on a node with many webhooks, and in total. */
-const MAX_OPEN = 1000;
-const MIN_OPEN = 100;
+export const MAX_OPEN = 1000;
+export const MIN_OPEN = 100;
 const MAX_OPEN_IN_ALL = 100_000;
 /** Number of webhooks whose open deliveries are loaded together. */
 const STARTED_AT_ONCE = 100;

@@ -9,11 +9,11 @@ import type { Message } from './signed-message.ts';
 import { ForbiddenTarget, literalOf, type TargetGuard } from './target-guard.ts';
 
 /** Maximum time until the status of the response arrives. */
-const STATUS_TIMEOUT_MS = 15_000;
+export const STATUS_TIMEOUT_MS = 15_000;
 /** Maximum time for the rest of a response. It does not change the result. */
-const REST_TIMEOUT_MS = 1000;
-const MAX_RESPONSE_BYTES = 64 * 1024;
-const KEPT_RESPONSE_BYTES = 1024;
+export const REST_TIMEOUT_MS = 1000;
+export const MAX_RESPONSE_BYTES = 64 * 1024;
+export const KEPT_RESPONSE_BYTES = 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum number of interim responses, such as 103, before the final one. */
 const MAX_INTERIM_RESPONSES = 3;

@@ -6,7 +6,7 @@ import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Outcome } from './receiver-client.ts';
 
 /** Maximum number of concurrent requests to one receiver. */
-const MAX_WINDOW = 32;
+export const MAX_WINDOW = 32;
 /** Duration below which a response counts as quick. */
 const QUICK_MS = 1000;
 /** Statuses with which `Retry-After` pauses the whole webhook. */
@@ -15,12 +15,12 @@ const GONE = 410;
 /** Failed rounds before new changes are held back: for one second at first, then twice as long each time. */
 const PATIENT_ROUNDS = 2;
 const FIRST_HOLD_MS = 1000;
-const MAX_HOLD_MS = 5 * 60_000;
+export const MAX_HOLD_MS = 5 * 60_000;
 /** Consecutive failures after which a receiver counts as down, and the time after which this is an outage. */
 const DOWN_AFTER_FAILURES = 3;
 const OUTAGE_MS = 5000;
 /** Time without a success after which a webhook is disabled. */
-const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
+export const DISABLED_AFTER_MS = 5 * 24 * 3_600_000;
 
 /** The health of one receiver. */
 export class ReceiverHealth {

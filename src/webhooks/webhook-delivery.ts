@@ -37,9 +37,9 @@ import type { WebhookQueue } from './webhook-queue.ts';
 export const AFTER_BUG_MS = 1000;
 
 /** Maximum number of requests in flight beyond the first one of each webhook. */
-const MAX_SHARED = 256;
+export const MAX_SHARED = 256;
 /** Maximum number of requests in flight. */
-const MAX_IN_FLIGHT = 2048;
+export const MAX_IN_FLIGHT = 2048;
 
 /** State and services that all deliveries of a node share. */
 export interface DeliveryContext {

@@ -11,7 +11,7 @@ import { ReceiverHealth } from './receiver-health.ts';
 /** Delay after each failure: 5 s, 5 and 30 min, 2, 5, 10, 14, 20 and 24 h. One more failure makes a dead letter. */
 export const RETRY_AFTER_MS = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1000);
 /** Maximum fraction by which each delay is randomly shortened or extended, so that retries do not come in bursts. */
-const JITTER = 0.2;
+export const JITTER = 0.2;
 /** Characters of changes in memory above which the queue requests no more pages. One more page can be in flight. */
 const MAX_HELD_CHARS = 32 * 1024;
 /** Duration after which a request in flight is deferred, so that the position can pass it. */
