@@ -191,7 +191,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     await lost.waitFor();
     await page.getByLabel('Token').fill('pst_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('ask for a new one').last().waitFor();
+    await page.getByText('malformed, unknown, expired or revoked').last().waitFor();
     assert.ok(await lost.isVisible(), 'a wrong token does not wipe it away');
   });
 

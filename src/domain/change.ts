@@ -1,4 +1,4 @@
-// One numbered change for every create, update and delete, written in the transaction of the write itself.
+// The change log: each create, update and delete adds one numbered change, in the same transaction as the write.
 
 import { z } from 'zod';
 import { PlantStoreError } from './errors.ts';
@@ -11,33 +11,39 @@ export const Change = z
     seq: z.number().meta({
       type: 'integer',
       format: 'int64',
-      description: 'Grows strictly; the ETag of the version it made',
+      description:
+        'Sequence number of the change. Numbers increase strictly. It is also the `ETag` of the version that the change created.',
     }),
-    type: z.enum(CHANGE_TYPES),
-    time: Time,
+    type: z.enum(CHANGE_TYPES).meta({ description: 'The kind of change' }),
+    time: Time.meta({ description: 'Time of the change (RFC 3339, UTC, with milliseconds)' }),
     plant: NewPlant,
-    token: z.string().meta({ description: 'Id of the token that asked for it, or `cli`' }),
+    token: z
+      .string()
+      .meta({ description: 'Id of the token that made the change, or `cli` for a change made on the command line' }),
   })
   .meta({ id: 'Change' });
 export type Change = z.output<typeof Change>;
 
 export interface ChangeLog {
   /**
-   * Oldest first, those above `after`, or from the oldest there is. At most `limit`, 100 by default; none is the end.
-   * Throws `changes_pruned` when some above `after` are gone, or when the store never gave that number.
+   * Returns the changes after number `after`, or from the oldest stored change, oldest first.
+   * A page holds at most `limit` changes (100 by default). An empty page marks the end.
+   * Throws `changes_pruned` if changes after `after` were pruned, or if the store never issued that number.
    */
   changes(query?: Omit<ChangeQuery, 'maxChars'>): Promise<Change[]>;
-  /** All of these and then each new one when it comes, until the signal. Throws `changes_pruned` in the same case. */
+  /**
+   * Yields the same changes, then each new change, until `signal` aborts. Throws `changes_pruned` in the same cases.
+   */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
 }
 
 export interface ChangeStore extends ChangeLog {
   changes(query?: ChangeQuery): Promise<Change[]>;
-  /** Removes the oldest changes, up to the first that is not older. Gives how many. */
+  /** Removes the oldest changes up to the first one that is not older than `beforeMs`. Returns the number removed. */
   pruneChanges(beforeMs: number): Promise<number>;
 }
 
-/** How a store is asked for a page; `maxChars` bounds its texts. */
+/** Selects a page of changes. `maxChars` limits the total length of its texts. */
 export interface ChangeQuery {
   after?: number | undefined;
   limit?: number | undefined;
@@ -47,7 +53,7 @@ export interface ChangeQuery {
 export function changesPruned(after: number): PlantStoreError {
   return new PlantStoreError(
     'changes_pruned',
-    `The change log cannot be read from ${after} on: changes after it are no longer there, or this store never gave ` +
-      'that number. Take a new export and resume from the number in its ETag',
+    `The change log cannot be read after change ${after}. Later changes were pruned, or this store never issued that ` +
+      'number. Take a new export and resume from the number in its ETag.',
   );
 }

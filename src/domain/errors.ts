@@ -1,5 +1,5 @@
-// The one error that the interface speaks of: a word for us, a number for the wire. The number is the HTTP status
-// × 100 + n. The list is append-only: a number once given keeps its meaning.
+// The error type of the API. Code refers to an error by its code, clients by its number: HTTP status × 100 + n.
+// The list is append-only: a published number never changes its meaning.
 
 export const ERROR_NUMBERS = {
   malformed_request: 40000,
@@ -29,18 +29,18 @@ export const ERROR_NUMBERS = {
 
 export type ErrorCode = keyof typeof ERROR_NUMBERS;
 
-/** What the client needs besides the message to do better next time. */
+/** Details that become response headers and help the client to correct its request. */
 export interface ErrorDetail {
-  /** Methods that the path has. */
+  /** Methods that the path supports. */
   allow?: string;
-  /** Media type that the path takes. */
+  /** Media types that the path accepts. */
   accept?: string;
   acceptEncoding?: string;
-  /** Scopes that the request needs, separated by spaces; the token lacks one of them at least. */
+  /** Scopes that the request requires, separated by spaces. The token lacks at least one of them. */
   scope?: string;
-  /** Seconds to wait. */
+  /** Seconds to wait before a retry. */
   retryAfterS?: number;
-  /** Number of the change that made the record as it is now. */
+  /** Number of the change that created the current version of the record. */
   seq?: number;
 }
 
@@ -56,7 +56,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** Worth another try later; the message says so. */
+/** Returns an error for a request that can succeed later. The message should tell the client to retry. */
 export function unavailable(message: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('unavailable', message, cause === undefined ? {} : { cause });
 }

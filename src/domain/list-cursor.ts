@@ -1,14 +1,14 @@
-// Where the next page of a list begins, as text that only we can read. It belongs to its filter: under another
-// one it would skip records.
+// The opaque cursor of a list, which encodes the first id of the next page. A cursor is bound to its filter: with a
+// different filter it would skip records.
 
 import { hash } from 'node:crypto';
 import { PlantStoreError } from './errors.ts';
 import { queryWords } from './name-search.ts';
 
 export interface Filter {
-  /** Exact. */
+  /** Matches the whole tag exactly. */
   tag?: string | undefined;
-  /** Words, each of which begins a word of the name. */
+  /** Search words. Each must be the beginning of a word in the name. */
   q?: string | undefined;
 }
 
@@ -18,14 +18,17 @@ export function toCursor(fromId: bigint, filter: Filter): string {
   return bytes.toString('base64url');
 }
 
-/** Gives the id that the page begins with. Throws `bad_parameter`. */
+/** Returns the first id of the page. Throws `bad_parameter` if the cursor is malformed or belongs to another filter. */
 export function readCursor(cursor: string, filter: Filter): bigint {
   const bytes = Buffer.from(cursor, 'base64url');
   if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) {
-    throw new PlantStoreError('bad_parameter', '"cursor" is not one that a Link header gave');
+    throw new PlantStoreError('bad_parameter', '"cursor" is malformed. Use the cursor from a Link header.');
   }
   if (!bytes.subarray(0, 8).equals(fingerprint(filter))) {
-    throw new PlantStoreError('bad_parameter', '"cursor" belongs to another "tag" or "q": begin without a cursor');
+    throw new PlantStoreError(
+      'bad_parameter',
+      '"cursor" belongs to another "tag" or "q". Start over without a cursor.',
+    );
   }
   return bytes.readBigInt64BE(8);
 }

@@ -5,7 +5,7 @@ import { codePoints } from '../../testing/code-points.ts';
 import { cutText, hasWords, MAX_QUERY_CHARS, MAX_QUERY_WORDS, queryWords, wordsOf } from './name-search.ts';
 
 const NAME_BYTES = 64 * 1024;
-/** Far more than any name takes, and far less than one whose cost grows with the square of its length. */
+/** CPU time far above the cost of any name, and far below that of a name whose cost is quadratic. */
 const MAX_CPU_MS = 250;
 
 const piece = fc.oneof(
@@ -27,7 +27,7 @@ const piece = fc.oneof(
 );
 const text = fc.array(piece, { maxLength: 25 }).map((pieces) => pieces.join(''));
 
-/** Every step of folding in its simplest form, without a bound and without a step left out. */
+/** The definition of folding: every step in its simplest form, without limits or shortcuts. */
 function foldSimply(name: string): string {
   const plain: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' };
   const withoutAccents = (folded: string) =>
@@ -39,7 +39,7 @@ function foldSimply(name: string): string {
     .normalize('NFC');
 }
 
-test('a text without long runs of marks is folded as by the definition', () => {
+test('a text without long runs of marks folds as in the definition', () => {
   fc.assert(
     fc.property(text, (name) => {
       assert.deepEqual(wordsOf(name), foldSimply(name).match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? []);
@@ -48,7 +48,7 @@ test('a text without long runs of marks is folded as by the definition', () => {
   );
 });
 
-test('a name has the words of a query just when each of them begins one of its words', () => {
+test('a name matches a query exactly if each query word is the beginning of a word in the name', () => {
   const letters = fc.string({ unit: fc.constantFrom(...'aab é'), maxLength: 40 });
   fc.assert(
     fc.property(letters, fc.string({ unit: fc.constantFrom(...'aab é'), maxLength: 12 }), (name, query) => {
@@ -60,7 +60,7 @@ test('a name has the words of a query just when each of them begins one of its w
   );
 });
 
-test('a query beyond a bound is refused, by its length before it is folded', () => {
+test('a query above a limit is rejected, and its length is checked before it is folded', () => {
   const refused = { code: 'bad_parameter', message: /^"q" must have at most 1000 characters and 64 words/ };
   assert.equal(queryWords('a'.repeat(MAX_QUERY_CHARS)).length, 1);
   assert.throws(() => queryWords('a'.repeat(MAX_QUERY_CHARS + 1)), refused);
@@ -71,13 +71,13 @@ test('a query beyond a bound is refused, by its length before it is folded', () 
   assert.throws(() => queryWords('\ufdfa'.repeat(MAX_QUERY_WORDS)), refused, 'it has four words');
 });
 
-test('a letter with more marks than any language has is found by the first of them', () => {
+test('a letter with more marks than any language uses is found by its first marks', () => {
   const many = '\u05b1\u05b0'.repeat(100);
   assert.deepEqual(wordsOf(`a${many}b`), wordsOf(`a${many.slice(0, 30)}b`));
   assert.deepEqual(wordsOf(`a${'\u0301\u0316'.repeat(100)}b`), ['ab']);
 });
 
-test('the cost of a name grows with its length only, whatever it is made of', () => {
+test('the cost of a name is proportional to its length for any content', () => {
   const units = {
     'many words': 'a ',
     'a sign that becomes 18': '\ufdfa',
@@ -91,14 +91,14 @@ test('the cost of a name grows with its length only, whatever it is made of', ()
   const wanted = queryWords(Array.from({ length: MAX_QUERY_WORDS }, (_, n) => `a${n}`).join(' '));
   for (const [what, unit] of Object.entries(units)) {
     const name = `a${unit.repeat(NAME_BYTES / Buffer.byteLength(unit))}`;
-    const before = process.threadCpuUsage(); // a busy machine takes longer, but not more of it
+    const before = process.threadCpuUsage(); // a busy machine takes more time, but not more CPU time
     hasWords(name, wanted);
     const cpuMs = process.threadCpuUsage(before).user / 1000;
     assert.ok(cpuMs < MAX_CPU_MS, `${what}: ${cpuMs.toFixed(0)} ms`);
   }
 });
 
-test('a text is cut between characters', () => {
+test('a text is truncated between characters', () => {
   assert.equal(cutText('ab', 2), 'ab');
   assert.equal(cutText('abc', 2), 'ab');
   assert.equal(cutText('a🌵', 2), 'a');

@@ -1,55 +1,56 @@
-// How names are searched: each word of a query must begin a word of the name, whatever its case and accents.
-// The one place that folds and splits, so that every database gives the same answer. All of it takes time in proportion to
-// its input, whatever that is.
+// Name search: each word of a query must be the beginning of a word in the name. Case and accents are ignored.
+// Only this file folds and splits text, so every database returns the same result. Every function runs in time
+// proportional to the length of its input.
 
 import { PlantStoreError } from './errors.ts';
 
-/** Bounds of a query. They keep the cost of a search small; no search by a person comes near them. */
+/** Limits of a query. They bound the cost of a search and are far above what a person types. */
 export const MAX_QUERY_CHARS = 1000;
 export const MAX_QUERY_WORDS = 64;
 
-/** Letters that differ from a plain one by a stroke or a dot only, which Unicode does not decompose. */
+/** Letters that Unicode does not decompose although they differ from a base letter only by a stroke or a dot. */
 const PLAIN: Record<string, string> = { ø: 'o', ł: 'l', đ: 'd', ħ: 'h', ŧ: 't', ı: 'i', ς: 'σ' };
-/** Accents, and what chooses between forms of a sign. */
+/** Accents and variation selectors. */
 const ACCENT = '\\u0300-\\u036f\\u1ab0-\\u1aff\\u1dc0-\\u1dff\\u20d0-\\u20ff\\ufe00-\\ufe0f\\ufe20-\\ufe2f';
 const ACCENTS = new RegExp(`[${ACCENT}]+`, 'g');
-/** Runs of marks, and of the two letters that NFKD turns into a mark. */
+/** Runs of combining marks, including the two letters that NFKD turns into a mark. */
 const MARKS = new RegExp(`[\\p{M}${ACCENT}\\uff9e\\uff9f]+`, 'gu');
-/** More marks of a run are ignored (no language has as many, UAX #15): normalizing sorts a run in quadratic time. */
+/** Maximum marks kept per run: normalizing sorts a run in quadratic time, and no language has longer ones (UAX #15). */
 const MAX_MARKS = 30;
-/** The rest of a folded name is ignored: one sign can become 18 letters (U+FDFA). */
+/** Maximum length of a folded name. The rest is ignored: one character can expand to 18 letters (U+FDFA). */
 const MAX_FOLDED_CHARS = 64 * 1024;
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 const ASCII_WORD = /[0-9a-z]+/g;
 
+/** Returns the folded words of a text, in order. */
 export function wordsOf(text: string): string[] {
   return (isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : fold(text).match(WORD)) ?? [];
 }
 
-/** Returns the words in ascending order, without those that begin another one. Throws `bad_parameter` beyond the bounds. */
+/** Returns the words in ascending order, without prefixes of other words. Throws `bad_parameter` above the limits. */
 export function queryWords(query: string): string[] {
   const words = query.length > MAX_QUERY_CHARS ? undefined : wordsOf(query);
   if (!words || words.length > MAX_QUERY_WORDS) {
     const bounds = `at most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words`;
-    throw new PlantStoreError('bad_parameter', `"q" must have ${bounds}: search for fewer words`);
+    throw new PlantStoreError('bad_parameter', `"q" must have ${bounds}. Search for fewer words.`);
   }
-  const sorted = words.sort(); // a word comes right before those that it begins
+  const sorted = words.sort(); // sorts a word directly before the words that start with it
   return sorted.filter((word, at) => !sorted[at + 1]?.startsWith(word));
 }
 
-/** True if each wanted word begins a word of the name. `wanted` is a result of `queryWords`. */
+/** True if each wanted word is the beginning of a word in the name. `wanted` is a result of `queryWords`. */
 export function hasWords(name: string, wanted: string[]): boolean {
   const missing = new Set(wanted);
   if (missing.size === 0) return true;
   for (const word of wordsOf(name)) {
-    const begin = lastUpTo(wanted, word); // no other can begin it: none of them begins another
+    const begin = lastUpTo(wanted, word); // the only candidate: no wanted word is a prefix of another
     if (begin !== undefined && word.startsWith(begin) && missing.delete(begin) && missing.size === 0) return true;
   }
   return false;
 }
 
-/** Returns the last of the sorted words that is not greater than `word`. */
+/** Returns the greatest of the sorted words that is not greater than `word`. */
 function lastUpTo(sorted: string[], word: string): string | undefined {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -60,7 +61,7 @@ function lastUpTo(sorted: string[], word: string): string | undefined {
   return sorted[low - 1];
 }
 
-/** Returns at most so many characters (UTF-16 units) of the beginning, and no half of a character. */
+/** Returns the first `maxChars` UTF-16 units of the text, without splitting a surrogate pair. */
 export function cutText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).replace(/\p{Surrogate}$/u, '');
 }
@@ -70,7 +71,10 @@ export function isAscii(text: string): boolean {
   return true;
 }
 
-/** By way of capitals, so that ß is ss; composed again, so that a syllable of Hangul stays one character. */
+/**
+ * Folds case and accents. Converts through upper case, so that ß becomes ss, and composes the result again, so that a
+ * Hangul syllable stays one character.
+ */
 function fold(text: string): string {
   const decomposed = text
     .replace(MARKS, (run) => cutText(run, MAX_MARKS))

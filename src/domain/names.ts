@@ -1,20 +1,20 @@
-// Names that clients see, as plain constants: a command can offer them without loading the schema library.
+// Names that clients see, as plain constants, so that a command can list them without loading the schema library.
 
-/** What a token can be allowed to do. */
+/** Scopes that a token can have. */
 export const SCOPES = ['plants:read', 'plants:write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** Types of a change, which are also the events of a webhook. */
+/** Types of changes, which are also the events of webhooks. */
 export const CHANGE_TYPES = ['plant.created', 'plant.updated', 'plant.deleted'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
 /** Statuses of a webhook. */
 export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
 
-/** Statuses of the delivery of one change to one webhook. */
+/** Statuses of a delivery, which sends one change to one webhook. */
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** Formats of a file with plants. */
+/** Formats of a plant file. */
 export const FORMATS = ['ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];

@@ -1,26 +1,26 @@
-// How much goes into one page, of a list or of the change log: the same whatever database it comes from.
+// Page sizes of lists and of the change log, the same for every database.
 
 import { type Filter, toCursor } from './list-cursor.ts';
 import type { Page, PlantRecord } from './plant.ts';
 
 export const DEFAULT_LIMIT = 100;
 export const MAX_LIMIT = 1000;
-/** Of the texts in a page: 1,000 records of 64 KiB would hold up everybody else. */
+/** Total text length at which a page ends: 1,000 records of 64 KiB would block all other requests. */
 export const PAGE_CHARS = 512 * 1024;
 
-/** Shorter than asked for where the records are long. */
+/** Collects a page, which can hold fewer than `limit` records when they are large. */
 export function createPage(limit: number, filter: Filter) {
   const records: PlantRecord[] = [];
   let chars = 0;
   return {
-    /** Returns false if the page was full before: the record is not in it. */
+    /** Adds a record. Returns false, without adding it, if the page is already full. */
     add(record: PlantRecord): boolean {
       if (records.length === limit || chars > PAGE_CHARS) return false;
       records.push(record);
       chars += charsOf(record);
       return true;
     },
-    /** Call after `add` returned false, which is `more`, or at the end of all records. */
+    /** Returns the page. `more` is true if `add` returned false, and false at the end of all records. */
     page(more: boolean): Page {
       const last = records.at(-1);
       return more && last ? { records, next: toCursor(last.id + 1n, filter) } : { records };
@@ -28,7 +28,7 @@ export function createPage(limit: number, filter: Filter) {
   };
 }
 
-/** As many of the first as fit; one fits always. */
+/** Returns the first rows up to the one whose text exceeds `maxChars` in total; always at least one row. */
 export function cutToChars<T extends { name: string; tag: string | null }>(rows: Iterable<T>, maxChars: number): T[] {
   const kept: T[] = [];
   let chars = 0;
@@ -40,7 +40,7 @@ export function cutToChars<T extends { name: string; tag: string | null }>(rows:
   return kept;
 }
 
-/** Number of characters in the texts of a plant or of a patch. */
+/** Returns the total length of the name and the tag of a plant or patch. */
 export function charsOf({ name, tag }: { name?: string | undefined; tag?: string | null | undefined }): number {
   return (name?.length ?? 0) + (tag?.length ?? 0);
 }

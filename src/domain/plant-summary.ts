@@ -1,4 +1,4 @@
-// What is in the store at a glance: how many plants, their tags, and how many changes there were in each hour.
+// The summary of the store: the number of plants, the most common tags, and the changes per hour.
 
 import { z } from 'zod';
 import { toIsoTime } from '../lib/iso-time.ts';
@@ -7,41 +7,55 @@ import { Time } from './time.ts';
 const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
 export const MAX_TAGS = 100;
-/** What is longer is no tag to count by. */
+/** Maximum length of a counted tag. */
 export const MAX_TAG_BYTES = 1024;
-/** Nor are so many: then none is told, and nobody's memory holds them. */
+/** Maximum number of different tags. Above it the summary lists no tags, which bounds its memory. */
 export const MAX_DIFFERENT_TAGS = 10_000;
-const MAX_DIFFERENT_TAGS_TEXT = '10,000'; // the first toLocaleString() of a process takes 20 ms
+const MAX_DIFFERENT_TAGS_TEXT = '10,000'; // because the first toLocaleString() of a process takes 20 ms
 
 const count = z.int().min(0);
 
 export const Summary = z
   .object({
-    plants: count.meta({ description: 'All there are' }),
-    untagged: count.meta({ description: 'Those without a tag' }),
-    tags: z.array(z.object({ tag: z.string(), plants: count })).meta({
-      description: `The ${MAX_TAGS} tags that most plants have, most first. Not those over ${MAX_TAG_BYTES} bytes; none at all where there are more than ${MAX_DIFFERENT_TAGS_TEXT} different ones`,
-    }),
+    plants: count.meta({ description: 'Number of plants in the store' }),
+    untagged: count.meta({ description: 'Number of plants without a tag' }),
+    tags: z
+      .array(
+        z.object({
+          tag: z.string().meta({ description: 'The tag' }),
+          plants: count.meta({ description: 'Number of plants with this tag' }),
+        }),
+      )
+      .meta({
+        description: `The ${MAX_TAGS} most common tags, most common first. Tags over ${MAX_TAG_BYTES} bytes are not listed. The list is empty if the store has more than ${MAX_DIFFERENT_TAGS_TEXT} different tags.`,
+      }),
     lastChange: z.number().meta({
       type: 'integer',
       format: 'int64',
       description:
-        'Number of the last change, as in the ETag of an export: what comes after it is new. 0 before the first',
+        'Number of the last change included in the counts, like the `ETag` of an export. It is 0 before the first change.',
     }),
-    changes: z.array(z.object({ hour: Time.meta({ description: 'When it began' }), changes: count })).meta({
-      description: `Hours of the last ${HOURS / 24} days with changes that are still in the log, oldest first, by the clock of the server: where that was set back, some may be in another hour`,
-    }),
+    changes: z
+      .array(
+        z.object({
+          hour: Time.meta({ description: 'Start of the hour (RFC 3339, UTC)' }),
+          changes: count.meta({ description: 'Number of changes in this hour' }),
+        }),
+      )
+      .meta({
+        description: `Changes per hour for the last ${HOURS / 24} days, oldest first. Hours without changes and pruned changes are left out. Hours follow the server clock. If the clock was set back, a change can appear in another hour.`,
+      }),
   })
   .meta({ id: 'Summary' });
 export type Summary = z.output<typeof Summary>;
 export type TagCount = Summary['tags'][number];
 
-/** When the first hour begins that a summary looks at. */
+/** Returns the start of the first hour that a summary covers. */
 export function firstHourMs(nowMs: number): number {
   return (hourOf(nowMs) - HOURS + 1) * HOUR_MS;
 }
 
-/** Hours are counted from 1970. */
+/** Returns the number of full hours since 1970. */
 export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / HOUR_MS);
 }
@@ -51,7 +65,7 @@ export function describeHours(counts: Map<number, number>): Summary['changes'] {
   return byHour.map(([hour, changes]) => ({ hour: toIsoTime(hour * HOUR_MS), changes }));
 }
 
-/** Most plants first, and then by the code points of the tag, as databases do. */
+/** Returns the most common tags. Ties are ordered by the code points of the tag, as in the databases. */
 export function topTags(counts: Map<string, number>): TagCount[] {
   const tags = [...counts].map(([tag, plants]) => ({ tag, plants }));
   return tags.sort((a, b) => b.plants - a.plants || compareCodePoints(a.tag, b.tag)).slice(0, MAX_TAGS);
@@ -63,7 +77,7 @@ function compareCodePoints(a: string, b: string): number {
   return rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at));
 }
 
-/** Surrogates stand for what comes after all other characters; the end, which is NaN, comes before them. */
+/** Returns the sort rank of a UTF-16 unit: surrogates sort after all other characters, the end (NaN) before them. */
 function rankOf(unit: number): number {
   if (Number.isNaN(unit)) return -1;
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;

@@ -1,5 +1,5 @@
-// The words of the published description, and the store that keeps them.
-// Every NewPlant that these schemas allow is stored verbatim.
+// The schemas of the published description, and the store of plants. The store keeps every NewPlant that these
+// schemas allow verbatim.
 
 import { z } from 'zod';
 import type { PlantStoreError } from './errors.ts';
@@ -13,7 +13,9 @@ export const MAX_ID = 2n ** 63n - 1n;
 
 const Text = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') });
 
-/** As read by json.ts: a number when it is a safe integer, a bigint beyond. The objects below make it a bigint. */
+/**
+ * An id as exact-json.ts parses it: a number if it is a safe integer, otherwise a bigint. `finish` makes it a bigint.
+ */
 const PlantId = z
   .custom<bigint>(isPlantId, {
     error: ({ input }) => {
@@ -27,25 +29,25 @@ function isPlantId(id: unknown): boolean {
   return Number.isSafeInteger(id) || (typeof id === 'bigint' && id >= MIN_ID && id <= MAX_ID);
 }
 
-/** A double that overflowed was an integer, if one far out of range. */
+/** True for any integer. An infinite double counts: it was an integer far out of range. */
 function isIntegral(id: unknown): boolean {
   return typeof id === 'bigint' || (typeof id === 'number' && (Number.isInteger(id) || Math.abs(id) === Infinity));
 }
 
-interface Members {
+interface Fields {
   id?: bigint | undefined;
   name?: string | undefined;
   tag?: string | null | undefined;
 }
 
-/** Checks texts and makes the id a bigint, once for the whole object: a check for each field takes twice as long. */
-function finish({ value, issues }: z.core.ParsePayload<Members>): void {
+/** Checks the texts and makes the id a bigint. One check per object takes half the time of one check per field. */
+function finish({ value, issues }: z.core.ParsePayload<Fields>): void {
   if (value.id !== undefined) value.id = BigInt(value.id);
-  for (const member of ['name', 'tag'] as const) {
-    const text = value[member];
+  for (const field of ['name', 'tag'] as const) {
+    const text = value[field];
     if (typeof text !== 'string') continue;
     const fault = text.includes('\0') ? 'U+0000' : text.isWellFormed() ? undefined : 'a lone surrogate';
-    if (fault) issues.push({ code: 'custom', path: [member], message: `must not contain ${fault}`, input: text });
+    if (fault) issues.push({ code: 'custom', path: [field], message: `must not contain ${fault}`, input: text });
   }
 }
 
@@ -64,13 +66,13 @@ export const NewPlant = z
   .meta({ id: 'NewPlant' });
 export type NewPlant = z.output<typeof NewPlant>;
 
-/** A record as read back: a NewPlant with two more members, so it is also a valid Plant of the published list. */
+/** A stored record: a NewPlant with two more fields, so it is also a valid Plant in the published list. */
 export const PlantRecord = z
   .object({
     id: PlantId,
     ...PLANT,
-    created: Time.meta({ description: 'When it was stored first' }),
-    updated: Time.meta({ description: 'When it was changed last' }),
+    created: Time.meta({ description: 'Time at which the record was created (RFC 3339, UTC, with milliseconds)' }),
+    updated: Time.meta({ description: 'Time of the last change (RFC 3339, UTC, with milliseconds)' }),
   })
   .meta({ id: 'PlantRecord' });
 export type PlantRecord = z.output<typeof PlantRecord>;
@@ -79,9 +81,11 @@ export type PlantRecord = z.output<typeof PlantRecord>;
 export const PlantPatch = z
   .object(
     {
-      id: PlantId.optional().meta({ description: 'May be there, but may not differ' }),
-      name: Text.optional().meta({ description: 'New name' }),
-      tag: Text.nullable().optional().meta({ description: 'New tag; null removes it' }),
+      id: PlantId.optional().meta({ description: 'Optional. If present, it must equal the id in the path.' }),
+      name: Text.optional().meta({ description: 'The new name. Omit it to keep the name.' }),
+      tag: Text.nullable()
+        .optional()
+        .meta({ description: 'The new tag. `null` removes the tag. Omit it to keep the tag.' }),
     },
     MUST_BE_OBJECT,
   )
@@ -90,9 +94,9 @@ export const PlantPatch = z
 export type PlantPatch = z.output<typeof PlantPatch>;
 
 export interface Created {
-  /** Number of the change that made this version of the record: its ETag. */
+  /** Number of the change that created this version of the record, used as its ETag. */
   seq: number;
-  /** The same plant was there already: nothing was stored. */
+  /** True if the same plant already existed and nothing was stored. */
   replayed: boolean;
 }
 
@@ -104,66 +108,69 @@ export interface Versioned {
 export interface ListQuery extends Filter {
   /** From 1 to 1,000; 100 by default. */
   limit?: number | undefined;
-  /** From the page before, under the same filter. */
+  /** The cursor of the previous page, which must have the same filter. */
   cursor?: string | undefined;
 }
 
 export interface Page {
-  /** By ascending id. */
+  /** Records in ascending order of id. */
   records: PlantRecord[];
-  /** Cursor of the next page, if there is one. */
+  /** Cursor of the next page. Undefined on the last page. */
   next?: string | undefined;
 }
 
 export interface Author {
-  /** Goes into the change log. */
+  /** Id of the token, recorded in the change log. */
   tokenId: string;
 }
 
 export interface ImportResult {
   created: number;
-  /** Those that were there already, the same. */
+  /** Number of plants that already existed with the same content. */
   replayed: number;
   failed: number;
   errors: ImportError[];
 }
 
 export interface ImportError {
-  /** Counted from 1. */
+  /** Line number, starting at 1. */
   line: number;
   error: PlantStoreError;
 }
 
-/** All plants at one moment, by ascending id. Whoever does not read it to the end breaks off or closes it. */
+/**
+ * A consistent snapshot of all plants, in ascending order of id. A caller that stops early must break the loop or close
+ * it.
+ */
 export interface Snapshot {
-  /** Number of the last change that it holds: with those after it, a copy stays up to date. */
+  /** Number of the last change in the snapshot. The changes after it keep a copy up to date. */
   seq: number;
   plants: AsyncIterable<NewPlant>;
-  /** How many they are, where that can be told. It takes a while. */
+  /** Counts the plants, if the store supports it. Counting can be slow. */
   count?(): Promise<number>;
   close(): void;
 }
 
 /**
- * A write resolves when it is safe on disk, and throws `unavailable` when it cannot be done now.
- * One that would change nothing changes nothing: no new version, no change in the log.
+ * Writes resolve once they are durable, and throw `unavailable` if the store cannot write now.
+ * A write that leaves the record the same creates no new version and no change in the change log.
  */
 export interface PlantStore {
-  /** Throws `id_taken` when the id belongs to a different plant. */
+  /** Throws `id_taken` if the id belongs to a different plant. */
   create(plant: NewPlant, by: Author): Promise<Created>;
   /** Throws `not_found`. */
   get(id: bigint): Promise<Versioned>;
-  /** Throws `bad_parameter` when the cursor is not one of this filter. */
+  /** Throws `bad_parameter` if the cursor belongs to another filter. */
   list(query?: ListQuery): Promise<Page>;
-  /** Replaces or creates. This and the next two throw `condition_failed` when their condition does not hold. */
+  /** Replaces or creates. This method and the next two throw `condition_failed` if their precondition fails. */
   put(id: bigint, plant: Plant, by: Author & Precondition): Promise<Versioned>;
-  /** Throws `not_found`, and `not_valid` when the patch has another id. */
+  /** Throws `not_found`, and `not_valid` if the patch has a different id. */
   patch(id: bigint, patch: PlantPatch, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`. */
   delete(id: bigint, by: Author & Precondition): Promise<void>;
-  /** Creates each as `create` would; the n-th plant is line n. One that is refused does not stop the others. */
+  /** Creates each plant as `create` does. The n-th plant is line n. A rejected plant does not stop the others. */
   import(plants: NewPlant[], by: Author): Promise<ImportResult>;
   export(): Promise<Snapshot>;
-  /** Of one moment. It takes a while where there is much to count. */
+  /** Returns counts from one consistent snapshot. Counting a large store can be slow. */
   summary(): Promise<Summary>;
 }

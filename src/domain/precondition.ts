@@ -1,16 +1,16 @@
-// What must hold of a record for a request to be carried out (RFC 9110 §13): its version, which is the number of
-// the change that made it.
+// Preconditions of requests on the version of a record (RFC 9110 §13). A version is the number of the change that
+// created it.
 
 export type Versions = '*' | number[];
 
 export interface Precondition {
-  /** It has one of these versions; `*` is any. */
+  /** The record must have one of these versions. `*` matches any version. */
   ifMatch?: Versions | undefined;
-  /** It has none of these versions; `*` is any. */
+  /** The record must have none of these versions. `*` matches any version. */
   ifNoneMatch?: Versions | undefined;
 }
 
-/** `seq` is undefined where there is no record. */
+/** True if the precondition holds for the version `seq`, which is undefined if the record does not exist. */
 export function preconditionHolds({ ifMatch, ifNoneMatch }: Precondition, seq: number | undefined): boolean {
   if (ifMatch !== undefined && !isAmong(ifMatch, seq)) return false;
   return ifNoneMatch === undefined || !isAmong(ifNoneMatch, seq);

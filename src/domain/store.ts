@@ -1,24 +1,24 @@
-// All that a database has to offer to the service.
+// The interface that a database must implement for the service.
 
 import type { ChangeStore } from './change.ts';
 import type { PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
 import type { DeliveryStore, WebhookStore } from './webhook.ts';
 
-/** What is known of the whole database without counting. */
+/** Facts about the whole database that need no counting. */
 export interface StoreStats {
   /** Number of the newest change. */
   lastSeq: number;
-  /** So much room it takes. */
+  /** Size of the database. */
   bytes: number;
 }
 
 export interface Store extends PlantStore, ChangeStore, TokenStore, WebhookStore, DeliveryStore {
-  /** Proves with a commit of its own that records can be stored now. Throws what a create would throw. */
+  /** Commits a probe to check that records can be stored now. Throws the same errors as a create. */
   probe(): Promise<void>;
-  /** So many writes wait for a transaction. */
+  /** Returns the number of writes that are queued for a transaction. */
   queuedWrites(): number;
   stats(): Promise<StoreStats>;
-  /** Ends when every write handed in before is committed. */
+  /** Closes the store. Resolves once every earlier write is committed. */
   close(): Promise<void>;
 }

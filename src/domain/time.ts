@@ -1,13 +1,13 @@
-// Times as the API shows and takes them.
+// The format of times in the API.
 
 import { z } from 'zod';
 
-export const Time = z.string().meta({ format: 'date-time', description: 'RFC 3339, UTC, milliseconds' });
+export const Time = z.string().meta({ format: 'date-time', description: 'A time (RFC 3339, UTC, with milliseconds)' });
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** True if the text is a time by RFC 3339 on a day that exists. */
+/** True if the text is an RFC 3339 time on an existing day. */
 export function isTime(text: string): boolean {
   const [, day = ''] = RFC_3339.exec(text) ?? [];
   const midnight = new Date(`${day}T00:00:00Z`);

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { hashSecret, isSecret, mintSecret } from './token-secret.ts';
 
-test('mintSecret() gives pst_, 30 random and 6 checksum characters of base62', () => {
+test('mintSecret() returns pst_, 30 random and 6 checksum characters in base62', () => {
   const secrets = Array.from({ length: 1000 }, () => mintSecret());
   assert.equal(new Set(secrets).size, 1000);
   for (const secret of secrets) {
@@ -13,14 +13,14 @@ test('mintSecret() gives pst_, 30 random and 6 checksum characters of base62', (
   }
 });
 
-test('the checksum is the CRC32 of what stands before it, in base62', () => {
+test('the checksum is the CRC32 of the preceding characters, in base62', () => {
   const secret = mintSecret();
   const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
   const value = [...secret.slice(-6)].reduce((sum, digit) => sum * 62 + digits.indexOf(digit), 0);
   assert.equal(value, crc32(secret.slice(0, -6)));
 });
 
-test('isSecret() finds every typo of one character', () => {
+test('isSecret() detects every typo of one character', () => {
   const secret = mintSecret();
   fc.assert(
     fc.property(fc.nat(secret.length - 1), fc.string({ minLength: 1, maxLength: 1 }), (at, typo) => {

@@ -1,11 +1,11 @@
-// How a secret looks, how it is made, and what is kept of it; ids, too, which are made the same way.
+// The format, creation and hashing of token secrets, and the creation of ids.
 
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const PREFIX = 'pst_';
-/** Of what webhooks are signed with. */
+/** Prefix of the secrets that sign webhook deliveries. */
 export const WEBHOOK_PREFIX = 'whsec_';
 const HAS_PREFIX = new RegExp(`${PREFIX}|${WEBHOOK_PREFIX}`, 'i');
 const RANDOM_CHARS = 30;
@@ -14,7 +14,7 @@ const ID_CHARS = 12;
 const JWT = /^[\w-]{8,}\.[\w-]{8,}\.[\w-]*$/;
 const SECRET = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_CHARS + CHECKSUM_CHARS}}$`);
 
-/** A random integer below `max`. */
+/** Returns a random integer below `max`. */
 export type Random = (max: number) => number;
 
 export function mintSecret(random: Random = randomInt): string {
@@ -26,17 +26,17 @@ export function mintTokenId(random: Random = randomInt): string {
   return mintId('tok', random);
 }
 
-/** A short name for what is no secret. */
+/** Returns a short random id, which is not a secret. */
 export function mintId(prefix: string, random: Random = randomInt): string {
   return `${prefix}_${randomText(ID_CHARS, random)}`;
 }
 
-/** Finds a typo without asking the database. */
+/** True if the text is a well-formed secret. The checksum detects typos without a database query. */
 export function isSecret(text: string): boolean {
   return SECRET.test(text) && checksum(text.slice(0, -CHECKSUM_CHARS)) === text.slice(-CHECKSUM_CHARS);
 }
 
-/** A token anywhere in it, a JWT, or what a webhook is signed with: it must not get into a log or a trace. */
+/** True if the text may contain a token, a JWT or a webhook secret, and so must not reach a log or a trace. */
 export function mayHoldSecret(text: string): boolean {
   return HAS_PREFIX.test(text) || text.split(/[^\w.-]+/).some((word) => JWT.test(word));
 }

@@ -14,7 +14,7 @@ const TOKEN: Token = {
   oldSecretUntilMs: null,
 };
 
-test('isActive() ends with the expiry and with a revocation', () => {
+test('isActive() returns false after expiry or revocation', () => {
   assert.equal(isActive(TOKEN, 1e15), true);
   assert.equal(isActive({ ...TOKEN, expiresMs: 1000 }, 999), true);
   assert.equal(isActive({ ...TOKEN, expiresMs: 1000 }, 1000), false);

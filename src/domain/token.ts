@@ -1,5 +1,5 @@
-// Bearer tokens: what a token may do, and the store that keeps the hash of its secret.
-// The secret itself is shown once to its owner and kept nowhere.
+// Bearer tokens: their scopes, expiry and rate, and the store that keeps the hashes of their secrets.
+// The secret itself is shown once, on creation, and is not stored.
 
 import { z } from 'zod';
 import { parseDuration } from '../lib/duration.ts';
@@ -18,25 +18,28 @@ export interface Token {
   createdMs: number;
   expiresMs: number | null;
   revokedMs: number | null;
-  /** So many requests at most. */
+  /** Maximum rate of requests. */
   rate: Rate | null;
-  /** To the minute. */
+  /** Time of the last use, rounded down to the minute. */
   lastUsedMs: number | null;
-  /** Until then a secret that was replaced is still taken. */
+  /** Time until which a replaced secret is still accepted. */
   oldSecretUntilMs: number | null;
 }
 
 export interface TokenStore {
   addToken(token: Token, secretHash: string): Promise<void>;
-  /** Also returns expired and revoked tokens. Found by a replaced secret, the token expires with that secret. */
+  /** Also returns expired and revoked tokens. A token found by a replaced secret expires with that secret. */
   findToken(secretHash: string): Promise<Token | undefined>;
   /** Throws `not_found`. */
   getToken(id: string): Promise<Token>;
-  /** Oldest first. */
+  /** Returns all tokens, oldest first. */
   listTokens(): Promise<Token[]>;
-  /** Throws `not_found`, and `last_admin` if no other active token has that scope, unless `evenLastAdmin`. */
+  /** Throws `not_found`, and `last_admin` if no other active token has the scope `admin`, unless `evenLastAdmin`. */
   revokeToken(id: string, nowMs: number, evenLastAdmin?: boolean): Promise<void>;
-  /** All secrets that it had are taken until then at most. Throws `not_found` where it is not active. */
+  /**
+   * Replaces the secret. All earlier secrets expire at `oldUntilMs` or before. Throws `not_found` if the token is not
+   * active.
+   */
   rotateToken(id: string, secretHash: string, nowMs: number, oldUntilMs: number): Promise<Token>;
   noteUse(ids: string[], timeMs: number): Promise<void>;
 }
@@ -44,13 +47,15 @@ export interface TokenStore {
 export const MAX_NAME_CHARS = 100;
 export const NAME_FORM = '1 to 100 characters, without control characters';
 
-/** One line that can be shown on a terminal. */
+/** True if the text is one line of 1 to 100 characters that a terminal can show. */
 export function isTokenName(text: string): boolean {
   return text.trim() !== '' && [...text].length <= MAX_NAME_CHARS && isOneLine(text);
 }
 
 const UNSHOWN = '\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}';
-/** The same for every engine of regular expressions; the few beyond U+FFFF, which engines write in different ways, are left out. */
+/**
+ * The same characters for any regular expression engine, without the few above U+FFFF: engines write those differently.
+ */
 const UNSHOWN_PORTABLY =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb';
 const OF_MANY_LINES = new RegExp(`[${UNSHOWN}]`, 'u');
@@ -59,13 +64,13 @@ export function isOneLine(text: string): boolean {
   return !OF_MANY_LINES.test(text);
 }
 
-/** Who does not say what a token is for gets one for plants. */
+/** Scopes of a token that is created without a list of scopes. */
 export const DEFAULT_SCOPES: Scope[] = ['plants:read', 'plants:write'];
-/** A secret that was replaced is taken for so long, unless somebody wants it otherwise. */
+/** Default time for which a replaced secret is still accepted. */
 export const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
-const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a span such as 90d';
-/** Of the form alone: the day has to be one that there is, in the future. */
+const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a duration such as 90d';
+/** Checks only the syntax. The code also requires an existing day in the future. */
 const EXPIRES_PATTERN =
   '^([1-9][0-9]{0,8}[smhdw]|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$';
 const ScopeName = z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` });
@@ -73,11 +78,11 @@ const RateText = z
   .string({ error: `must be ${RATE_FORM}` })
   .refine((text) => parseRate(text) !== undefined, { error: `must be ${RATE_FORM}` })
   .meta({
-    description: 'So many requests at most: in a second, minute or hour',
+    description: 'Maximum number of requests per second, minute or hour, such as `100/s`, `600/m` or `5000/h`',
     pattern: '^([1-9][0-9]{0,5}|1000000)/[smh]$',
   });
 
-/** As a client asks for it. */
+/** The body of a request to create a token. */
 export const WantedToken = z
   .strictObject(
     {
@@ -85,22 +90,26 @@ export const WantedToken = z
         .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
         .refine(isTokenName, { error: `must have ${NAME_FORM}` })
         .meta({
-          description: 'Who will use it',
+          description: 'A name for the token, such as the name of the client that uses it',
           minLength: 1,
           maxLength: MAX_NAME_CHARS,
           pattern: `^[^${UNSHOWN_PORTABLY}]*[^\\s${UNSHOWN_PORTABLY}][^${UNSHOWN_PORTABLY}]*$`,
         }),
       scopes: z
         .array(ScopeName, { error: 'must be an array' })
-        .min(1, { error: 'must name one scope at least' })
+        .min(1, { error: 'must name at least one scope' })
         .optional()
-        .meta({ description: 'What it may do; none that the token which asks lacks', default: DEFAULT_SCOPES }),
+        .meta({
+          description: 'Scopes of the new token. You can only grant scopes that your own token has.',
+          default: DEFAULT_SCOPES,
+        }),
       expires: z
         .string({ error: `must be ${EXPIRES_FORM}` })
         .refine((text) => isTime(text) || parseDuration(text) !== undefined, { error: `must be ${EXPIRES_FORM}` })
         .optional()
         .meta({
-          description: 'When, by RFC 3339, or after how long, 100 years at most: `90d`. Never, if it is left out',
+          description:
+            'Expiry of the token: a time (RFC 3339), or a duration of at most 100 years, such as `90d`. Without it, the token never expires.',
           pattern: EXPIRES_PATTERN,
         }),
       rate: RateText.optional(),
@@ -111,23 +120,32 @@ export const WantedToken = z
 export type WantedToken = z.input<typeof WantedToken>;
 
 const DESCRIBED = {
-  id: z.string(),
-  name: z.string(),
-  scopes: z.array(z.enum(SCOPES)),
-  created: Time,
-  expires: Time.optional(),
+  id: z.string().meta({ description: 'Id of the token' }),
+  name: z.string().meta({ description: 'Name of the token' }),
+  scopes: z.array(z.enum(SCOPES)).meta({ description: 'Scopes of the token' }),
+  created: Time.meta({ description: 'Time at which the token was created' }),
+  expires: Time.optional().meta({ description: 'Time at which the token expires. Absent if it never expires.' }),
   rate: RateText.optional(),
-  lastUsed: Time.optional().meta({ description: 'To the minute' }),
-  rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one is taken, too' }),
-  status: z.enum(['active', 'expired', 'revoked']),
+  lastUsed: Time.optional().meta({
+    description: 'Time of the last use, rounded down to the minute. Absent if the token was never used.',
+  }),
+  rotating: Time.optional().meta({
+    description: 'Present after a rotation: the time until which the old secret is still accepted',
+  }),
+  status: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Status of the token' }),
 };
 
-/** As it is shown: neither the secret nor its hash is in it. */
+/** A token as the API returns it, without its secret or hash. */
 export const DescribedToken = z.object(DESCRIBED).meta({ id: 'Token' });
 export type DescribedToken = z.output<typeof DescribedToken>;
 
 export const TokenWithSecret = z
-  .object({ ...DESCRIBED, secret: z.string().meta({ description: 'What a client sends. Shown only now' }) })
+  .object({
+    ...DESCRIBED,
+    secret: z
+      .string()
+      .meta({ description: 'The secret that clients send as the bearer token. It is shown only in this response.' }),
+  })
   .meta({ id: 'TokenWithSecret' });
 export type TokenWithSecret = z.output<typeof TokenWithSecret>;
 
@@ -146,17 +164,17 @@ export function describeToken(token: Token, nowMs: number): DescribedToken {
   };
 }
 
-/** What can be wrong with a credential. */
+/** Reasons for which a credential is rejected. */
 export const CREDENTIAL_FAULTS = ['malformed', 'unknown', 'expired', 'revoked', 'bad_jwt', 'no_key'] as const;
 export type CredentialFault = (typeof CREDENTIAL_FAULTS)[number];
 
-/** The client is not told which fault it was: that would help only who guesses. The log is. */
+/** A rejected credential. The reason is logged but not sent to the client, because it would only help an attacker. */
 export class BadCredential extends PlantStoreError {
   readonly reason: CredentialFault;
   readonly why: string | undefined;
 
   constructor(reason: CredentialFault, why?: string) {
-    super('bad_token', 'The token is malformed, unknown, expired or revoked: ask for a new one');
+    super('bad_token', 'The token is malformed, unknown, expired or revoked. Use another token.');
     this.reason = reason;
     this.why = why;
   }
@@ -177,7 +195,7 @@ export function isActive(token: Token, nowMs: number): boolean {
 
 export type NewToken = Pick<Token, 'name' | 'scopes' | 'expiresMs'> & Partial<Pick<Token, 'rate'>>;
 
-/** The secret is given back here and never again. */
+/** Creates a token. Returns its secret, which cannot be read again. */
 export async function issueToken(store: TokenStore, wanted: NewToken, nowMs: number) {
   const secret = mintSecret();
   const token: Token = {
@@ -193,7 +211,7 @@ export async function issueToken(store: TokenStore, wanted: NewToken, nowMs: num
   return { token, secret };
 }
 
-/** The same: a new secret for a token that has one. */
+/** Replaces the secret of a token. Returns the new secret, which cannot be read again. */
 export async function renewSecret(store: TokenStore, id: string, nowMs: number, graceMs: number) {
   const secret = mintSecret();
   const token = await store.rotateToken(id, hashSecret(secret), nowMs, nowMs + graceMs);

@@ -1,4 +1,4 @@
-// Webhooks, which send changes to receivers, the deliveries of each change, and the store of both.
+// Webhooks, which send changes to receivers, their deliveries, and the stores of both.
 
 import { z } from 'zod';
 import { PlantStoreError } from './errors.ts';
@@ -13,12 +13,12 @@ const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missin
   format: 'uri',
   maxLength: MAX_URL_CHARS,
   description:
-    'Where changes are sent to, with POST: `https`, to a public address, unless the operator allows private ones',
+    'URL to which the server sends changes with POST. It must use `https` and resolve to a public address, unless the operator allows private addresses.',
 });
 const Code = z.int().min(100).max(999);
 const Seq = z.number().meta({ type: 'integer', format: 'int64' });
 
-/** Events of a webhook that names none: the webhook of the published API is sent when a plant was added. */
+/** Events of a webhook that names none. The published API sends its webhook when a plant was added. */
 export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
 
 export const NewWebhook = z
@@ -29,9 +29,9 @@ export const NewWebhook = z
         .array(z.enum(CHANGE_TYPES, { error: `must be one of ${CHANGE_TYPES.join(', ')}` }), {
           error: 'must be an array',
         })
-        .min(1, { error: 'must name one event at least' })
+        .min(1, { error: 'must name at least one event' })
         .optional()
-        .meta({ description: 'Those it is told of', default: DEFAULT_EVENTS }),
+        .meta({ description: 'Types of changes that the webhook sends', default: DEFAULT_EVENTS }),
     },
     { error: strictObjectError },
   )
@@ -39,18 +39,22 @@ export const NewWebhook = z
 export type NewWebhook = z.output<typeof NewWebhook>;
 
 const WEBHOOK = {
-  id: z.string(),
+  id: z.string().meta({ description: 'Id of the webhook' }),
   url: Url,
-  events: z.array(z.enum(CHANGE_TYPES)),
-  created: Time,
+  events: z.array(z.enum(CHANGE_TYPES)).meta({ description: 'Types of changes that the webhook sends' }),
+  created: Time.meta({ description: 'Time at which the webhook was created' }),
   status: z.enum(WEBHOOK_STATUSES).meta({
     description:
-      '`failing`: nothing but failures `since` then; `disabled`: nothing is sent any more, all since then waits in the change log',
+      '`active`: deliveries succeed. `failing`: every attempt since the time in `since` has failed. `disabled`: the server sends nothing, and changes stay in the change log until you enable the webhook.',
   }),
-  since: Time.optional().meta({ description: 'When it began to fail, or was disabled' }),
-  reason: z.string().optional().meta({ description: 'Why it fails, or was disabled' }),
-  rotating: Time.optional().meta({ description: 'While a secret is replaced: until then the old one signs, too' }),
-  position: Seq.meta({ description: 'Changes up to this number are delivered, or are listed as deliveries' }),
+  since: Time.optional().meta({ description: 'Time at which the webhook started to fail or was disabled' }),
+  reason: z.string().optional().meta({ description: 'The reason why the webhook fails or was disabled' }),
+  rotating: Time.optional().meta({
+    description: 'Present after a rotation: the time until which the old secret also signs deliveries',
+  }),
+  position: Seq.meta({
+    description: 'Every change up to this number is either delivered or listed as a delivery',
+  }),
 };
 
 /** A webhook as the API returns it, without its secret. */
@@ -58,39 +62,46 @@ export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook' });
 export type Webhook = z.output<typeof Webhook>;
 
 export const WebhookWithSecret = z
-  .object({ ...WEBHOOK, secret: z.string().meta({ description: 'Signs what is sent. Shown only now' }) })
+  .object({
+    ...WEBHOOK,
+    secret: z.string().meta({ description: 'The secret that signs deliveries. It is shown only in this response.' }),
+  })
   .meta({ id: 'WebhookWithSecret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
 export const Delivery = z
   .object({
     seq: Seq.meta({ description: 'Number of the change' }),
-    event: z.enum(CHANGE_TYPES),
+    event: z.enum(CHANGE_TYPES).meta({ description: 'Type of the change' }),
     plant: z.bigint().meta({ type: 'integer', format: 'int64', description: 'Id of the plant' }),
-    status: z.enum(DELIVERY_STATUSES).meta({ description: '`dead`: it was tried as often as it is ever tried' }),
-    attempts: z.int().meta({ type: 'integer', minimum: 0, maximum: 10 }),
-    time: Time.optional().meta({ description: 'Of the last attempt' }),
+    status: z.enum(DELIVERY_STATUSES).meta({
+      description:
+        '`waiting`: another attempt is pending. `delivered`: the receiver accepted the change. `dead`: all attempts have failed and the server does not retry.',
+    }),
+    attempts: z.int().meta({ type: 'integer', minimum: 0, maximum: 10, description: 'Number of attempts so far' }),
+    time: Time.optional().meta({ description: 'Time of the last attempt' }),
     next: Time.optional().meta({
       description:
-        'Of the next attempt; not there where it comes as soon as those before it of the same plant are done',
+        'Time of the next attempt. Absent if the next attempt follows as soon as earlier changes of the same plant are done.',
     }),
-    code: Code.optional().meta({ description: 'Status of the last answer' }),
-    answer: z
-      .string()
-      .optional()
-      .meta({ description: 'First 1 KiB of the last answer; only for tokens that have the scope `plants:read`' }),
-    error: z.string().optional().meta({ description: 'Why the last attempt failed' }),
+    code: Code.optional().meta({ description: "HTTP status of the receiver's last response" }),
+    answer: z.string().optional().meta({
+      description: "First 1 KiB of the receiver's last response. Only shown to tokens with the scope `plants:read`.",
+    }),
+    error: z.string().optional().meta({ description: 'The reason why the last attempt failed' }),
   })
   .meta({ id: 'Delivery' });
 export type Delivery = z.output<typeof Delivery>;
 
 export const TestResult = z
   .object({
-    delivered: z.boolean(),
-    code: Code.optional().meta({ description: 'Status of the answer' }),
-    answer: z.string().optional().meta({ description: 'First 1 KiB of the answer' }),
-    error: z.string().optional().meta({ description: 'Why it failed' }),
-    milliseconds: z.int().meta({ minimum: 0, maximum: 2147483647 }),
+    delivered: z.boolean().meta({ description: 'True if the receiver responded with a 2xx status in time' }),
+    code: Code.optional().meta({ description: "HTTP status of the receiver's response" }),
+    answer: z.string().optional().meta({ description: "First 1 KiB of the receiver's response" }),
+    error: z.string().optional().meta({ description: 'The reason why the test failed' }),
+    milliseconds: z
+      .int()
+      .meta({ minimum: 0, maximum: 2147483647, description: 'Duration of the test in milliseconds' }),
   })
   .meta({ id: 'TestResult' });
 export type TestResult = z.output<typeof TestResult>;
@@ -104,10 +115,10 @@ const GivenSeq = z
 export const Replay = z
   .object(
     {
-      from: GivenSeq.meta({ ...GivenSeq.meta(), description: 'Number of the first change' }),
+      from: GivenSeq.meta({ ...GivenSeq.meta(), description: 'Number of the first change to send' }),
       to: GivenSeq.optional().meta({
         ...GivenSeq.meta(),
-        description: 'Number of the last change; without it, the newest',
+        description: 'Number of the last change to send. Defaults to the newest change.',
       }),
     },
     { error: 'must be an object' },
@@ -131,9 +142,9 @@ export interface StoredWebhook {
   replay: { to: number; resume: number } | null;
   failing: { sinceMs: number; reason: string } | null;
   disabledMs: number | null;
-  /** Grows when a user or another node has changed the position or the state. */
+  /** Increases each time a user or another node changes the position or the state. */
   epoch: number;
-  /** Grows when a user asks for a retry. */
+  /** Increases each time a user requests a retry. */
   retries: number;
 }
 
@@ -155,7 +166,7 @@ export interface DeliveryRecord extends OpenDelivery {
   error: string | null;
 }
 
-/** The progress of a webhook that is saved at once. */
+/** Progress of a webhook, saved in one write. */
 export interface Progress {
   id: string;
   epoch: number;
@@ -207,11 +218,13 @@ export interface Claim {
 export interface DeliveryStore {
   /** Renews the lease of this node's webhooks, and adds webhooks that no node has. */
   claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
-  /** Releases webhooks; without ids all of them, and the node itself. */
+  /** Releases webhooks. Without ids, releases all webhooks of the node and removes the node. */
   releaseWebhooks(node: string, ids?: string[]): Promise<void>;
   /** Returns the open deliveries by webhook, in ascending order. */
   openDeliveries(ids: string[]): Promise<Map<string, OpenDelivery[]>>;
-  /** Saves progress. Returns the ids of the webhooks that still belong to this node and epoch; of others it saves only successes. */
+  /**
+   * Saves progress. Returns the ids of webhooks still owned by this node and epoch. For others it saves only successes.
+   */
   recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
 }
 
@@ -239,5 +252,8 @@ export function describeWebhook(webhook: StoredWebhook, nowMs: number): Webhook 
 }
 
 export function noSuchChange(from: number): PlantStoreError {
-  return new PlantStoreError('not_valid', `"from" must be the number of a change: there is none from ${from} on yet`);
+  return new PlantStoreError(
+    'not_valid',
+    `"from" must be the number of a change. No change has the number ${from} or a higher one yet.`,
+  );
 }

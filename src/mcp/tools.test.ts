@@ -126,7 +126,7 @@ test('a call that does not fit its schema is told why, as over HTTP', async () =
     ['get_plant', { id: '007' }, 40002, int64],
     ['get_plant', { id: null }, 40002, int64],
     ['get_plant', { id: true }, 40002, int64],
-    ['update_plant', { id, versoin: 1 }, 40002, 'The call has members that nobody knows: versoin'],
+    ['update_plant', { id, versoin: 1 }, 40002, 'The call has unknown fields: versoin'],
     ['update_plant', { id, version: '1' }, 40002, '"version" must be a whole number of at least 1'],
     ['update_plant', { id, name: null }, 40002, '"name" must be a string'],
     ['search_plants', {}, 40002, '"q" is missing'],
