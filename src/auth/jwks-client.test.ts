@@ -1,4 +1,4 @@
-// Keys of an identity provider, which is a real server.
+// Tests of the JWKS client against a real server that acts as the identity provider.
 
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
@@ -18,7 +18,7 @@ import type { ServiceEvent } from '../observability/service-events.ts';
 import { createJwksClient } from './jwks-client.ts';
 import { createJwtVerifier } from './jwt-verifier.ts';
 
-/** By default nothing is given up: this machine may be busy. */
+/** The default timeout is long, because a busy machine can be slow. */
 function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string, timeoutMs = 60_000) {
   const events: ServiceEvent[] = [];
   const clock = { nowMs: 0 };
@@ -28,7 +28,7 @@ function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string, t
   return { verify, clock, events };
 }
 
-test('are found through the metadata of OpenID Connect, of RFC 8414, or by JWKS_URL', async () => {
+test('the client finds the keys through OpenID Connect metadata, RFC 8414 metadata or JWKS_URL', async () => {
   const key = await makeKey('a');
   for (const [metadataPath, issuerPath, isGiven] of [
     ['/realm/.well-known/openid-configuration', '/realm', false],
@@ -43,7 +43,7 @@ test('are found through the metadata of OpenID Connect, of RFC 8414, or by JWKS_
   }
 });
 
-test('may change: new ones work at once, and those without a name are tried', async () => {
+test('new keys work immediately, and keys without an id are tried', async () => {
   const [first, second] = [await makeKey('first'), await makeKey('second')];
   const [nameless, other] = [await makeKey(undefined), await makeKey(undefined)];
   const provider = await startIdentityProvider();
@@ -59,7 +59,7 @@ test('may change: new ones work at once, and those without a name are tried', as
   await assert.rejects(verify(gone), { reason: 'no_key' });
 });
 
-test('out of reach: known ones go on working, unknown ones are refused, and it recovers by itself', async () => {
+test('without the provider, known keys keep working, unknown keys are rejected, and the client recovers', async () => {
   const [known, unknown, late] = [await makeKey('known'), await makeKey('unknown'), await makeKey('late')];
   const provider = await startIdentityProvider();
   const { issuer } = provider;
@@ -99,7 +99,7 @@ test('out of reach: known ones go on working, unknown ones are refused, and it r
   );
 });
 
-test('whose answer never ends are given up after the time-out', async () => {
+test('a response that never ends times out', async () => {
   const key = await makeKey('a');
   const provider = await startIdentityProvider();
   provider.answer((response: ServerResponse) => void response);
@@ -111,14 +111,14 @@ test('whose answer never ends are given up after the time-out', async () => {
   );
 });
 
-test('that were never there are asked for now and then only, and of another issuer are not believed', async () => {
+test('requests for missing keys are limited, and metadata of another issuer is rejected', async () => {
   const key = await makeKey('a');
   const provider = await startIdentityProvider();
   provider.publish(key);
   const issuer = `${provider.issuer}/`;
   const { verify, events } = start({ issuer });
   await assert.rejects(verify(await sign(issuer, key)), { reason: 'no_key' });
-  assert.match(JSON.stringify(events), /its metadata is that of the issuer/);
+  assert.match(JSON.stringify(events), /metadata names another issuer/);
   const { clock, verify: verifyLater } = start({ issuer });
   const askedBefore = provider.asked.length;
   for (let n = 0; n < 60; n++) {
@@ -129,7 +129,7 @@ test('that were never there are asked for now and then only, and of another issu
   assert.ok(asked > 0 && asked <= 2 * (10 + 5), `asked ${asked} times`);
 });
 
-test('that were never there keep nobody else out', async () => {
+test('missing keys do not affect other tokens', async () => {
   const provider = await startIdentityProvider('/nowhere');
   const service = await startTestService({ env: { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: AUDIENCE } });
   const key = await makeKey('a');
@@ -138,11 +138,11 @@ test('that were never there keep nobody else out', async () => {
   assert.equal(await statusOf(service.secret), 200);
   const { secret } = await addToken(service.databaseUrl, {});
   for (let n = 0; n < 60; n++) assert.equal(await statusOf(await sign(provider.issuer, key, { jti: `${n}` })), 401);
-  assert.equal(await statusOf(secret), 200, 'a token that was never looked up before');
+  assert.equal(await statusOf(secret), 200, 'a token that was never looked up');
   assert.ok(!service.events.some(({ kind }) => kind === 'bug'));
 });
 
-test('are asked for every 5 minutes until the client stops', async (t) => {
+test('the client reloads the keys every 5 minutes until it stops', async (t) => {
   const provider = await startIdentityProvider();
   t.mock.timers.enable({ apis: ['setInterval'] });
   const jwksClient = createJwksClient({ issuer: provider.issuer, jwksUrl: provider.jwksUrl, observe() {} });
@@ -151,6 +151,6 @@ test('are asked for every 5 minutes until the client stops', async (t) => {
   await jwksClient.keys();
   jwksClient.stop();
   t.mock.timers.tick(5 * 60_000);
-  await fetch(provider.issuer); // after what the client might ask
+  await fetch(provider.issuer); // arrives after any request of the client
   assert.deepEqual(provider.asked, ['/keys', '/']);
 });

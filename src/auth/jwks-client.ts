@@ -1,17 +1,17 @@
-// The keys of an identity provider, as its server last gave them. They go on working while it is out of reach.
+// Reads and caches the keys of an identity provider. Cached keys keep working while the provider is unreachable.
 
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { describeUrl } from '../lib/describe-url.ts';
 import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
-/** A key that the server no longer gives is taken for so long at most. */
-export const REFRESH_MS = 5 * 60_000;
-/** However many tokens with unknown keys come. */
-const ASKED: Rate = { count: 10, periodMs: 60_000 };
-/** Time for one reading of the keys. A request with an unknown key waits for it. */
-export const TIMEOUT_MS = 3_000;
-/** After a failure nobody waits for so long. */
+/** Interval for reloading the keys, and the longest time for which a withdrawn key is still accepted. */
+const REFRESH_MS = 5 * 60_000;
+/** Maximum rate of requests to the provider, for any number of tokens with unknown keys. */
+const MAX_RATE: Rate = { count: 10, periodMs: 60_000 };
+/** Timeout for reading the keys. A request with an unknown key waits for the result. */
+const TIMEOUT_MS = 3_000;
+/** Time after a failure in which the client does not contact the provider, so that no request waits. */
 const PAUSE_MS = 1_000;
 const MAX_BYTES = 1024 * 1024;
 
@@ -19,7 +19,7 @@ export type JwksClient = ReturnType<typeof createJwksClient>;
 
 interface JwksClientOptions {
   issuer: string;
-  /** Without it, the issuer's metadata has it. */
+  /** URL of the keys. Without it, the client reads the URL from the issuer's metadata. */
   jwksUrl: string | undefined;
   observe: Observe;
   /** Monotonic clock. */
@@ -31,31 +31,31 @@ export function createJwksClient(options: JwksClientOptions) {
   const { issuer, jwksUrl, observe, now = () => performance.now(), timeoutMs = TIMEOUT_MS } = options;
   const buckets = createTokenBuckets(1);
   let known: ReturnType<typeof createLocalJWKSet> | undefined;
-  let underWay: Promise<void> | undefined;
+  let inProgress: Promise<void> | undefined;
   let pausedUntilMs = 0;
   let isFailing = false;
-  const refresh = setInterval(() => void ask(), REFRESH_MS).unref(); // whether anybody comes or not
+  const timer = setInterval(() => void refreshKeys(), REFRESH_MS).unref();
 
   return {
-    /** Undefined as long as none could be read. */
+    /** Returns the keys, or undefined if they could not be read yet. */
     async keys() {
-      if (!known) await ask();
+      if (!known) await refreshKeys();
       return known;
     },
-    /** For a token whose key is not among them. */
+    /** Reloads the keys, for a token whose key is unknown. */
     async newerKeys() {
-      await ask();
+      await refreshKeys();
       return known;
     },
-    stop: () => clearInterval(refresh),
+    stop: () => clearInterval(timer),
   };
 
-  async function ask(): Promise<void> {
-    if (underWay || now() < pausedUntilMs || !buckets.take('asked', ASKED, now()).granted) return underWay;
-    underWay = readKeys().finally(() => {
-      underWay = undefined;
+  async function refreshKeys(): Promise<void> {
+    if (inProgress || now() < pausedUntilMs || !buckets.take('keys', MAX_RATE, now()).granted) return inProgress;
+    inProgress = readKeys().finally(() => {
+      inProgress = undefined;
     });
-    return underWay;
+    return inProgress;
   }
 
   async function readKeys(): Promise<void> {
@@ -73,7 +73,7 @@ export function createJwksClient(options: JwksClientOptions) {
     }
   }
 
-  /** By OpenID Connect, or else by RFC 8414. */
+  /** Returns the URL of the keys from the OpenID Connect metadata, or else from the RFC 8414 metadata. */
   async function discover(signal: AbortSignal): Promise<string> {
     const { origin, pathname } = new URL(issuer);
     const path = pathname.replace(/\/$/, '');
@@ -81,27 +81,28 @@ export function createJwksClient(options: JwksClientOptions) {
       readJson(`${origin}/.well-known/oauth-authorization-server${path}`, signal),
     );
     const { issuer: named, jwks_uri: url } = metadata as { issuer?: unknown; jwks_uri?: unknown };
-    if (named !== issuer) throw new Error(`its metadata is that of the issuer ${JSON.stringify(named)}`);
-    if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('its metadata has no jwks_uri');
-    if (issuer.startsWith('https:') && !url.startsWith('https:')) throw new Error('its jwks_uri has no TLS');
+    if (named !== issuer) throw new Error(`The metadata names another issuer: ${JSON.stringify(named)}`);
+    if (typeof url !== 'string' || !URL.canParse(url)) throw new Error('The metadata has no jwks_uri');
+    if (issuer.startsWith('https:') && !url.startsWith('https:'))
+      throw new Error('The jwks_uri in the metadata does not use https');
     return url;
   }
 
   async function readJson(url: string, signal: AbortSignal): Promise<unknown> {
     const response = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-    if (!response.ok) throw new Error(`${describeUrl(url)} answers ${response.status}`);
+    if (!response.ok) throw new Error(`${describeUrl(url)} returned status ${response.status}`);
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for await (const chunk of response.body ?? []) {
       bytes += chunk.length;
-      if (bytes > MAX_BYTES) throw new Error(`${describeUrl(url)} answers more than ${MAX_BYTES} bytes`);
+      if (bytes > MAX_BYTES) throw new Error(`${describeUrl(url)} returned more than ${MAX_BYTES} bytes`);
       chunks.push(chunk);
     }
     return JSON.parse(Buffer.concat(chunks).toString());
   }
 }
 
-/** `fetch` says only that it failed. */
+/** Returns the message with its cause: the message of a `fetch` error alone gives no reason. */
 function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

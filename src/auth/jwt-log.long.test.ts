@@ -1,4 +1,4 @@
-// What the process logs of JWTs and of the keys that they are verified with.
+// Tests of the log lines about JWTs and the keys that verify them.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { callerOf } from '../../testing/request.ts';
 import { startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-test('the log says why a JWT was refused, never the JWT, and when keys cannot be read and can be again', async () => {
+test('the log gives the reason for a rejected JWT, never the JWT, and reports failing and recovered keys', async () => {
   const [known, unknown] = [await makeKey('known'), await makeKey('unknown')];
   const provider = await startIdentityProvider();
   const { issuer } = provider;

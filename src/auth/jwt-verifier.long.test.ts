@@ -1,4 +1,4 @@
-// The end of a JWT that the service has verified a moment before, in real time. All else: jwt-verifier.test.ts.
+// Tests in real time that a recently verified JWT expires. jwt-verifier.test.ts has the other tests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +7,7 @@ import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../testing/id
 import { callerOf } from '../../testing/request.ts';
 import { startTestService } from '../../testing/service.ts';
 
-test('a JWT has 30 s of leeway, and is 401 then, also while it is remembered', async () => {
+test('a JWT gets 401 after 30 s of leeway, even while it is cached', async () => {
   const nowS = () => Math.floor(Date.now() / 1000);
   const key = await makeKey('one');
   const provider = await startIdentityProvider();

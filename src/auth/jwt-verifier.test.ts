@@ -1,4 +1,4 @@
-// JWTs of an identity provider, which is a real server, as credentials.
+// Tests of JWTs as credentials, with a real server as the identity provider.
 
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
@@ -38,7 +38,7 @@ function call({ server }: Started, jwt: string, method = 'GET', path = '/plants'
     path,
     headers: {
       authorization: `Bearer ${jwt}`,
-      'x-forwarded-for': `10.0.0.${address++ % 250}`, // so that wrong ones do not add up
+      'x-forwarded-for': `10.0.0.${address++ % 250}`, // so that failed attempts do not reach the limit per address
       ...(body !== undefined && { 'content-type': 'application/json' }),
     },
     ...(body !== undefined && { body }),
@@ -62,7 +62,7 @@ suite('a JWT', () => {
   });
   after(() => started.server.stop());
 
-  test('is a credential: its scope says what it may do, and the change log names its subject', async () => {
+  test('is accepted with the scopes of its scope claim, and the change log names its subject', async () => {
     const jwt = await sign(issuer, key, { sub: 'alice@example.com' });
     const created = await call(started, jwt, 'POST', '/plants', '{"id":1,"name":"Monstera"}');
     assert.equal(created.status, 200, created.body);
@@ -93,13 +93,13 @@ suite('a JWT', () => {
     }
   });
 
-  test('of any algorithm without a shared secret is verified', async () => {
+  test('is verified for every algorithm without a shared secret', async () => {
     const keys = await Promise.all(['RS256', 'PS512', 'ES384', 'EdDSA'].map((alg) => makeKey(alg, alg)));
     started.provider.publish(key, ...keys);
     for (const other of keys) assert.equal(await statusOf(started, await sign(issuer, other)), 200, other.alg);
   });
 
-  test('that is wrong in any way is 401, the same for all of them', async () => {
+  test('gets the same 401 for every kind of fault', async () => {
     const stranger = await makeKey('one');
     const good = await sign(issuer, key);
     const [header, payload, signature = ''] = good.split('.');
@@ -146,7 +146,7 @@ suite('a JWT', () => {
     assert.ok(started.server.events.some(isNamed), JSON.stringify(denied));
   });
 
-  test('has 30 s of leeway, and ends then', async () => {
+  test('expires after 30 s of leeway', async () => {
     assert.equal(await statusOf(started, await sign(issuer, key, { exp: nowS() - 25 })), 200);
     assert.equal(await statusOf(started, await sign(issuer, key, { nbf: nowS() + 25 })), 200);
     let nowMs = 1_800_000_000_000;
@@ -164,7 +164,7 @@ suite('a JWT', () => {
     await assert.rejects(verify(await sign(issuer, key, { exp, jti: 'another' })), { reason: 'expired' });
   });
 
-  test('has the rate of its subject, whichever of its tokens it sends', async () => {
+  test('shares the rate of its subject with all other tokens of the subject', async () => {
     const limited = await start(started.provider, { JWT_RATE: '3/m' });
     const statuses = [];
     for (let n = 0; n < 5; n++) {
@@ -180,7 +180,7 @@ suite('a JWT', () => {
     await limited.server.stop();
   });
 
-  test('is no credential where there is no issuer', async () => {
+  test('is rejected if no issuer is configured', async () => {
     const without = { server: await startTestService(), provider: started.provider };
     assert.equal(await statusOf(without, await sign(issuer, key)), 401);
     await without.server.stop();

@@ -1,5 +1,5 @@
-// A JWT of the company's own identity provider → a Token, or BadCredential. Never anything else: what is wrong with a
-// stranger's text, or with the key server, is no bug of ours.
+// Verifies a JWT of the configured identity provider. Returns a Token or throws BadCredential, never another error: a
+// fault in a client's text or at the key server is not a bug in the service.
 
 import {
   decodeProtectedHeader,
@@ -17,19 +17,19 @@ import type { JwksClient } from './jwks-client.ts';
 
 export interface JwtOptions {
   issuer: string;
-  /** A token is for one of these. */
+  /** Accepted audiences. A token must name at least one of them. */
   audience: string[];
-  /** Without it, the issuer's metadata has it. */
+  /** URL of the keys. Without it, the issuer's metadata provides the URL. */
   jwksUrl: string | undefined;
-  /** Of each subject. */
+  /** Maximum rate of requests per subject. */
   rate: Rate | null;
 }
 
-/** Algorithms without a shared secret. */
+/** Accepted algorithms: all without a shared secret. */
 const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 export const LEEWAY_S = 30;
 const MAX_SUBJECT_CHARS = 255;
-/** Whoever is watched is looked at twice a second. */
+/** Time for which a verified JWT is cached: the credential of a long request is checked twice per second. */
 const VERIFIED_MS = 10_000;
 const MAX_VERIFIED = 5_000;
 
@@ -38,19 +38,19 @@ export function createJwtVerifier(
   jwksClient: JwksClient,
   clock: () => number = Date.now,
 ): (jwt: string) => Promise<Token> {
-  /** Those that were good: to verify one takes longer than all else of a request. */
+  /** Cache of verified JWTs: verification takes longer than the rest of a request. */
   const verified = new Map<string, { token: Token; untilMs: number }>();
 
   return async (jwt) => {
     const known = verified.get(jwt);
     if (known && clock() < known.untilMs) return known.token;
-    const token = await verifyAnew(jwt);
+    const token = await verifyUncached(jwt);
     if (verified.size >= MAX_VERIFIED) verified.clear();
     verified.set(jwt, { token, untilMs: clock() + VERIFIED_MS });
     return token;
   };
 
-  async function verifyAnew(jwt: string): Promise<Token> {
+  async function verifyUncached(jwt: string): Promise<Token> {
     const options = {
       algorithms: ALGORITHMS,
       issuer,
@@ -69,7 +69,7 @@ export function createJwtVerifier(
 
 async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, jwksClient: JwksClient): Promise<JWTPayload> {
   const keys = await jwksClient.keys();
-  if (!keys) throw new BadCredential('no_key', 'no keys could be read yet');
+  if (!keys) throw new BadCredential('no_key', 'no keys were loaded yet');
   try {
     return await verify(jwt, keys, options);
   } catch (error) {
@@ -78,7 +78,7 @@ async function verifyWithKeys(jwt: string, options: JWTVerifyOptions, jwksClient
   }
 }
 
-/** One that does not name its key may be signed with a new one. */
+/** True if newer keys could verify the JWT: its key is unknown, or it names no key and may be signed with a new one. */
 function isKeyUnknown(error: unknown, jwt: string): boolean {
   if (error instanceof errors.JWKSNoMatchingKey) return true;
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(jwt).kid === undefined;
@@ -89,7 +89,7 @@ async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOpti
     return (await jwtVerify(jwt, keys, options)).payload;
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    // It does not name its key: whichever fits.
+    // The JWT does not name its key, so every matching key is tried.
     for await (const key of error) {
       const verified = await jwtVerify(jwt, key, options).catch((other) => {
         if (!(other instanceof errors.JWSSignatureVerificationFailed)) throw other;
@@ -100,10 +100,10 @@ async function verify(jwt: string, keys: JWTVerifyGetKey, options: JWTVerifyOpti
   }
 }
 
-/** Its id is the subject, told apart from those of our own tokens. */
+/** Returns a token for the JWT. Its id is the subject with a prefix that stored tokens do not have. */
 function toToken({ sub, iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null): Token {
   if (typeof sub !== 'string' || sub === '' || sub.length > MAX_SUBJECT_CHARS || !isOneLine(sub)) {
-    throw new BadCredential('bad_jwt', '"sub" is not one line of 1 to 255 characters');
+    throw new BadCredential('bad_jwt', '"sub" must be one line of 1 to 255 characters');
   }
   const granted = Array.isArray(scope) ? scope : String(scope).split(' ');
   return {
@@ -119,7 +119,7 @@ function toToken({ sub, iat = 0, exp = 0, scope }: JWTPayload, rate: Rate | null
   };
 }
 
-/** One that can be shown, whatever the number. */
+/** Returns the time in milliseconds, limited to the range that the API can show. */
 function toTimeMs(seconds: number): number {
   return Math.min(Math.max(seconds * 1000, 0), LAST_TIME_MS);
 }

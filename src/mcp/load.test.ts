@@ -5,7 +5,7 @@ import { callerOf } from '../../testing/request.ts';
 import { startServer, tellLoaded } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-test('whoever does not speak MCP does not pay for it: the SDK is loaded when somebody does', async () => {
+test('the MCP SDK is not loaded before the first MCP message', async () => {
   const server = await startServer({ env: tellLoaded('@modelcontextprotocol') });
   assert.equal((await callerOf(server, server.secret)('POST', '/plants', { id: 1, name: 'x' })).status, 200);
   assert.doesNotMatch(server.output(), /LOADED/);

@@ -1,4 +1,4 @@
-// Loads the MCP server in parts, a turn of the event loop for each, so that other requests wait for one part at most.
+// Loads the MCP server in parts, one per turn of the event loop, so that other requests wait for at most one part.
 
 import type { PlantStore } from '../domain/plant.ts';
 import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';

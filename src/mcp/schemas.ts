@@ -1,4 +1,5 @@
-// What tools take and give. An id comes in as a safe integer or digits and goes out as digits: hosts may read doubles.
+// Schemas of the arguments and results of the MCP tools. Tools accept an id as a safe integer or as a string of digits
+// and return it as a string of digits, because a host may parse numbers as doubles.
 
 import { z } from 'zod';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';
@@ -7,7 +8,10 @@ import { MAX_ID, MIN_ID, Plant, PlantRecord } from '../domain/plant.ts';
 
 const DIGITS = '^(0|-?[1-9][0-9]{0,18})$';
 
-/** A host may have read a larger number as a double: 9007199254740993 would come as 9007199254740992, which is another plant. */
+/**
+ * An id. Larger numbers are rejected: a host that parses doubles sends 9007199254740992, another plant, for
+ * 9007199254740993.
+ */
 export const PlantId = z
   .custom<number | string>(isPlantId, { error: ({ input }) => (input === undefined ? 'is missing' : whyNoId(input)) })
   .meta({
@@ -15,7 +19,7 @@ export const PlantId = z
       { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
       { type: 'string', pattern: DIGITS },
     ],
-    description: `Identification number of the plant, ${MIN_ID} to ${MAX_ID}; beyond ±${Number.MAX_SAFE_INTEGER} as a string of digits, so that nothing on its way rounds it`,
+    description: `Id of the plant, an integer from ${MIN_ID} to ${MAX_ID}. Pass an id beyond ±${Number.MAX_SAFE_INTEGER} as a string of digits, because a number may be rounded on the way.`,
   })
   .transform((id) => BigInt(id));
 
@@ -26,14 +30,15 @@ function isPlantId(id: unknown): boolean {
 
 function whyNoId(id: unknown): string {
   const isLarge = typeof id === 'bigint' || Math.abs(Number(id)) > Number.MAX_SAFE_INTEGER;
-  if (typeof id !== 'string' && isLarge) return 'may have been rounded on its way: give it as a string of digits';
+  if (typeof id !== 'string' && isLarge) return 'may have been rounded, so pass it as a string of digits';
   return `must be an integer between ${MIN_ID} and ${MAX_ID}, as a number or as a string of digits`;
 }
 
 const COUNT = { error: 'must be a whole number of at least 1' };
 
 export const Version = z.int(COUNT).min(1, COUNT).optional().meta({
-  description: 'Only if the plant is still at this version, as get_plant gave it. Without it, whatever it is at',
+  description:
+    'Version of the plant that get_plant returned. The call fails with error 41200 if the plant has changed since. Without it, the call applies to any version.',
 });
 
 const Text = z
@@ -43,25 +48,28 @@ const Text = z
 export const Words = Text.meta({
   maxLength: MAX_QUERY_CHARS,
   description:
-    'Words, each of which must begin a word of the name, whatever its case and accents: "mon del" finds Monstera deliciosa. ' +
-    `At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words`,
+    'Search words. Each must be the beginning of a word in the name. Case, accents and word order are ignored: ' +
+    `"mon del" finds "Monstera deliciosa". At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`,
 });
 
 export const PAGE_ARGUMENTS = {
-  tag: Text.optional().meta({ description: 'Only plants with exactly this tag' }),
+  tag: Text.optional().meta({ description: 'Return only plants whose tag equals this text exactly' }),
   limit: z
     .int(COUNT)
     .min(1, COUNT)
     .optional()
-    .meta({ description: `How many at most: ${DEFAULT_LIMIT} by default; over ${MAX_LIMIT} counts as ${MAX_LIMIT}` })
+    .meta({
+      description: `Maximum number of plants to return. The default is ${DEFAULT_LIMIT} and the maximum is ${MAX_LIMIT}; a larger value counts as ${MAX_LIMIT}.`,
+    })
     .transform((limit) => limit && Math.min(limit, MAX_LIMIT)),
   cursor: Text.optional().meta({
-    description: 'Where the page begins: "next" of the page before, with the same filter',
+    description:
+      'Value of "next" from the previous page, to get the page after it. Use it with the same "q" and "tag". Omit it for the first page.',
   }),
 };
 
-const ExactId = z.string().meta({ pattern: DIGITS, description: 'Identification number of the plant, as digits' });
-const GivenVersion = z.int().meta({ description: 'Number of the change that made this version of the plant' });
+const ExactId = z.string().meta({ pattern: DIGITS, description: 'Id of the plant, as a string of digits' });
+const GivenVersion = z.int().meta({ description: 'Version of the plant. It changes each time the plant changes.' });
 
 const GivenRecord = PlantRecord.extend({ id: ExactId }).meta({ id: undefined });
 
@@ -69,16 +77,16 @@ export const StoredPlant = z.object({
   id: ExactId,
   ...Plant.shape,
   version: GivenVersion,
-  replayed: z.boolean().meta({ description: 'The same plant was there already: nothing was stored' }),
+  replayed: z.boolean().meta({ description: 'True if the same plant already existed and nothing was stored' }),
 });
 export const VersionedRecord = GivenRecord.extend({ version: GivenVersion });
 export const DeletedPlant = z.object({ id: ExactId, deleted: z.literal(true) });
 export const RecordPage = z.object({
-  plants: z.array(GivenRecord).meta({ description: 'By ascending id' }),
-  next: z.string().optional().meta({ description: 'Cursor of the next page; not there on the last one' }),
+  plants: z.array(GivenRecord).meta({ description: 'Plants in ascending order of id' }),
+  next: z.string().optional().meta({ description: 'Cursor of the next page. Absent on the last page.' }),
 });
 
-/** The same with its id as digits. */
+/** Returns the plant with its id as a string of digits. */
 export function withExactId<T extends { id: bigint }>(plant: T): Omit<T, 'id'> & { id: string } {
   return { ...plant, id: String(plant.id) };
 }

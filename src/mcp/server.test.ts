@@ -1,4 +1,4 @@
-// MCP over HTTP: who may call what, and what no host should send.
+// Tests of MCP over HTTP: authorization, and messages that no host should send.
 
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
@@ -19,7 +19,7 @@ before(async () => {
   http = callerOf(service, service.secret);
 });
 
-test('the tools that are shown are those that the token may call, with what a host goes by', async () => {
+test('tools/list returns the tools that the token may call, with schemas and hints', async () => {
   for (const [scopes, names] of [
     [
       ['plants:read', 'plants:write'],
@@ -46,7 +46,7 @@ test('the tools that are shown are those that the token may call, with what a ho
   }
 });
 
-test('a tool beyond the scope of its token is refused by name, is counted, and changes nothing', async () => {
+test('a call without the required scope names the scope, is counted, and changes nothing', async () => {
   const { secret } = await service.addToken({ scopes: ['plants:read'] });
   const admin = callerOf(service, (await service.addToken({ scopes: ['admin'] })).secret);
   const countOf = async () => Number(/reason="scope"\} (\d+)/.exec((await admin('GET', '/metrics')).body)?.[1] ?? 0);
@@ -67,7 +67,7 @@ test('a tool beyond the scope of its token is refused by name, is counted, and c
   assert.equal((await call(client, 'get_plant', { id: 500 })).texts[0], state);
 });
 
-test('the door is that of every route: credentials before anything of the body, then the rate', async () => {
+test('credentials are checked before the body, then the rate, as on every route', async () => {
   for (const [headers, status, error] of [
     [{ authorization: '' }, 401, 40101],
     [{ authorization: `Bearer ${mintSecret()}` }, 401, 40102],
@@ -93,19 +93,19 @@ test('the door is that of every route: credentials before anything of the body, 
   await assert.rejects(connect(service, secret), /42900/);
 });
 
-test('a batch is refused, so that it is no way around the rate', async () => {
+test('a batch is rejected, because it would bypass the rate limit', async () => {
   const one = JSON.parse(message('tools/call', { name: 'create_plant', arguments: { id: 600, name: 'x' } }));
   for (const body of [JSON.stringify([one]), JSON.stringify([one, { ...one, id: 2 }]), '[]']) {
     const answer = await post(service, body);
     assert.deepEqual(
       [answer.status, JSON.parse(answer.body)],
-      [400, { error: 40002, message: 'The body must be one JSON-RPC message: an object, not a batch' }],
+      [400, { error: 40002, message: 'The body must be one JSON-RPC message (an object, not a batch)' }],
     );
   }
   assert.equal((await http('GET', '/plants/600')).status, 404);
 });
 
-test('what HTTP refuses is an Error, as everywhere', async () => {
+test('HTTP failures return an Error, as on every route', async () => {
   const long = message('tools/call', { name: 'create_plant', arguments: { id: 601, name: 'x'.repeat(65_536) } });
   for (const [answer, status, error] of [
     [await post(service, long), 413, 41300],
@@ -123,7 +123,7 @@ test('what HTTP refuses is an Error, as everywhere', async () => {
   assert.equal((await send(service.port, { path: '/mcp' })).status, 401);
 });
 
-test('nothing is kept open: who wants to listen is refused', async () => {
+test('a request to subscribe is rejected, because no connection stays open', async () => {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': ERAS.auto,
     'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
@@ -138,7 +138,7 @@ test('nothing is kept open: who wants to listen is refused', async () => {
   assert.deepEqual([answer.status, JSON.parse(answer.body).error.code], [200, -32603], answer.body);
 });
 
-test('garbage gets an Error or an error of JSON-RPC, and is never taken for a fault of ours', async () => {
+test('malformed messages get an Error or a JSON-RPC error, and are never reported as bugs', async () => {
   const member = fc.constantFrom('null', 'true', '-1', '9007199254740993', '1e400', '""', '[]', '{}', '"get_plant"');
   const method = fc.constantFrom('initialize', 'tools/list', 'tools/call', 'server/discover', 'notifications/x', 'x');
   const params = fc.oneof(
@@ -173,7 +173,7 @@ test('garbage gets an Error or an error of JSON-RPC, and is never taken for a fa
   );
 });
 
-test('a page may speak MCP only from an origin that is named, or from an address of ours that no DNS can lend it', async () => {
+test('a page may use MCP only from a configured origin, or from an own IP address or localhost', async () => {
   const shop = 'https://shop.example.com';
   const named = await startTestService({ env: { CORS_ORIGINS: shop, BASE_PATH: '/store' } });
   const ask = ({ port, secret }: { port: number; secret: string }, path: string, headers: Record<string, string>) =>

@@ -1,4 +1,4 @@
-// One message of an assistant's host → its answer, by the SDK of the protocol. Each message has a server of its own.
+// Handles one MCP message from an assistant's host with the SDK. Each message gets its own server instance.
 
 import {
   type CallToolResult,
@@ -20,13 +20,16 @@ import { printJson } from '../lib/exact-json.ts';
 import { TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS =
-  'A store of plant records: an id of 64 bits, a name, an optional tag. Ids beyond 9007199254740991 are exact only as strings of digits. ' +
-  'Before changing or deleting a plant that somebody else may change, read it and pass its "version".';
+  'Plant Store keeps plant records. Each record has an id (a 64-bit integer), a name and an optional tag. ' +
+  'Use search_plants to find plants by name. Use list_plants to read all plants, or all plants with a tag. ' +
+  'Pass ids beyond ±9007199254740991 as strings of digits, because a JSON number may be rounded. ' +
+  'Before you change or delete a plant that others may change, call get_plant and pass its "version". ' +
+  'A failed call returns JSON with the error number in "error" and the reason in "message".';
 
-/** Those that the protocol puts there; the rest of a request is none of its business. */
+/** Headers that MCP defines. The SDK receives no other headers of the request. */
 const HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 
-/** What a host may go by when it decides if it asks its user first. */
+/** Hints that help a host to decide whether to ask its user before a call. */
 const HINTS: Record<Tool['effect'], ToolDescription['annotations']> = {
   reads: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
   adds: { readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: false },
@@ -40,20 +43,20 @@ export interface Exchange {
   headers: Record<string, string | string[] | undefined>;
 }
 
-/** What it gives answers a message as json.ts reads it, and rejects where the fault is ours. */
+/** Returns a function that handles a message parsed by exact-json.ts. The function rejects if the service has a bug. */
 export function createMcp(store: PlantStore, version: string) {
   return async (message: object, { token, headers }: Exchange) => {
     let lacked: Scope | undefined;
     let bug: { error: unknown } | undefined;
     const request = toRequest(headers);
     const response = (await isLegacyRequest(request, message))
-      ? await answerOnce(createServer(), request, message)
+      ? await handleLegacy(createServer(), request, message)
       : await createMcpHandler(createServer, { legacy: 'reject', maxSubscriptions: 0 }).fetch(request, {
           parsedBody: message,
         });
     const text = await response.text();
     if (bug) throw bug.error;
-    if (response.status >= 500) throw new Error(`The SDK answered with ${response.status}: ${text}`);
+    if (response.status >= 500) throw new Error(`The MCP SDK returned status ${response.status}: ${text}`);
     return { status: response.status, text, lacked };
 
     function createServer(): Server {
@@ -66,7 +69,11 @@ export function createMcp(store: PlantStore, version: string) {
 
     async function callTool(name: string, given: unknown): Promise<CallToolResult> {
       const tool = TOOLS.find((known) => known.name === name);
-      if (!tool) throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'No such tool: see tools/list');
+      if (!tool)
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          'No such tool. Call tools/list to get the available tools.',
+        );
       try {
         if (!mayCall(token, tool)) lacked = tool.scope;
         requireScopes(token, tool.scope);
@@ -76,14 +83,14 @@ export function createMcp(store: PlantStore, version: string) {
       } catch (error) {
         if (error instanceof PlantStoreError) return toFailure(error);
         bug = { error };
-        throw error; // what the SDK makes of it is not sent: its text may be any
+        throw error; // the response that the SDK builds from it is discarded, because it may contain any text
       }
     }
   };
 }
 
-/** For hosts of 2025: the SDK's own way for them answers with a stream of one event. */
-async function answerOnce(server: Server, request: Request, message: object): Promise<Response> {
+/** Handles a message of a 2025 host. The SDK's own handler for such hosts would return a stream with one event. */
+async function handleLegacy(server: Server, request: Request, message: object): Promise<Response> {
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
   await server.connect(transport);
   try {
@@ -93,7 +100,7 @@ async function answerOnce(server: Server, request: Request, message: object): Pr
   }
 }
 
-/** The body is read already, and whatever a client says it accepts, it gets JSON. */
+/** Returns a request for the SDK. It has no body, which was already read, and always accepts JSON, like the service. */
 function toRequest(headers: Exchange['headers']): Request {
   const own = HEADERS.flatMap((name) => (typeof headers[name] === 'string' ? [[name, headers[name]]] : []));
   return new Request('http://mcp.invalid/', {
@@ -110,12 +117,12 @@ function toContent(value: object): { type: 'text'; text: string } {
   return { type: 'text', text: printJson(value) };
 }
 
-/** Our Error, as HTTP has it: for the assistant to read and do better, not for its host to give up on. */
+/** Returns the same Error as over HTTP, as a tool result: the assistant can read it and correct its call. */
 function toFailure({ code, message }: PlantStoreError): CallToolResult {
   return { isError: true, content: [toContent({ error: ERROR_NUMBERS[code], message })] };
 }
 
-/** Returns the tools that a token may call, as a host sees them. */
+/** Returns the descriptions of the tools that a token may call. */
 function describeTools(token: Token): ToolDescription[] {
   return [...DESCRIPTIONS].filter(([tool]) => mayCall(token, tool)).map(([, description]) => description);
 }
@@ -135,7 +142,7 @@ function describe({ name, title, description, effect, takes, gives }: Tool): Too
   };
 }
 
-/** Of what it gives, too, as one reads it: members may be added later. */
+/** Returns the schema of input. Results use it as well, so that hosts accept fields that are added later. */
 function toJsonSchema(schema: z.ZodType): Record<string, unknown> {
   const { $schema, ...described } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return described;

@@ -1,4 +1,4 @@
-// The tools of MCP, through the client of the SDK.
+// Tests of the MCP tools with the client of the SDK.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,7 +14,7 @@ import { type Call, callerOf } from '../../testing/request.ts';
 import { needsCurl } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
-/** Beyond what a double holds. */
+/** Ids that a double cannot represent. */
 const BIG = ['9007199254740993', '9223372036854775807', '-9223372036854775808'];
 
 let service: TestService;
@@ -31,13 +31,13 @@ for (const mode of ['legacy', 'auto'] as const) {
       client = await connect(service, service.secret, mode);
     });
 
-    test('is told what this is', () => {
+    test('receives the server name and the instructions', () => {
       assert.equal(client.getNegotiatedProtocolVersion(), ERAS[mode]);
       assert.deepEqual(client.getServerVersion()?.name, 'plant-store');
       assert.match(client.getInstructions() ?? '', /strings of digits/);
     });
 
-    test('walks a plant through every tool, with its versions', async () => {
+    test('uses every tool on a plant, with versions', async () => {
       const id = mode === 'legacy' ? 100 : 200;
       const created = await call(client, 'create_plant', { id, name: 'Monstera deliciosa', tag: mode });
       assert.equal(created.texts[0], `{"id":${id},"name":"Monstera deliciosa","tag":"${mode}"}`);
@@ -77,7 +77,7 @@ for (const mode of ['legacy', 'auto'] as const) {
       }
     });
 
-    test('gets ids beyond 2^53 to the last digit', async () => {
+    test('gets exact ids beyond 2^53', async () => {
       for (const id of BIG) {
         const name = `Big ${mode}`;
         await http('DELETE', `/plants/${id}`);
@@ -98,19 +98,19 @@ for (const mode of ['legacy', 'auto'] as const) {
   });
 }
 
-test('a number that a host may have rounded is refused, whatever became of it', async () => {
+test('a number that a host may have rounded is rejected', async () => {
   const client = await connect(service, service.secret);
   await http('PUT', '/plants/9007199254740992', { name: 'the neighbour' });
   for (const id of [9007199254740992, 2 ** 63, 1e300, ...BIG.map((digits) => JSON.rawJSON(digits))]) {
     const [error, says] = await refusal(client, 'delete_plant', { id });
-    assert.deepEqual([error, says], [40002, '"id" may have been rounded on its way: give it as a string of digits']);
+    assert.deepEqual([error, says], [40002, '"id" may have been rounded, so pass it as a string of digits']);
   }
   assert.equal((await http('GET', '/plants/9007199254740992')).status, 200);
   const largest = await call(client, 'create_plant', { id: 9007199254740991, name: 'the largest that is safe' });
   assert.equal(largest.structured.id, '9007199254740991');
 });
 
-test('a call that does not fit its schema is told why, as over HTTP', async () => {
+test('a call that does not match its schema gets the same reason as over HTTP', async () => {
   const client = await connect(service, service.secret);
   const id = 300;
   await call(client, 'create_plant', { id, name: 'Acer' });
@@ -132,7 +132,7 @@ test('a call that does not fit its schema is told why, as over HTTP', async () =
     ['search_plants', {}, 40002, '"q" is missing'],
     ['search_plants', { q: '\udc00' }, 40002, '"q" must not contain a lone surrogate'],
     ['list_plants', { limit: 0 }, 40002, '"limit" must be a whole number of at least 1'],
-    ['list_plants', { cursor: 'x' }, 40003, '"cursor" is not one'],
+    ['list_plants', { cursor: 'x' }, 40003, '"cursor" is malformed'],
   ] as const) {
     const refused = await refusal(client, name, given);
     assert.ok(refused[0] === error && refused[1].includes(says), `${name} ${JSON.stringify(given)}: ${refused}`);
@@ -141,7 +141,7 @@ test('a call that does not fit its schema is told why, as over HTTP', async () =
   await assert.rejects(client.callTool({ name: 'drop_plants' }), { code: -32602, message: /No such tool/ });
 });
 
-test('a walk along "next" shows every plant once, the same as along the Link headers', async () => {
+test('following "next" returns every plant once, like following the Link headers', async () => {
   const client = await connect(service, service.secret);
   for (let id = 400; id < 407; id++) await http('PUT', `/plants/${id}`, { name: `Walk ${id}`, tag: 'walk' });
   const seen: string[] = [];
@@ -162,7 +162,7 @@ test('a walk along "next" shows every plant once, the same as along the Link hea
   assert.match((await refusal(client, 'list_plants', { cursor: other.structured.next }))[1], /belongs to another/);
 });
 
-test('whatever is stored, the tools give the bytes that GET gives', async () => {
+test('the tools return the same bytes as GET for any plant', async () => {
   const client = await connect(service, service.secret, 'auto');
   const text = fc.string({ unit: codePoints, maxLength: 20 }).filter((value) => !value.includes('\0'));
   const plants = fc.record(
@@ -186,7 +186,7 @@ test('whatever is stored, the tools give the bytes that GET gives', async () => 
   );
 });
 
-test('every change is in the log under the id of its token', async () => {
+test('the change log records every change with the id of its token', async () => {
   const { secret, id: tokenId } = await service.addToken();
   const client = await connect(service, secret);
   const { structured } = await call(client, 'create_plant', { id: '9007199254740995', name: 'Logged' });
@@ -200,12 +200,12 @@ test('every change is in the log under the id of its token', async () => {
   assert.equal(body.split('"id":9007199254740995,').length, 4);
 });
 
-test('docs/guides/assistants.md lists every tool, and its curl command works', needsCurl, async () => {
-  const docs = readFileSync(join(import.meta.dirname, '../../docs/guides/assistants.md'), 'utf8');
+test('docs/mcp.md lists every tool, and its examples work', needsCurl, async () => {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/mcp.md'), 'utf8');
   const client = await connect(service, service.secret);
   const told = [...docs.matchAll(/^\| `(\w+)` \| `plants:\w+` \| (.*?) \|/gm)];
   assert.deepEqual(
-    told.map(([, name, takes = '']) => [name, [...takes.matchAll(/`(\w+)`/g)].map(([, member]) => member).sort()]),
+    told.map(([, name, takes = '']) => [name, [...takes.matchAll(/`(\w+)`/g)].map(([, argument]) => argument).sort()]),
     (await client.listTools()).tools.map(({ name, inputSchema }) => [
       name,
       Object.keys(inputSchema.properties ?? {}).sort(),

@@ -1,4 +1,4 @@
-// All tools there are: the same calls of the store as over HTTP, for an assistant.
+// The MCP tools. Each calls the store in the same way as the HTTP route for the same task.
 
 import { z } from 'zod';
 import type { Scope } from '../domain/names.ts';
@@ -21,7 +21,7 @@ interface Definition<Arguments, Given extends object> {
   title: string;
   description: string;
   scope: Scope;
-  /** What it does to what is stored. */
+  /** Effect on the stored plants. */
   effect: 'reads' | 'adds' | 'overwrites';
   takes: z.ZodType<Arguments>;
   gives: z.ZodType<Given>;
@@ -29,15 +29,15 @@ interface Definition<Arguments, Given extends object> {
 }
 
 interface Outcome<Given> {
-  /** Printed as JSON each: first what HTTP answers with, then what it says in headers. */
+  /** Values printed as JSON: first the body of the HTTP response, then the contents of its headers. */
   texts: object[];
-  /** Without a number that a reader of doubles would round. */
+  /** The result without numbers that a double would round. */
   structured: Given;
 }
 
 export type Tool = Definition<unknown, object>;
 
-/** Lets the types of what is taken and given flow into the call. */
+/** Infers the types of `call` from the schemas of the arguments and the result. */
 function tool<Arguments, Given extends object>(definition: Definition<Arguments, Given>): Tool {
   return definition as unknown as Tool;
 }
@@ -49,7 +49,8 @@ export const TOOLS: Tool[] = [
   tool({
     name: 'list_plants',
     title: 'List plants',
-    description: 'Lists plants by ascending id, page by page: pass "next" as "cursor" until there is none.',
+    description:
+      'Returns plants in ascending order of id, one page at a time. Use it to read all plants, or all plants with one tag. To find plants by name, use search_plants. If the result has "next", pass it as "cursor" with the same "tag" to get the next page.',
     scope: 'plants:read',
     effect: 'reads',
     takes: z.strictObject(PAGE_ARGUMENTS, STRICT),
@@ -59,7 +60,8 @@ export const TOOLS: Tool[] = [
   tool({
     name: 'search_plants',
     title: 'Search plants',
-    description: 'Finds plants by the beginnings of words in their names, by ascending id, page by page.',
+    description:
+      'Finds plants by name. Each word in "q" must be the beginning of a word in the name. Returns plants in ascending order of id, one page at a time. If the result has "next", pass it as "cursor" with the same "q" and "tag" to get the next page.',
     scope: 'plants:read',
     effect: 'reads',
     takes: z.strictObject({ q: Words, ...PAGE_ARGUMENTS }, STRICT),
@@ -68,8 +70,9 @@ export const TOOLS: Tool[] = [
   }),
   tool({
     name: 'get_plant',
-    title: 'Read a plant',
-    description: 'Reads one plant by its id. Its "version" makes a later change safe: see update_plant.',
+    title: 'Get a plant',
+    description:
+      'Returns one plant by its id, with its current "version". Pass the version to update_plant or delete_plant to change only the plant that you read. Fails with error 40401 if no plant has the id.',
     scope: 'plants:read',
     effect: 'reads',
     takes: z.strictObject({ id: PlantId }, STRICT),
@@ -83,7 +86,7 @@ export const TOOLS: Tool[] = [
     name: 'create_plant',
     title: 'Create a plant',
     description:
-      'Stores a plant under an id of your choice. The same plant sent again is stored once, so a retry is safe; a different plant under a taken id is refused.',
+      'Creates a plant with an id that you choose. If the same plant already exists, the call succeeds, stores nothing and returns "replayed": true, so a retry is safe. If the id belongs to a different plant, the call fails with error 40009. To change an existing plant, use update_plant.',
     scope: 'plants:write',
     effect: 'adds',
     takes: z.strictObject({ ...NewPlant.shape, id: PlantId }, STRICT),
@@ -97,9 +100,9 @@ export const TOOLS: Tool[] = [
   }),
   tool({
     name: 'update_plant',
-    title: 'Change a plant',
+    title: 'Update a plant',
     description:
-      'Changes the name or the tag of a plant: what is left out stays, "tag": null removes the tag. With "version" it is refused if somebody else has changed the plant since it was read.',
+      'Changes the name or the tag of an existing plant and returns the updated plant. Fields that you omit keep their values. "tag": null removes the tag. With "version", the call fails with error 41200 if the plant has changed since you read it. Fails with error 40401 if no plant has the id.',
     scope: 'plants:write',
     effect: 'overwrites',
     takes: z.strictObject({ id: PlantId, name: newName, tag: newTag, version: Version }, STRICT),
@@ -114,7 +117,7 @@ export const TOOLS: Tool[] = [
     name: 'delete_plant',
     title: 'Delete a plant',
     description:
-      'Deletes a plant for good; its id is free again. With "version" it is refused if somebody else has changed the plant since it was read.',
+      'Deletes a plant permanently. Its id can then be used for a new plant. With "version", the call fails with error 41200 if the plant has changed since you read it. Fails with error 40401 if no plant has the id.',
     scope: 'plants:write',
     effect: 'overwrites',
     takes: z.strictObject({ id: PlantId, version: Version }, STRICT),

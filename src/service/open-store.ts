@@ -1,4 +1,4 @@
-// The store of a database, by its kind.
+// Opens the store for the configured kind of database.
 
 import type { Database } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
@@ -7,11 +7,11 @@ import type { Observe } from '../observability/service-events.ts';
 export interface OpenOptions {
   role: 'server' | 'command';
   observe: Observe;
-  /** Called once, when the disk or the file can no longer be trusted: the process must end. */
+  /** Called once if the disk or the file can no longer be trusted. The process must exit. */
   onFailure(): void;
 }
 
-/** Loads only what this database needs. Throws UserError when the database cannot be used. */
+/** Opens the store and loads only the modules for this database. Throws UserError if the database cannot be used. */
 export async function openStore(database: Database, { role, observe, onFailure }: OpenOptions): Promise<Store> {
   if (database.kind === 'sqlite') {
     const { openSqliteStore } = await import('../storage/sqlite/store.ts');

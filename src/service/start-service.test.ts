@@ -1,4 +1,4 @@
-// The service as a part of a process: several at once, stopped at any time, and nothing left open by a failed start.
+// Tests of the service inside a process: several at once, stops at any time, and no leaks after a failed start.
 
 import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
@@ -29,7 +29,7 @@ async function listenElsewhere(t: { after(work: () => void): void }): Promise<st
   return String((other.address() as AddressInfo).port);
 }
 
-/** Throws if another connection is open that writes, or a server holds the lock. */
+/** Throws if another connection writes to the database, or if a server holds its lock. */
 function requireUnused(path: string): void {
   const db = new DatabaseSync(path);
   db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
@@ -37,7 +37,7 @@ function requireUnused(path: string): void {
 }
 
 suite('startService()', () => {
-  test('runs two services in one process, and listens to no signal', async () => {
+  test('runs two services in one process and handles no signals', async () => {
     const listeners = () => SIGNALS.map((name) => getEventListeners(process, name).length);
     const before = listeners();
     const services = await Promise.all([start({}), start({ BASE_PATH: '/store' })]);
@@ -53,7 +53,7 @@ suite('startService()', () => {
     await assert.rejects(fetch(`${second.url}/healthz`));
   });
 
-  test('stops once, however often it is told to', async () => {
+  test('stops only once when stop() is called several times', async () => {
     const events: ServiceEvent[] = [];
     const service = await start({}, events);
     await Promise.all([service.stop('one'), service.stop('other')]);
@@ -68,13 +68,13 @@ suite('startService()', () => {
     const port = await listenElsewhere(t);
     await assert.rejects(
       start({ ...env, PORT: port }),
-      new UserError(`Port ${port} of 127.0.0.1 is in use: set PORT to another one`),
+      new UserError(`Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`),
     );
     requireUnused(path);
     await (await start(env)).stop('the test ends it');
   });
 
-  test('stops its traces when the port is in use, or the database cannot be opened', async (t) => {
+  test('stops tracing when the port is in use or the database cannot be opened', async (t) => {
     const shutdown = t.mock.method(BatchSpanProcessor.prototype, 'shutdown'); // calls through
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
     await assert.rejects(start({ ...env, PORT: await listenElsewhere(t) }), UserError);

@@ -1,5 +1,5 @@
-// The composition root: config → store → pipeline → listen, and all of it backwards at the end. It never ends the process
-// and listens to no signal: that is the business of whoever calls it.
+// The composition root: it builds the store and the pipeline from the config, listens, and closes everything in
+// reverse order on stop. It never exits the process and handles no signals. Those are the caller's responsibility.
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,27 +26,27 @@ import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { openStore } from './open-store.ts';
 
 export interface ServiceOptions {
-  /** Receives every event of the service, such as to log it. */
+  /** Receives every event of the service, for example to log it. */
   observe: Observe;
-  /** Called once, when the disk or the database file can no longer be trusted: the service must be stopped. */
+  /** Called once if the disk or the database file can no longer be trusted. The caller must stop the service. */
   onFailure(): void;
-  /** Time-outs that differ from those of production. */
+  /** Timeouts that override the defaults, for tests. */
   timeouts?: Partial<Timeouts>;
-  /** Clock and lease of webhook delivery, by default those of production. */
+  /** Clock and lease timing of webhook delivery that override the defaults, for tests. */
   delivery?: Pick<DeliveryOptions, 'clock' | 'leaseTiming'> | undefined;
 }
 
 export interface Service {
-  /** Address with the base path. */
+  /** URL of the service, including the base path. */
   url: string;
   store: Store;
   /** True if the database had no token when the service started. */
   isFirstStart: boolean;
-  /** Responds to every request in progress, then closes everything. `reason` is logged. A second call waits for the first. */
+  /** Completes every request in progress, then closes everything. Logs `reason`. A second call waits for the first. */
   stop(reason: string): Promise<void>;
 }
 
-/** If the start fails, everything that it has opened so far is closed before the error is thrown. */
+/** Starts the service. If the start fails, closes everything that was opened before it throws the error. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   const cleanUp = new AsyncDisposableStack();
   try {
@@ -97,21 +97,22 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     clock: Date.now,
   });
   const { server } = http;
-  cleanUp.defer(() => new Promise((resolve) => server.close(() => resolve()))); // also ends idle connections
+  cleanUp.defer(() => new Promise((resolve) => server.close(() => resolve()))); // also closes idle connections
   if (config.tls && certificate && server instanceof TlsServer) {
     followCertificate(config.tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
   }
-  const isFirstStart = (await store.listTokens()).length === 0; // without a database the service does not listen
+  // If the database is unreachable, this read fails before the service listens.
+  const isFirstStart = (await store.listTokens()).length === 0;
   const url = (await listen(server, config)) + config.basePath;
   delivery = new DeliveryLoop({
     store,
     receiverClient,
     node,
-    observe: tracing ? tellBoth(observe, tracing.observe) : observe,
+    observe: tracing ? observeWithBoth(observe, tracing.observe) : observe,
     ...options.delivery,
   });
   observe({ kind: 'listening', url, database: describeDatabase(config.database) });
-  if (mayBeOverheard(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
+  if (sendsPlainTokens(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
   let stopped: Promise<void> | undefined;
   return {
     url,
@@ -137,7 +138,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   }
 }
 
-/** Loads tracing only where it is configured. */
+/** Loads and starts tracing if it is configured. */
 async function startTracing(
   { traces: config, database }: Config,
   node: string,
@@ -149,14 +150,14 @@ async function startTracing(
   return startTracing({ config, database: database.kind, version, node, observe });
 }
 
-function tellBoth(first: Observe, second: Observe): Observe {
+function observeWithBoth(first: Observe, second: Observe): Observe {
   return (event) => {
     first(event);
     second(event);
   };
 }
 
-/** Loads JWT support only where it is configured. Reads the keys now, so that the first request need not wait for them. */
+/** Loads JWT support. Starts to read the keys now, so that the first request does not wait for them. */
 async function startJwt(jwt: JwtOptions, observe: Observe, cleanUp: AsyncDisposableStack): Promise<VerifyJwt> {
   const [{ createJwtVerifier }, { createJwksClient }] = await Promise.all([
     import('../auth/jwt-verifier.ts'),
@@ -174,7 +175,7 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} of ${host} is in use: set PORT to another one`);
+    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} on ${host} is in use. Set PORT to another port.`);
     throw new UserError(`Cannot listen on ${host} port ${port}: ${message}`);
   }
   const address = server.address();
@@ -183,8 +184,8 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
   return `${tls ? 'https' : 'http'}://${name}:${actualPort}`;
 }
 
-/** True if tokens travel in plain text beyond this machine, as far as the service knows. */
-function mayBeOverheard({ trustProxy }: Config, certificate: Certificate | undefined, server: Server): boolean {
+/** True if clients may send tokens in plain text over a network: no TLS, no trusted proxy, and not only loopback. */
+function sendsPlainTokens({ trustProxy }: Config, certificate: Certificate | undefined, server: Server): boolean {
   if (certificate || trustProxy !== undefined) return false;
   const address = server.address();
   return !(typeof address === 'object' && address !== null && ipaddr.process(address.address).range() === 'loopback');

@@ -25,7 +25,7 @@ export type LoadMcp = () => Promise<AnswerMessage>;
 /** A batch would be many requests in the rate of one. */
 const Message = z.custom<object>(
   (message) => typeof message === 'object' && message !== null && !Array.isArray(message),
-  { error: 'must be one JSON-RPC message: an object, not a batch' },
+  { error: 'must be one JSON-RPC message (an object, not a batch)' },
 );
 
 export function mcpRoute(loadMcp: LoadMcp, corsOrigins: string[], observe: Observe): Route {
