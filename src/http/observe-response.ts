@@ -1,4 +1,4 @@
-// What the log, the metrics and a trace are told of a request and its response.
+// Reports requests and their responses to the log, the metrics and the traces.
 
 import type { ServerResponse } from 'node:http';
 import { mayHoldSecret } from '../domain/token-secret.ts';
@@ -9,7 +9,7 @@ import type { HttpRequest } from './core/request-reply.ts';
 import type { Route } from './core/route.ts';
 import { decode, pathOf } from './core/router.ts';
 
-/** `route` is undefined where no route has the path and method. */
+/** Reports a response. `route` is undefined if no route matched the request. */
 export function observeResponse(
   request: HttpRequest,
   response: ServerResponse,
@@ -34,8 +34,8 @@ export function observeResponse(
 }
 
 export function statusOf({ raw }: HttpRequest, response: ServerResponse): number {
-  const isAnswered = response.writableFinished || (response.headersSent && raw.complete);
-  return isAnswered ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? CLIENT_CLOSED_REQUEST);
+  const isComplete = response.writableFinished || (response.headersSent && raw.complete);
+  return isComplete ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? CLIENT_CLOSED_REQUEST);
 }
 
 export function toTracedRequest(
@@ -55,17 +55,17 @@ export function toTracedRequest(
   };
 }
 
-/** Without what may be a secret: the query, a user's name and password, a token in the wrong place. */
+/** Returns the path without possible secrets: the query, a user name and password, or a misplaced token. */
 function redactPath(url: string): string {
   const isElsewhere = !url.startsWith('/') || url.startsWith('//');
-  if (isElsewhere && (url.includes('@') || mayHoldSecret(url))) return '…'; // a password, which may have a slash in it
+  if (isElsewhere && (url.includes('@') || mayHoldSecret(url))) return '…'; // a password can contain a slash
   const segments = pathOf(url).split('/');
   const first = segments.findIndex(isHidden);
-  return first === -1 ? segments.join('/') : [...segments.slice(0, first), '…'].join('/'); // some hold a slash themselves
+  return first === -1 ? segments.join('/') : [...segments.slice(0, first), '…'].join('/'); // a secret can contain a slash
 }
 
-/** Also what cannot be read. */
+/** True if the segment may hold a secret or cannot be decoded. */
 function isHidden(segment: string): boolean {
   const text = decode(segment);
-  return text.includes('%') || mayHoldSecret(text); // what is encoded twice is not read either
+  return text.includes('%') || mayHoldSecret(text); // also hides text that is encoded twice
 }

@@ -1,5 +1,5 @@
-// The way of a request, in order: route → headers → credentials → body → handler → response. A request that
-// access/admission.ts does not admit reaches no handler, and a route that does not say who may call it stops the start.
+// The steps of a request, in order: route → headers → credentials → body → handler → response. No handler runs for a
+// request that access/admission.ts rejects. The service does not start if a route does not declare its access.
 
 import type { ServerResponse } from 'node:http';
 import { createBugReport } from '../observability/bug-report.ts';
@@ -29,21 +29,21 @@ import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-
 
 export interface PipelineOptions extends RouteOptions {
   accessLog: boolean;
-  /** Undefined where tracing is off: requests then take no other way than without it. */
+  /** Undefined if tracing is off. Requests then take a path without any tracing code. */
   tracing: Tracing | undefined;
-  /** Undefined where no JWT is a credential. */
+  /** Undefined if JWTs are not configured. */
   verifyJwt: VerifyJwt | undefined;
-  /** Proxies whose `X-Forwarded-For` counts: addresses and networks, or their number. */
+  /** Proxies whose `X-Forwarded-For` is trusted: addresses and networks, or the number of proxies. */
   trustProxy: string[] | number | undefined;
-  /** With it the server speaks nothing but TLS. */
+  /** If set, the server accepts only TLS. */
   certificate: Certificate | undefined;
 }
 
-/** Time after its headers for which a request counts as admitted; later its credential is checked again. */
+/** Time for which the admission of a request stays valid. For a slower body, the credential is checked again. */
 const ADMITTED_MS = 250;
 const NEVER = new AbortController().signal;
 
-/** The HTTP server with all routes. It does not listen yet. */
+/** The HTTP server with all routes. The constructor does not start to listen. */
 export class Pipeline {
   readonly http: HttpServer;
   readonly #options: PipelineOptions;
@@ -136,7 +136,7 @@ export class Pipeline {
     }
   }
 
-  /** Returns true for a preflight: a browser that asks if its page may call the service. */
+  /** Prepares the reply and checks the headers. Returns true for a CORS preflight. */
   #receive(request: HttpRequest, reply: HttpReply, route: Route | undefined): boolean {
     const { accessLog, certificate, observe } = this.#options;
     if (accessLog) request.address = this.#addressOf(request.raw);
@@ -152,14 +152,19 @@ export class Pipeline {
     return isPreflight;
   }
 
-  /** Throws. A stranger does not learn which paths there are below one that asks for a token. */
+  /**
+   * Throws the error for an unknown path. Below a path that requires a token, it authenticates first and so reveals no
+   * paths.
+   */
   async #rejectUnknown(request: HttpRequest, reply: HttpReply): Promise<never> {
     const lookingUp = this.#router.needsToken(request.url) && this.#admission.admit(request, reply);
     if (lookingUp) await this.#whileNothingIsRead(lookingUp, request.raw);
     throw this.#router.whyNone(request.url);
   }
 
-  /** Holds what came in one piece with the headers and leaves all else with the sender: the request may be refused. */
+  /**
+   * Buffers only the part of the body that arrived with the headers, and reads no more until the request is admitted.
+   */
   async #whileNothingIsRead(lookingUp: Promise<void>, raw: BufferedRequest): Promise<void> {
     if (!raw.hasBody) return lookingUp;
     const connection = connectionOf(raw.socket);
@@ -200,8 +205,8 @@ export class Pipeline {
     try {
       void sendReply(reply.restart(status, headers), body);
     } catch (failure) {
-      if (!reply.raw.headersSent) observe({ kind: 'bug', requestId: request.id, error: failure }); // it cannot be sent
-      reply.raw.destroy(); // or its beginning is on its way already: no reason to end the process
+      if (!reply.raw.headersSent) observe({ kind: 'bug', requestId: request.id, error: failure }); // the error itself cannot be sent
+      reply.raw.destroy(); // otherwise part of the response was already sent, which must not end the process
     }
   }
 

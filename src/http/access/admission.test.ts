@@ -1,4 +1,4 @@
-// Who may call what, by the table of routes itself. That nobody else is let in: torture/faults/authorization.test.ts.
+// Tests of the access that the route table declares. torture/faults/authorization.test.ts tests its enforcement.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ const OPEN = [
   'GET /readyz',
   'GET /openapi.json',
   'GET /',
-  'GET ', // of a base path, which leads there
+  'GET ', // redirects from the base path to the console
   'GET /docs',
   'GET /assets/:name',
 ];
@@ -50,15 +50,15 @@ async function readTable(): Promise<Route[]> {
 
 const routes = await readTable();
 
-test('the routes without credentials are those that the interface names', () => {
+test('only the documented routes need no credentials', () => {
   const open = routes.filter(({ access }) => access === 'open').map(({ method, path }) => `${method} ${path}`);
   assert.deepEqual(open.sort(), [...OPEN].sort());
 });
 
-/** For what a tool of MCP does it asks itself. */
+/** Routes for any valid credential. MCP tools check their scopes themselves. */
 const ANY_TOKEN = ['/tokens/self', '/mcp'];
 
-test('each route asks for the scope that the interface names', () => {
+test('each route requires the documented scope', () => {
   for (const { method, path, access } of routes) {
     if (access === 'open') continue;
     const isPlants = /^\/(plants|events)(\/|$)/.test(path);
@@ -69,7 +69,7 @@ test('each route asks for the scope that the interface names', () => {
   }
 });
 
-test('a route that does not say who may call it stops the start', () => {
+test('a route without a declared access prevents the start', () => {
   for (const access of [
     undefined,
     '',
@@ -87,7 +87,7 @@ test('a route that does not say who may call it stops the start', () => {
   }
 });
 
-test('paths and methods that nobody has tell a stranger nothing', async () => {
+test('unknown paths and methods reveal nothing without credentials', async () => {
   const server = await startTestService({ env: { BASE_PATH } });
   for (const path of ['/plants/1/x', '/tokens/x/y', '/webhooks/1/2/3', '/metrics/x', '/events/1', '/plants/%zz']) {
     const answer = await send(server.port, { path: BASE_PATH + path });

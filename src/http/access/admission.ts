@@ -1,5 +1,5 @@
-// The one door: whoever is let in has a good credential, is within its rate, and has every scope that is asked for. Who is
-// not is told why, and counted.
+// Admits a request only if it has a valid credential, is within its rate, and has every required scope. Rejected
+// requests get the reason and are counted.
 
 import { type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
@@ -21,7 +21,7 @@ export function createAdmission({ authenticate, findFault }: Authenticator, obse
   const takeFromRate = createRateLimit();
 
   return {
-    /** Throws, or rejects with, a refusal. Returns a promise only if the token has to be looked up. */
+    /** Throws, or rejects with, the reason for a rejection. Returns a promise only if the token must be looked up. */
     admit(request: HttpRequest, reply: HttpReply, scopes?: Scope | readonly Scope[]): void | Promise<void> {
       try {
         const found = authenticate(request, reply);
@@ -33,7 +33,7 @@ export function createAdmission({ authenticate, findFault }: Authenticator, obse
         return observeAndThrow(error, request);
       }
     },
-    /** For one whose body has taken so long that its credential may have ended meanwhile. Throws `bad_token`. */
+    /** Checks the credential again after a slow body, during which it may have expired. Throws `bad_token`. */
     async requireStillGood(request: HttpRequest): Promise<void> {
       const fault = await findFault(request.headers.authorization);
       if (!fault) return;

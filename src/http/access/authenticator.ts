@@ -1,5 +1,5 @@
-// Who is calling: Authorization header → Token, or the refusal that RFC 6750 asks for. What a token may do, and how
-// often, is not looked at here.
+// Authenticates a request: finds the token for its Authorization header, or rejects it as RFC 6750 requires. This file
+// checks neither scopes nor rates.
 
 import { PlantStoreError } from '../../domain/errors.ts';
 import { BadCredential, type CredentialFault, isActive, type Token, type TokenStore } from '../../domain/token.ts';
@@ -10,21 +10,21 @@ import type { AddressOf } from './client-address.ts';
 import { createLastUsed } from './last-used.ts';
 import { createGuessLimit } from './rate-limit.ts';
 
-/** For so long at most a credential is taken as last looked up: a revocation holds within 1 s. */
+/** Maximum time for which a looked-up credential is cached, so that a revocation takes effect within 1 s. */
 const TRUST_MS = 500;
 const MAX_REMEMBERED = 10_000;
-/** Not what somebody had once, nor what we have no key for. */
+/** Faults that count as guesses. A credential that was valid before, or whose key is missing, is not a guess. */
 const GUESSES: CredentialFault[] = ['malformed', 'unknown', 'bad_jwt'];
 const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
-/** A Token, or a throw of BadCredential. */
+/** Returns the token of a JWT. Throws BadCredential. */
 export type VerifyJwt = (jwt: string) => Promise<Token>;
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 interface AuthenticatorOptions {
   tokens: TokenStore;
-  /** Undefined where no JWT is a credential. */
+  /** Undefined if JWTs are not configured. */
   verifyJwt: VerifyJwt | undefined;
   addressOf: AddressOf;
   clock: () => number;
@@ -32,20 +32,22 @@ interface AuthenticatorOptions {
 }
 
 export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, reportBug }: AuthenticatorOptions) {
-  /** What was looked up since then, by the header as it came. */
+  /** Tokens looked up since `freshSinceMs`, by the unmodified header. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
   const countGuess = createGuessLimit(addressOf);
   const noteUse = createLastUsed(tokens, clock, reportBug);
 
   return {
-    /** At once where the same was sent a moment ago. Throws, or rejects with, BadCredential, `no_credentials`, `over_rate`. */
+    /**
+     * Returns a cached token synchronously. Throws, or rejects with, BadCredential, `no_credentials` or `over_rate`.
+     */
     authenticate(request: HttpRequest, reply: HttpReply): Token | Promise<Token> {
       const { authorization = '' } = request.headers;
       const token = findFresh(authorization);
       return token ? requireActive(token) : lookUpCounted(authorization, request, reply);
     },
-    /** Of a request that was admitted before: what is wrong by now. */
+    /** Returns the fault of a credential that was admitted before and is no longer valid. */
     async findFault(authorization = ''): Promise<BadCredential | undefined> {
       try {
         requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
@@ -53,7 +55,7 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
       } catch (error) {
         if (error instanceof BadCredential) return error;
         if (!isUnavailable(error)) reportBug(error);
-        return undefined; // with the database out of reach nobody knows better
+        return undefined; // while the database is unreachable, the earlier result stands
       }
     },
   };
@@ -71,7 +73,7 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
     try {
       return requireActive(await lookUp(authorization));
     } catch (error) {
-      request.raw.dropBody(); // before the delay of those who guess
+      request.raw.dropBody(); // before the delay for guesses
       if (error instanceof BadCredential && GUESSES.includes(error.reason)) await countGuess(request, reply);
       throw error;
     }
@@ -81,8 +83,10 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
     const credential = credentialIn(authorization);
     const sinceMs = freshSinceMs;
     const token = isSecret(credential) ? await findToken(hashSecret(credential)) : await readJwt(credential);
-    const isPlain = authorization.length === 'Bearer '.length + credential.length; // or there is no end to its forms
-    if (isPlain && sinceMs === freshSinceMs) fresh.set(authorization, token); // or it may be too old by now
+    // Only the plain form is cached: a client could send the same credential in any number of other forms.
+    const isPlain = authorization.length === 'Bearer '.length + credential.length;
+    // If the cache was cleared during the lookup, the result may already be too old.
+    if (isPlain && sinceMs === freshSinceMs) fresh.set(authorization, token);
     return token;
   }
 
@@ -108,5 +112,8 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
 function credentialIn(authorization: string): string {
   const [, scheme, credential = ''] = /^(\S*) *(.*)$/.exec(authorization) ?? [];
   if (scheme?.toLowerCase() === 'bearer') return credential;
-  throw new PlantStoreError('no_credentials', 'Send the header "Authorization: Bearer <token>"');
+  throw new PlantStoreError(
+    'no_credentials',
+    'The request has no credentials. Send the header "Authorization: Bearer <token>".',
+  );
 }

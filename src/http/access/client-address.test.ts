@@ -1,4 +1,4 @@
-// Whose request it is, by TRUST_PROXY: what is limited is the network of this address.
+// Tests of the client address under TRUST_PROXY. Limits apply to the network of this address.
 
 import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
@@ -8,7 +8,7 @@ import { createAddressOf, networkOf } from './client-address.ts';
 
 const PROXY = '127.0.0.1';
 
-/** Of a request that the proxy passes on. */
+/** Returns the address of a request that the proxy forwards. */
 function networkFrom(trusted: string[] | number | undefined, ...chain: string[]): string {
   const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: PROXY });
@@ -17,14 +17,14 @@ function networkFrom(trusted: string[] | number | undefined, ...chain: string[])
   return networkOf(createAddressOf(trusted)(request));
 }
 
-test('it is the last address that is not a trusted proxy', () => {
+test('the client is the last address that is not a trusted proxy', () => {
   const from = (...chain: string[]) => networkFrom(['loopback', '10.9.0.0/16'], ...chain);
   assert.equal(from('192.0.2.1', '198.51.100.20', '10.9.1.1'), '198.51.100.20');
   assert.equal(from('198.51.100.20'), '198.51.100.20');
   assert.equal(from('198.51.100.21', '10.9.1.1'), '198.51.100.21');
 });
 
-test('a network of IPv6 is one address, with or without a port', () => {
+test('an IPv6 network counts as one address, with or without a port', () => {
   const from = (...chain: string[]) => networkFrom(['loopback'], ...chain);
   assert.equal(from('2001:db8:1:2::1'), from('2001:db8:1:2:ffff::1'));
   assert.notEqual(from('2001:db8:1:2::1'), from('2001:db8:1:3::1'));
@@ -32,16 +32,16 @@ test('a network of IPv6 is one address, with or without a port', () => {
   assert.equal(from('[2001:db8:9::1]:20001'), from('2001:db8:9::2'));
 });
 
-test('what is no address is that of the proxy', () => {
+test('text that is not an address is replaced by the address of the proxy', () => {
   assert.equal(networkFrom(['loopback'], 'nonsense'), PROXY);
   assert.equal(networkFrom(['loopback'], 'more nonsense'), PROXY);
 });
 
-test('without trusted proxies nobody can choose an address', () => {
+test('without trusted proxies a client cannot choose its address', () => {
   assert.equal(networkFrom(undefined, '192.0.2.1'), PROXY);
 });
 
-test('as a number it is the address that so many proxies before have seen', () => {
+test('a number of trusted proxies selects the address that the outermost of them saw', () => {
   assert.equal(networkFrom(1, '192.0.2.1'), '192.0.2.1');
   assert.equal(networkFrom(1, '192.0.2.1', '203.0.113.9'), '203.0.113.9');
 });

@@ -1,4 +1,4 @@
-// Whose request it is: the address of the connection, or what a proxy that is trusted says of it.
+// Finds the client address of a request: the address of the connection, or the one that a trusted proxy reports.
 
 import type { IncomingMessage } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
@@ -6,10 +6,10 @@ import ipaddr from 'ipaddr.js';
 
 export type AddressOf = (raw: IncomingMessage) => string;
 
-/** True for the address of a proxy whose `X-Forwarded-For` counts. */
+/** True for the address of a proxy whose `X-Forwarded-For` is trusted. */
 export type Trusted = (address: string) => boolean;
 
-/** Where a number of proxies is trusted, each connection is that of a proxy. */
+/** Returns the check for trusted proxies. If a number of proxies is trusted, every connection comes from a proxy. */
 export function createTrusted(trusted: string[] | number | undefined): Trusted {
   if (trusted === undefined) return () => false;
   if (typeof trusted === 'number') return () => true;
@@ -17,18 +17,21 @@ export function createTrusted(trusted: string[] | number | undefined): Trusted {
   return (address) => parseAddress(address) !== undefined && isTrusted(address, 0);
 }
 
-/** Of a number of proxies: the address that the last of them saw. */
+/**
+ * Returns the function that finds the address. For a number of proxies, it is the address that the outermost proxy saw.
+ */
 export function createAddressOf(trusted: string[] | number | undefined): AddressOf {
   if (trusted === undefined) return ({ socket }) => socket.remoteAddress ?? '';
   const isTrusted =
     typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : proxyAddress.compile(trusted);
   return (raw) => {
-    const said = proxyAddress(raw, isTrusted);
-    return parseAddress(said) ? said : (raw.socket.remoteAddress ?? ''); // it may be any text, and is written into a log
+    const reported = proxyAddress(raw, isTrusted);
+    // The header can contain any text, and the address is logged.
+    return parseAddress(reported) ? reported : (raw.socket.remoteAddress ?? '');
   };
 }
 
-/** Some proxies add the port. Undefined where it is no address. */
+/** Parses an address, with or without the port that some proxies add. Returns undefined for other text. */
 export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
@@ -38,7 +41,10 @@ export function isLoopback(address: string): boolean {
   return address === '127.0.0.1' || parseAddress(address)?.range() === 'loopback';
 }
 
-/** Whoever has an address of IPv6 has 2^64 of them. Of a client that is gone already, nothing is known. */
+/**
+ * Returns the network to limit: an IPv4 address, or an IPv6 /64, since one client has 2^64 addresses. Empty if the
+ * client is gone.
+ */
 export function networkOf(address: string): string {
   const parsed = parseAddress(address);
   if (!parsed) return '';

@@ -1,4 +1,4 @@
-// How many of the slots that all clients share one credential may use, so that the others find some free.
+// Limits each credential to a quarter of the slots that all clients share.
 
 import { PlantStoreError } from '../../domain/errors.ts';
 
@@ -9,7 +9,10 @@ export function shareOf(slots: number): number {
   return slots / 4;
 }
 
-/** `what` is what there are slots for, such as "exports". What it returns takes a slot and returns what frees it, or throws `over_share`. */
+/**
+ * Returns a function that takes a slot and returns a function to free it. Throws `over_share`. `what` names the slots,
+ * such as "exports".
+ */
 export function createFairShare(slots: number, what: string): (tokenId: string) => () => void {
   const most = shareOf(slots);
   const used = new Map<string, number>();
@@ -17,7 +20,7 @@ export function createFairShare(slots: number, what: string): (tokenId: string) 
   return (tokenId) => {
     const own = used.get(tokenId) ?? 0;
     if (own >= most) {
-      const message = `The token has ${most} ${what} in progress, a quarter of all slots: try again later`;
+      const message = `The token has ${most} ${what} in progress, a quarter of all slots. Try again later.`;
       throw new PlantStoreError('over_share', message, { detail: { retryAfterS: RETRY_AFTER_S } });
     }
     used.set(tokenId, own + 1);

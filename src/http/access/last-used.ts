@@ -1,19 +1,19 @@
-// Writes down when tokens were last used, to the minute: all that come meanwhile together, one write at a time, and
-// nobody waits for it.
+// Records the minute in which tokens were last used. It writes in batches, one at a time, and no request waits for a
+// write.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Token, TokenStore } from '../../domain/token.ts';
 import { isUnavailable, type ReportBug } from '../../observability/bug-report.ts';
 
 const MINUTE_MS = 60_000;
-/** After a write that failed. */
+/** Pause after a failed write. */
 const PAUSE_MS = 5_000;
 
 export function createLastUsed({ noteUse }: TokenStore, clock: () => number, reportBug: ReportBug) {
   let minuteMs = 0;
-  /** In this minute: what is written down, or will be. */
+  /** Ids of the tokens whose use in this minute is recorded or queued. */
   const noted = new Set<string>();
-  let waiting: string[] = [];
+  let queued: string[] = [];
   let isWriting = false;
 
   return ({ id, lastUsedMs }: Token): void => {
@@ -24,22 +24,22 @@ export function createLastUsed({ noteUse }: TokenStore, clock: () => number, rep
     }
     if (noted.has(id) || (lastUsedMs ?? 0) >= minuteMs) return;
     noted.add(id);
-    waiting.push(id);
+    queued.push(id);
     if (!isWriting) void write();
   };
 
   async function write(): Promise<void> {
     isWriting = true;
-    while (waiting.length > 0) {
-      await new Promise(setImmediate); // those of the same moment
-      const ids = waiting;
-      waiting = [];
+    while (queued.length > 0) {
+      await new Promise(setImmediate); // collects all tokens used in this turn of the event loop
+      const ids = queued;
+      queued = [];
       await noteUse(ids, minuteMs).catch(pause);
     }
     isWriting = false;
   }
 
-  /** Then they are written down when they are used again. */
+  /** Clears the recorded ids after the pause, so that the next use of a token is written. */
   async function pause(error: unknown): Promise<void> {
     if (!isUnavailable(error)) reportBug(error);
     await sleep(PAUSE_MS, undefined, { ref: false });

@@ -1,4 +1,4 @@
-// How much: the rate of a token, and of wrong tokens from one address, on a running service.
+// Tests of the rate of a token, and of wrong tokens from one address, on a running service.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-/** Keeps connections open. On a busy machine, 200 new ones take longer than the limit needs to refill. */
+/** Keeps connections open: on a busy machine, 200 new connections take longer than the limit needs to refill. */
 const agent = new Agent({ keepAlive: true, maxSockets: 20 });
 after(() => agent.destroy());
 
@@ -33,7 +33,7 @@ async function addLimited(rate: { count: number; periodMs: number }): Promise<st
 }
 
 suite('the rate of a token', () => {
-  test('every answer tells what is left, and what is over is 429 with Retry-After', async () => {
+  test('every response reports the remaining requests, and excess requests get 429 with Retry-After', async () => {
     const secret = await addLimited({ count: 5, periodMs: 60_000 });
     const call = callerOf(server, secret);
     const answers = [
@@ -45,7 +45,7 @@ suite('the rate of a token', () => {
     ];
     for (const { headers } of answers) {
       const seconds = Number(/;t=(\d+)$/.exec(String(headers.ratelimit))?.[1]);
-      assert.ok(seconds > 0 && seconds <= 12, `${seconds} s`); // fewer if this machine is busy
+      assert.ok(seconds > 0 && seconds <= 12, `${seconds} s`); // less on a busy machine
     }
     assert.deepEqual(
       answers.map(({ status, headers }) => [
@@ -64,14 +64,14 @@ suite('the rate of a token', () => {
     const over = await call('POST', '/plants', '{"id":1,"name":"x"}');
     check('POST', '/plants', over);
     assert.deepEqual([over.status, JSON.parse(over.body).error], [429, 42900]);
-    assert.match(JSON.parse(over.body).message, /^The token is over its rate: try again in (\d|1[012]) s$/);
+    assert.match(JSON.parse(over.body).message, /^The token has exceeded its rate\. Try again in (\d|1[012]) s\.$/);
     assert.match(String(over.headers['retry-after']), /^(\d|1[012])$/);
     assert.equal(over.headers.ratelimit, `"token";r=0;t=${over.headers['retry-after']}`);
     assert.equal(over.headers['cache-control'], 'no-store');
     assert.equal((await get(server.secret, '203.0.113.1', '/plants/1')).status, 404, 'it has changed nothing');
   });
 
-  test('it fills up again, and others are not touched', async () => {
+  test('the rate refills, and other tokens are not affected', async () => {
     const secret = await addLimited({ count: 4, periodMs: 1000 });
     const statuses = await atOnce(20, async () => (await get(secret)).status);
     assert.ok(statuses.filter((status) => status === 200).length >= 4);
@@ -84,7 +84,7 @@ suite('the rate of a token', () => {
 });
 
 suite('wrong tokens from one address', () => {
-  test('are 401 a hundred times, then 429; a token that is right is let in all the same', async () => {
+  test('get 401 a hundred times, then 429, while a valid token is still accepted', async () => {
     const address = '198.51.100.7';
     const used = (await server.addToken({})).secret;
     assert.equal((await get(used, address)).status, 200);
@@ -106,7 +106,7 @@ suite('wrong tokens from one address', () => {
     assert.equal((await get('pst_guess', '198.51.100.8')).status, 401, 'another address');
   });
 
-  test('wait for their answer when there are too many, and hold up no token that is right', async (t) => {
+  test('get delayed responses above the limit, and do not delay valid tokens', async (t) => {
     const address = '198.51.100.9';
     await atOnce(100, () => get('pst_guess', address));
     const rights = await Promise.all(Array.from({ length: 10 }, () => server.addToken({})));
@@ -130,7 +130,7 @@ suite('wrong tokens from one address', () => {
     assert.ok(Math.min(...waits) > 90, `${Math.min(...waits)} ms at least`);
   });
 
-  test('expired, revoked and replaced ones are no guesses', async () => {
+  test('do not include expired, revoked and replaced tokens', async () => {
     const address = '198.51.100.10';
     const expired = await server.addToken({ expiresMs: Date.now() - 1 });
     const [revoked, replaced] = [await server.addToken({}), await server.addToken({})];
@@ -145,7 +145,7 @@ suite('wrong tokens from one address', () => {
   });
 });
 
-test('the address that counts is the one that a trusted proxy names: who makes one up gains nothing', async () => {
+test('the limit applies to the address that a trusted proxy reports, so a forged address has no effect', async () => {
   const isLimited = async (...chain: string[]) => (await get('x', chain.join(', '))).status === 429;
   const first = await atOnce(200, (n) => isLimited(`192.0.2.${n}`, '198.51.100.20', '10.9.1.1'));
   assert.ok(first.includes(true));
@@ -153,15 +153,20 @@ test('the address that counts is the one that a trusted proxy names: who makes o
   assert.ok(!others.includes(true));
 });
 
-/** So that little time passes in between, in which more is free again. */
+/** Sends the requests concurrently, so that the limit hardly refills in between. */
 function atOnce<T>(count: number, ask: (n: number) => Promise<T>): Promise<T[]> {
   return Promise.all(Array.from({ length: count }, (_, n) => ask(n)));
 }
 
 for (const [title, env, forwardedFor, isLimited] of [
-  ['without TRUST_PROXY nobody can choose an address', {}, (n: number) => `192.0.2.${n}`, true],
-  ['TRUST_PROXY=1 is the address before one proxy', { TRUST_PROXY: '1' }, (n: number) => `192.0.2.${n}`, false],
-  ['TRUST_PROXY=1 is no address further off', { TRUST_PROXY: '1' }, (n: number) => `192.0.2.${n}, 203.0.113.9`, true],
+  ['without TRUST_PROXY a client cannot choose its address', {}, (n: number) => `192.0.2.${n}`, true],
+  ['TRUST_PROXY=1 uses the address that one proxy reports', { TRUST_PROXY: '1' }, (n: number) => `192.0.2.${n}`, false],
+  [
+    'TRUST_PROXY=1 ignores addresses before that one',
+    { TRUST_PROXY: '1' },
+    (n: number) => `192.0.2.${n}, 203.0.113.9`,
+    true,
+  ],
 ] as const) {
   test(title, async () => {
     const { port, stop } = await startTestService({ env });

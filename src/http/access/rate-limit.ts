@@ -1,4 +1,4 @@
-// How often a token may ask, and the headers that tell its owner (draft-ietf-httpapi-ratelimit-headers-11).
+// Rate limits per token and per address, and their headers (draft-ietf-httpapi-ratelimit-headers-11).
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -8,13 +8,13 @@ import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type AddressOf, networkOf } from './client-address.ts';
 
 const MAX_BUCKETS = 100_000;
-/** Wrong tokens that one address may send. */
-export const WRONG: Rate = { count: 100, periodMs: 10_000 };
-export const DELAY_MS = 100;
-/** Of all addresses. */
+/** Maximum rate of wrong tokens from one address. */
+const WRONG: Rate = { count: 100, periodMs: 10_000 };
+const DELAY_MS = 100;
+/** Maximum number of concurrently delayed requests, for all addresses. */
 const MAX_DELAYED = 1000;
 
-/** Every response to a limited token says how much is left. What it returns throws `over_rate`. */
+/** Returns a function that counts a request of a token, sets the rate headers, and throws `over_rate`. */
 export function createRateLimit() {
   const buckets = createTokenBuckets(MAX_BUCKETS);
 
@@ -22,11 +22,14 @@ export function createRateLimit() {
     if (rate === null) return;
     const taken = buckets.take(id, rate, nowMs);
     setLimitHeaders(reply, 'token', rate, taken);
-    if (!taken.granted) throw overRate('The token is over its rate', taken);
+    if (!taken.granted) throw overRate('The token has exceeded its rate', taken);
   };
 }
 
-/** Beyond its limit an address gets `over_rate`, delayed, for wrong tokens; right ones always work. */
+/**
+ * Returns a function that counts a wrong token. Above the limit it throws `over_rate` after a delay. Valid tokens
+ * always work.
+ */
 export function createGuessLimit(addressOf: AddressOf) {
   const buckets = createTokenBuckets(MAX_BUCKETS);
   let delayed = 0;
@@ -40,7 +43,7 @@ export function createGuessLimit(addressOf: AddressOf) {
       delayed--;
     }
     setLimitHeaders(reply, 'logins', WRONG, taken);
-    throw overRate('Too many wrong tokens came from your address', taken);
+    throw overRate('Your address has sent too many wrong tokens', taken);
   };
 }
 
@@ -51,9 +54,9 @@ function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: Take
 
 function overRate(what: string, taken: TakeResult): PlantStoreError {
   const retryAfterS = secondsOf(taken);
-  return new PlantStoreError('over_rate', `${what}: try again in ${retryAfterS} s`, { detail: { retryAfterS } });
+  return new PlantStoreError('over_rate', `${what}. Try again in ${retryAfterS} s.`, { detail: { retryAfterS } });
 }
 
 function secondsOf({ nextMs }: TakeResult): number {
-  return Math.max(1, Math.ceil(nextMs / 1000 - 0.001)); // 12.000000000002 s are 12
+  return Math.max(1, Math.ceil(nextMs / 1000 - 0.001)); // rounds 12.000000000002 s to 12 s
 }

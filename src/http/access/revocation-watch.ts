@@ -1,21 +1,21 @@
-// Requests that take long, such as an event stream, end when the credential that let them in does.
+// Ends long requests, such as event streams, when their credential expires or is revoked.
 
 import type { BadCredential } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
 
-/** Together with the time that a token is trusted for: within 1 s. */
+/** Interval of the checks. Together with the cache time of a token, it keeps the delay of a revocation below 1 s. */
 const CHECK_MS = 250;
 
-/** Gives what aborts, with a BadCredential, when the credential is no longer good. */
+/** Returns a signal that aborts with a BadCredential when the credential is no longer valid. */
 export type RevocationWatch = (request: HttpRequest, reply: HttpReply) => AbortSignal;
 
-/** All requests with one credential. */
+/** The requests that share one credential. */
 interface Watched {
   authorization: string;
   ends: Set<(fault: BadCredential) => void>;
-  /** The answer to the last checkAll is not here yet. */
+  /** True while a check of the credential is in progress. */
   isChecking: boolean;
 }
 
@@ -24,12 +24,12 @@ export function createRevocationWatch({ findFault }: Authenticator, observe: Obs
   let timer: NodeJS.Timeout | undefined;
 
   return ({ id, headers: { authorization = '' } }, reply) => {
-    if (reply.raw.closed) return AbortSignal.abort(); // its client went away while it was looked up
+    if (reply.raw.closed) return AbortSignal.abort(); // the client disconnected during the lookup
     const ended = new AbortController();
     const own = watched.get(authorization) ?? { authorization, ends: new Set(), isChecking: false };
     const end = (fault: BadCredential) => {
       forget(own, end);
-      observe({ kind: 'refused', reason: fault.reason, requestId: id, why: 'while it was under way' });
+      observe({ kind: 'refused', reason: fault.reason, requestId: id, why: 'while the request was in progress' });
       ended.abort(fault);
     };
     own.ends.add(end);
@@ -47,7 +47,9 @@ export function createRevocationWatch({ findFault }: Authenticator, observe: Obs
     timer = undefined;
   }
 
-  /** All at once, so that a database can be asked for all of them at once; each again only when it has its answer. */
+  /**
+   * Checks all credentials together, so that the database can batch the lookups. Skips those with a check in progress.
+   */
   function checkAll(): void {
     for (const own of watched.values()) if (!own.isChecking) void checkOne(own);
   }
