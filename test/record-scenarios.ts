@@ -294,18 +294,18 @@ const LIST: Scenario[] = [
   { name: 'a limit over 1000 counts as 1000', send: { path: '/plants?limit=5000&tag=tropical' }, status: 200 },
   { name: 'a limit of very many digits', send: { path: `/plants?limit=${'9'.repeat(400)}&tag=tropical` }, status: 200 },
   { name: 'unknown parameters are ignored', send: { path: '/plants?tag=tropical&colour=%zz&limi=0' }, status: 200 },
-  badParameter('limit 0', '/plants?limit=0', '"limit" must be a whole number of at least 1'),
+  badParameter('limit 0', '/plants?limit=0', '"limit" must be an integer of at least 1'),
   badParameter('limit -1', '/plants?limit=-1'),
   badParameter('limit abc', '/plants?limit=abc'),
   badParameter('limit 1.5', '/plants?limit=1.5'),
   badParameter('limit 1e2', '/plants?limit=1e2'),
   badParameter('an empty limit', '/plants?limit='),
   badParameter('limit without a value', '/plants?limit'),
-  badParameter('limit twice', '/plants?limit=1&limit=2', '"limit" may be given once only'),
+  badParameter('limit twice', '/plants?limit=1&limit=2', '"limit" must not be repeated'),
   badParameter('a cursor of our own making', '/plants?cursor=abc', '"cursor"'),
   badParameter('an empty cursor', '/plants?cursor=', '"cursor"'),
-  badParameter('a query that cannot be decoded', '/plants?q=%zz', '"q" must be UTF-8'),
-  badParameter('a query that is not UTF-8', '/plants?q=%ff', '"q" must be UTF-8'),
+  badParameter('a query that cannot be decoded', '/plants?q=%zz', '"q" must be percent-encoded UTF-8'),
+  badParameter('a query that is not UTF-8', '/plants?q=%ff', '"q" must be percent-encoded UTF-8'),
 ];
 
 const METHODS: Scenario[] = [

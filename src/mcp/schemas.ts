@@ -34,7 +34,7 @@ function whyNoId(id: unknown): string {
   return `must be an integer between ${MIN_ID} and ${MAX_ID}, as a number or as a string of digits`;
 }
 
-const COUNT = { error: 'must be a whole number of at least 1' };
+const COUNT = { error: 'must be an integer of at least 1' };
 
 export const Version = z.int(COUNT).min(1, COUNT).optional().meta({
   description:

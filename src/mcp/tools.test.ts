@@ -127,11 +127,11 @@ test('a call that does not match its schema gets the same reason as over HTTP', 
     ['get_plant', { id: null }, 40002, int64],
     ['get_plant', { id: true }, 40002, int64],
     ['update_plant', { id, versoin: 1 }, 40002, 'The call has unknown fields: versoin'],
-    ['update_plant', { id, version: '1' }, 40002, '"version" must be a whole number of at least 1'],
+    ['update_plant', { id, version: '1' }, 40002, '"version" must be an integer of at least 1'],
     ['update_plant', { id, name: null }, 40002, '"name" must be a string'],
     ['search_plants', {}, 40002, '"q" is missing'],
     ['search_plants', { q: '\udc00' }, 40002, '"q" must not contain a lone surrogate'],
-    ['list_plants', { limit: 0 }, 40002, '"limit" must be a whole number of at least 1'],
+    ['list_plants', { limit: 0 }, 40002, '"limit" must be an integer of at least 1'],
     ['list_plants', { cursor: 'x' }, 40003, '"cursor" is malformed'],
   ] as const) {
     const refused = await refusal(client, name, given);

@@ -83,7 +83,7 @@ fault({
     'one that does not look at percent signs': {
       change: [
         'src/http/core/parameters.ts',
-        `    throw malformed(\`"\${name}"\`, 'UTF-8 with percent signs');`,
+        `    throw malformed(\`"\${name}"\`, 'percent-encoded UTF-8');`,
         `    throw new URIError('malformed');`,
       ],
       caught: /a 500/,

@@ -1,10 +1,10 @@
-// What becomes of the body of a request before its handler runs, and what it means for the requests behind it.
+// Decides how the body of a request is read before its handler runs, and whether the connection can be reused.
 
 import type { BufferedRequest } from './buffered-request.ts';
 import { hasLongBody, MAX_BODY_BYTES, type RequestBody, requireWanted } from './json-body.ts';
 import type { HttpReply, HttpRequest } from './request-reply.ts';
 
-/** Decides what becomes of the body. Throws where the route does not accept it. */
+/** Drops, buffers or streams the body, as the route requires. Throws if the route does not accept it. */
 export function acceptBody(body: RequestBody<unknown> | undefined, request: HttpRequest, reply: HttpReply): void {
   const { raw } = request;
   if (!body) {
@@ -19,14 +19,15 @@ export function acceptBody(body: RequestBody<unknown> | undefined, request: Http
   reply.raw.writeContinue();
 }
 
-/** As Node sees it. */
+/** True if the client waits for 100 Continue, by the same check as in Node. */
 function expectsContinue({ headers, httpVersion }: BufferedRequest): boolean {
   return headers.expect !== undefined && httpVersion === '1.1' && /(?:^|\W)100-continue(?:$|\W)/i.test(headers.expect);
 }
 
 /**
- * True if the next request could not be told from what is left of this one: a body that nobody will read, or that may or
- * may not come. (A client that was not told to continue may do so or not; Node closes then, also where no body can come.)
+ * True if the rest of this request cannot be distinguished from the next request: its body will not be read, or may not
+ * arrive. A client that did not receive 100 Continue may or may not send its body. Node closes the connection in that
+ * case, even if no body can arrive.
  */
 export function isEndUnclear({ raw, isContinued }: HttpRequest): boolean {
   if (raw.headers.upgrade !== undefined) return true;

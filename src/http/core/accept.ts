@@ -1,8 +1,10 @@
-// Which of our media types the client would rather have (RFC 9110 §12.5.1).
+// Content negotiation by the header Accept (RFC 9110 §12.5.1).
 
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The first of `ours` where the client has no preference, or takes none of them. */
+/**
+ * Returns the type of `ours` that the client prefers. Returns the first one if it has no preference or accepts none.
+ */
 export function preferredType<Type extends string>(
   { accept = '*/*' }: IncomingHttpHeaders,
   ours: [Type, ...Type[]],

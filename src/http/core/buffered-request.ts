@@ -1,4 +1,4 @@
-// A request as the parser hands it over. A body that is wanted whole is kept as its bytes come.
+// The request class of the HTTP server. It buffers a body that the route needs as a whole.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import { bodyTooLarge } from './json-body.ts';
@@ -6,12 +6,15 @@ import { ParsedRequest } from './node-internals.ts';
 
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
-/** Bytes of bodies, of all connections, whose requests wait for their turn or for the look-up of their credential. */
+/** Body bytes, over all connections, of requests that are queued or whose credential is being looked up. */
 export interface EarlyBytes {
   used: number;
 }
 
-/** What becomes of a body: it waits to be wanted, is kept until it is whole, or is thrown away as it comes. */
+/**
+ * A buffered body. `early`: held until the route decides. `whole`: collected until complete. `none`: discarded on
+ * arrival.
+ */
 interface Kept {
   use: 'early' | 'whole' | 'none';
   /** Counts the bytes of an early body. */
@@ -21,47 +24,55 @@ interface Kept {
   chunks: Buffer[];
   isWhole: boolean;
   fault: PlantStoreError | undefined;
-  /** There when somebody waits for it. */
+  /** Settles the promise of `wholeBody`. Undefined until that method is called. */
   settle: (() => void) | undefined;
 }
 
 export class BufferedRequest extends ParsedRequest {
-  /** Its place among the requests of its connection. */
+  /** Position among the requests of the connection. */
   order = 0;
   hasBody = false;
-  /** Without it the body is a stream, as in any IncomingMessage. */
+  /** The buffered body. If undefined, the body is a stream, as in any IncomingMessage. */
   #kept: Kept | undefined;
 
-  /** For a request that is not authorized yet. Only what was read with its headers may come: nothing else is read meanwhile. */
+  /**
+   * Buffers the body before the request is authorized. Only bytes read together with the headers can arrive in that
+   * time.
+   */
   holdBody(early: EarlyBytes): void {
     this.#kept ??= createKept('early', Number.POSITIVE_INFINITY, early);
   }
 
-  /** As soon as the request is authorized: what came before and was not held would be lost. */
+  /**
+   * Buffers the whole body. Call it as soon as the request is authorized: earlier bytes that were not held are lost.
+   */
   keepBody(maxBytes: number): void {
     const early = this.#endEarly();
     this.#kept = createKept('whole', maxBytes);
-    this.#kept.isWhole = !this.hasBody; // then Node reports no end
+    this.#kept.isWhole = !this.hasBody; // without a body, Node does not report its end
     if (early) this.#pushAgain(early);
   }
 
-  /** The body becomes a stream, of any length. Throws `unavailable` when too much was held. */
+  /** Makes the body a stream of any length. Throws `unavailable` if too many bytes were held. */
   streamBody(): void {
     const early = this.#endEarly();
     if (early?.fault) throw early.fault;
     if (early) this.#pushAgain(early);
   }
 
-  /** Nobody will read it. */
+  /** Discards the body. */
   dropBody(): void {
     const early = this.#endEarly();
     early?.chunks.forEach(free);
     this.#kept = createKept('none', 0);
     if (early?.isWhole) super.receive(null);
-    if (this.hasBody && !this.complete) this.resume(); // or Node throws it away itself when the response has left, without freeing it
+    // Otherwise Node discards the body itself after the response, without freeing its memory.
+    if (this.hasBody && !this.complete) this.resume();
   }
 
-  /** All of it, where it is kept. Throws `body_too_large`, and `malformed_request` when the rest will not come. */
+  /**
+   * Returns the whole buffered body. Throws `body_too_large`, and `malformed_request` if the client disconnects early.
+   */
   wholeBody(): Promise<Buffer> {
     const kept = this.#kept as Kept;
     return new Promise((resolve, reject) => {
@@ -80,7 +91,7 @@ export class BufferedRequest extends ParsedRequest {
     if (chunk === null) {
       kept.isWhole = true;
       kept.settle?.();
-      return kept.use === 'early' || super.receive(null); // for a stream that had nothing in it, all goes on as ever
+      return kept.use === 'early' || super.receive(null); // the stream itself is empty and ends as usual
     }
     if (kept.use === 'none' || kept.fault) {
       free(chunk);
@@ -90,7 +101,7 @@ export class BufferedRequest extends ParsedRequest {
     kept.chunks.push(chunk);
     if (kept.early) kept.early.used += chunk.length;
     if (kept.early && kept.early.used > MAX_EARLY_BYTES) {
-      this.#giveUp(kept, unavailable('Too many requests wait to be authorized: try again later'));
+      this.#giveUp(kept, unavailable('Too many requests are waiting for authorization. Try again later.'));
     } else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
   }
@@ -98,7 +109,7 @@ export class BufferedRequest extends ParsedRequest {
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     const kept = this.#kept;
     if (kept && !kept.isWhole && !kept.fault) {
-      this.#giveUp(kept, new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length'));
+      this.#giveUp(kept, new PlantStoreError('malformed_request', 'The body is shorter than its Content-Length'));
     }
     super._destroy(error, callback);
   }
@@ -131,7 +142,10 @@ function createKept(use: Kept['use'], maxBytes: number, early?: EarlyBytes): Kep
   return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, settle: undefined };
 }
 
-/** At once: the garbage collector lets 64 MiB of them pile up. A chunk that is part of a larger buffer stays. */
+/**
+ * Frees a chunk immediately: the garbage collector lets 64 MiB accumulate. Keeps a chunk that is part of a larger
+ * buffer.
+ */
 function free({ buffer, byteLength }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
 }

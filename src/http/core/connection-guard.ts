@@ -1,5 +1,5 @@
-// What happens to connections below their requests: faults of the HTTP parser, late clients, too many connections, the end.
-// Each fault gets one response, an Error like all others, and the connection is closed.
+// Handles events of connections outside their requests: parser errors, slow clients, connection limits and shutdown.
+// Each fault gets one response with an Error, and the server closes the connection.
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,10 +15,10 @@ import { closeSlowly, lateRequest, type ParserFault, refuseConnection, toRefusal
 import { watchSlowClients } from './slow-clients.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** Turns of the event loop without a new connection; the first may end before it has looked for one. */
+/** Turns of the event loop without a new connection before a stop. The first turn may end before it checks for one. */
 const QUIET_TURNS = 3;
-/** Under a storm of new connections there is always one more. */
-const TAKE_IN_MS = 500;
+/** Maximum time for accepting pending connections at a stop, in case new ones never cease. */
+const ACCEPT_PENDING_MS = 500;
 
 export interface GuardOptions {
   timeouts: Timeouts;
@@ -30,7 +30,7 @@ export class ConnectionGuard {
   readonly #server: Server;
   readonly #options: GuardOptions;
   readonly #countConnection: ReturnType<typeof createConnectionLimits>;
-  /** Connections on which HTTP is spoken. */
+  /** Connections that carry HTTP. */
   readonly #open = new Set<Connection>();
   /** Connections whose TLS handshake is not complete, by their addresses. */
   readonly #handshakes = new Map<string, Socket>();
@@ -47,15 +47,16 @@ export class ConnectionGuard {
     });
     server.on('timeout', (socket: Socket) => {
       const { current, newest } = connectionOf(socket);
-      if (!current && newest?.complete) socket.destroy(); // it was kept alive for long enough
+      if (!current && newest?.complete) socket.destroy(); // the keep-alive time is over
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onFault(error, socket));
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
       inTurn(connectionOf(socket), () =>
-        this.#refuse(socket, new PlantStoreError('no_such_path', 'This is not a proxy')),
+        this.#refuse(socket, new PlantStoreError('no_such_path', 'This server is not a proxy')),
       );
     });
-    // 100 Continue is sent when the body is wanted. Another expectation may be ignored (RFC 9110); Node's 417 has no body.
+    // The server sends 100 Continue when it needs the body. It may ignore other expectations (RFC 9110), and Node's own
+    // response 417 has no body.
     for (const event of ['checkContinue', 'checkExpectation']) {
       server.on(event, (request: IncomingMessage, response: ServerResponse) =>
         server.emit('request', request, response),
@@ -65,21 +66,21 @@ export class ConnectionGuard {
     server.on('close', watchSlowClients(this.#open, options.timeouts, onLate));
   }
 
-  /** For a response that says `Connection: close` before the whole request was read. */
+  /** Closes the connection after a response with `Connection: close` that is sent before the whole request was read. */
   closeAfterResponse({ socket, order }: BufferedRequest): void {
     const connection = connectionOf(socket);
-    connection.hold(); // for good: what else is sent stays with the sender
+    connection.hold(); // never released: the server reads nothing more
     connection.lastRequest ??= order;
     replaceEnd(socket, () => closeSlowly(socket, this.#options.timeouts.lingerMs));
   }
 
-  /** Refuses new connections, after those that have reached the service already: they would be reset. */
+  /** Stops listening, after it accepts the connections that are already pending: those would be reset. */
   async stopListening(): Promise<void> {
     let quietTurns = 0;
     this.#server.on('connection', () => {
       quietTurns = 0;
     });
-    const untilMs = performance.now() + TAKE_IN_MS;
+    const untilMs = performance.now() + ACCEPT_PENDING_MS;
     while (quietTurns < QUIET_TURNS && performance.now() < untilMs) {
       await nextTurn();
       quietTurns++;
@@ -87,7 +88,7 @@ export class ConnectionGuard {
     stopAccepting(this.#server);
   }
 
-  /** For the end: http.Server does not know of these connections, and would wait for them. */
+  /** Closes connections in a TLS handshake at a stop. http.Server does not track them and would wait for them. */
   endHandshakes(): void {
     for (const socket of this.#handshakes.values()) socket.destroy();
   }
@@ -99,7 +100,7 @@ export class ConnectionGuard {
     else this.#noteOpen(socket);
     if (!refusal) return;
     if (isTls)
-      socket.destroy(); // it could not read a response yet
+      socket.destroy(); // the client cannot read a response before the handshake
     else this.#refuse(socket, refusal);
   }
 
@@ -127,14 +128,15 @@ export class ConnectionGuard {
     const connection = connectionOf(socket);
     if (connection.isFaulty) return;
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection.isHeld) {
-      connection.headersSinceMs = Number.POSITIVE_INFINITY; // the rest may be here, but unread; Node reports it only once
+      // The rest may have arrived unread, and Node reports the timeout only once.
+      connection.headersSinceMs = Number.POSITIVE_INFINITY;
       return;
     }
     connection.isFaulty = true;
     inTurn(connection, () => {
-      if (connection.isClosing) return; // the fault is behind the last response
+      if (connection.isClosing) return; // the fault follows the last response
       const isGone = !socket.writable || error.code === 'ECONNRESET';
-      if (isGone || isAnswered(connection)) socket.destroy(error);
+      if (isGone || hasResponse(connection)) socket.destroy(error);
       else this.#refuse(socket, toRefusal(error, this.#options.timeouts));
     });
   }
@@ -144,15 +146,15 @@ function peerOf({ remoteAddress, remotePort, localAddress, localPort }: Socket):
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
-/** Runs `work` after the responses to all good requests that came before. */
+/** Runs `work` after the responses to all earlier valid requests. */
 function inTurn(connection: Connection, work: () => void): void {
   const { current } = connection;
-  // In the next tick it is no longer the current one, whoever hears of its end first.
+  // In the next tick this response is no longer the current one, in any order of the listeners.
   if (current?.req.complete) current.once('close', () => process.nextTick(inTurn, connection, work));
   else work();
 }
 
-/** True if the fault is in the rest of a request that has its response: a second one would be taken for that to another request. */
-function isAnswered({ current, newest }: Connection): boolean {
+/** True if the faulty request already has a response. The client would match a second one to another request. */
+function hasResponse({ current, newest }: Connection): boolean {
   return current ? current.headersSent : newest?.complete === false;
 }

@@ -1,4 +1,4 @@
-// How many connections there may be: of all clients, and of one address.
+// Limits the number of connections, in total and per client address.
 
 import type { Socket } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -7,7 +7,10 @@ import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts
 export const MAX_CONNECTIONS = 10_000;
 export const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
 
-/** Returns what counts a connection until it closes, and says why to refuse it, if so. A proxy stands for many clients. */
+/**
+ * Returns a function that counts a connection and returns the error if it must be refused. A proxy serves many clients
+ * and is exempt.
+ */
 export function createConnectionLimits(isProxy: Trusted) {
   const byNetwork = new Map<string, number>();
   let all = 0;
@@ -21,9 +24,9 @@ export function createConnectionLimits(isProxy: Trusted) {
       all--;
       if (network !== undefined) add(network, -1);
     });
-    if (all > MAX_CONNECTIONS) return tooMany('Too many connections');
+    if (all > MAX_CONNECTIONS) return tooMany('The server has too many connections');
     return network !== undefined && (byNetwork.get(network) ?? 0) > MAX_OF_ONE_ADDRESS
-      ? tooMany(`Your address has over ${MAX_OF_ONE_ADDRESS} connections`)
+      ? tooMany(`Your address has more than ${MAX_OF_ONE_ADDRESS} connections`)
       : undefined;
   };
 
@@ -35,5 +38,5 @@ export function createConnectionLimits(isProxy: Trusted) {
 }
 
 function tooMany(what: string): PlantStoreError {
-  return new PlantStoreError('unavailable', `${what}: try again later`);
+  return new PlantStoreError('unavailable', `${what}. Try again later.`);
 }

@@ -1,45 +1,47 @@
-// What is known of one connection, over all of its requests.
+// The state of one connection across all its requests.
 
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BufferedRequest } from './buffered-request.ts';
 import type { ReadingControl } from './node-internals.ts';
 
-/** An export that waits for its reader. */
+/** Progress of an export whose client reads slowly. */
 export interface ExportProgress {
   request: BufferedRequest;
   readBytes: number;
-  /** Bytes by which the reader may still fall behind the least rate. */
+  /** Bytes by which the client may still fall behind the minimum rate. */
   creditBytes: number;
 }
 
 export class Connection implements ReadingControl {
   readonly socket: Socket;
-  /** Responses that have not left yet, in the order of their requests. The first `started` are in progress, the others queued. */
+  /** Unsent responses, in the order of their requests. The first `started` are in progress, the others are queued. */
   readonly responses: ServerResponse<BufferedRequest>[] = [];
   started = 0;
-  /** True while a response in progress may take very long. */
+  /** True while a response in progress may take a very long time. */
   isLong = false;
-  /** True while nothing is read until requests that came before have their responses. */
+  /** True while reading is paused until earlier requests have their responses. */
   isHeldByOrder = false;
-  /** True while the next queued request waits for its turn of the event loop. */
+  /** True while the next queued request waits for a turn of the event loop. */
   isStarting = false;
-  /** The newest request that has started, whether it has its response or not. */
+  /** The most recently started request, with or without a response. */
   newest: BufferedRequest | undefined;
-  /** How many requests have started. */
+  /** Number of started requests. */
   requests = 0;
-  /** Order of the request whose response closes the connection: no request behind it may have an effect. */
+  /** Position of the request whose response closes the connection. No later request may have an effect. */
   lastRequest: number | undefined;
-  /** Status with which the connection itself was refused. */
+  /** Status of the response that refused the connection. */
   refusedWith: number | undefined;
   isParsingStopped = false;
-  /** The parser has reported a fault. It does so again with every chunk. */
+  /** True if the parser has reported a fault. It repeats the report for every chunk. */
   isFaulty = false;
-  /** Time at which the newest request began, if it has a body that may not be here yet. */
+  /** Start time of the newest request if it has a body, which may be incomplete. */
   bodySinceMs: number | undefined;
-  /** Time since which late headers are read again. Node reports them only once, also while nothing is read. */
+  /**
+   * Time at which reading of late headers resumed. Node reports late headers only once, even while reading is paused.
+   */
   headersSinceMs: number | undefined;
-  /** Time at which a response was found waiting to be read, and the bytes that the client had read by then. */
+  /** Time at which a check found unread response data, and the number of bytes that the client had read by then. */
   unread: { sinceMs: number; readBytes: number } | undefined;
   newestExport: ExportProgress | undefined;
   #holds = 0;
@@ -56,7 +58,7 @@ export class Connection implements ReadingControl {
     return this.responses.length - this.started;
   }
 
-  /** Response in progress that is sent next, or being sent. */
+  /** The response that is being sent, or is sent next. */
   get current(): ServerResponse<BufferedRequest> | undefined {
     return this.responses[0];
   }
@@ -75,17 +77,17 @@ export class Connection implements ReadingControl {
     if (this.headersSinceMs !== undefined) this.headersSinceMs = undefined;
   }
 
-  /** True if the request came behind one whose response closes the connection. */
+  /** True if the request follows one whose response closes the connection. */
   isBehindLast({ order }: BufferedRequest): boolean {
     return this.lastRequest !== undefined && order > this.lastRequest;
   }
 
-  /** Reads nothing more until `release` was called as often. */
+  /** Pauses reading until `release` was called the same number of times. */
   hold(): void {
     if (++this.#holds === 1) this.socket.pause();
   }
 
-  /** While nothing is read, the client's time does not run. */
+  /** Resumes reading and restarts the client's timeouts, which do not run while reading is paused. */
   release(): void {
     if (--this.#holds > 0) return;
     this.socket.resume();
@@ -95,7 +97,7 @@ export class Connection implements ReadingControl {
   }
 }
 
-/** A field of the socket: to look it up in a map would take longer. */
+/** Property of the socket that holds its connection, which is faster than a map. */
 const CONNECTION = Symbol('connection');
 
 export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {

@@ -1,4 +1,4 @@
-// Pages of other origins, let in on purpose only: without CORS_ORIGINS no answer says a word of them.
+// Cross-origin requests (CORS). Without CORS_ORIGINS, no response has a CORS header.
 
 import { isIP } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -8,12 +8,12 @@ const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
 const EXPOSED = 'Link, ETag, Location, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, X-Request-Id';
-const REMEMBER_S = 600;
+const PREFLIGHT_CACHE_S = 600;
 
-/** Tells the browser what its page may see. True when all it wanted to know was if it may ask. */
+/** Sets the CORS headers of a response. Returns true for a preflight request. */
 export type AnswerOrigin = (request: HttpRequest, reply: HttpReply) => boolean;
 
-/** `*` among the origins is any. No cookies are used, so none are allowed. */
+/** Creates the CORS handler. `*` allows any origin. The service uses no cookies, so it does not allow them. */
 export function createCors(origins: string[]): AnswerOrigin {
   const isAny = origins.includes('*');
 
@@ -28,20 +28,20 @@ export function createCors(origins: string[]): AnswerOrigin {
     reply
       .header('access-control-allow-methods', METHODS)
       .header('access-control-allow-headers', REQUEST_HEADERS)
-      .header('access-control-max-age', String(REMEMBER_S));
+      .header('access-control-max-age', String(PREFLIGHT_CACHE_S));
     return true;
   };
 }
 
 /**
- * For what must not be asked by a page, whatever credential it has. A page of our own origin is let in where that is an
- * address or localhost: a name may be the page's, led to us by its own DNS. Throws `origin_refused`.
+ * Rejects requests from pages of other origins, with any credential. Throws `origin_refused`. It accepts the service's
+ * own origin only if the host is an IP address or localhost: an attacker's DNS can point any other name to the service.
  */
 export function requireOrigin({ headers: { origin, host = '' } }: HttpRequest, origins: string[]): void {
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return;
   const isOwn = origin === `http://${host}` || origin === `https://${host}`;
   if (isOwn && URL.canParse(origin) && isFixed(new URL(origin).hostname)) return;
-  throw new PlantStoreError('origin_refused', 'Pages of this origin may not speak MCP: name it in CORS_ORIGINS');
+  throw new PlantStoreError('origin_refused', 'Pages of this origin may not use MCP. Add the origin to CORS_ORIGINS.');
 }
 
 function isFixed(hostname: string): boolean {

@@ -1,4 +1,4 @@
-// The one table from an error's code to what goes onto the wire with its number.
+// Converts errors to responses, with the description and the headers of each error code.
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode, PlantStoreError } from '../../domain/errors.ts';
@@ -8,7 +8,7 @@ import { MAX_BODY_BYTES } from './json-body.ts';
 import { TIMEOUTS } from './timeouts.ts';
 
 interface ErrorKind {
-  /** Cause of the error, for the OpenAPI description and the reference. */
+  /** The cause, as the OpenAPI description states it. */
   when: string;
   /** Next step of the client, for the reference. */
   action: string;
@@ -119,7 +119,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
 export const ErrorBody = z
   .object({
     error: z.int32().meta({ type: 'integer', format: 'int32', description: 'Numeric error indicator' }),
-    message: z.string().meta({ description: 'What is wrong, and where' }),
+    message: z.string().meta({ description: 'The cause of the error, and the field or parameter at fault' }),
   })
   .meta({ id: 'Error' });
 
@@ -140,11 +140,15 @@ export function toResponse({ code, message, detail }: PlantStoreError) {
   return { status: statusOf(code), headers, body: { error: ERROR_NUMBERS[code], message } };
 }
 
-/** Ours as it is; a client that broke off is one of ours, too; anything else is a bug. */
+/** Returns a PlantStoreError unchanged, an error for a disconnected client, or a bug for anything else. */
 export function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof PlantStoreError) return error;
   if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') {
-    return new PlantStoreError('malformed_request', 'The body is not as long as its Content-Length');
+    return new PlantStoreError('malformed_request', 'The body is shorter than its Content-Length');
   }
-  return new PlantStoreError('bug', 'Something went wrong on our side', { cause: error });
+  return new PlantStoreError(
+    'bug',
+    'The server has an internal error. It is logged with the request id in X-Request-Id.',
+    { cause: error },
+  );
 }

@@ -1,4 +1,4 @@
-// A version as HTTP writes it: the number of the change that made it, quoted.
+// ETags: the quoted number of the change that created a version.
 
 import type { Versions } from '../../domain/precondition.ts';
 
@@ -10,7 +10,7 @@ export function etagOf(seq: number): string {
 export function readEtags(text: string, weakToo: boolean): Versions | undefined {
   if (text.trim() === '*') return '*';
   const versions: number[] = [];
-  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty one counts for nothing
+  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty element is ignored
   while (element.lastIndex < text.length) {
     const [, weak, opaque = ''] = element.exec(text) ?? [];
     if (element.lastIndex === 0) return undefined;

@@ -1,4 +1,4 @@
-// Bytes of a request's body → a value that fits the route's schema, or the refusal that says why not.
+// Checks and parses the JSON body of a request by the route's schema.
 
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -8,14 +8,14 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import { readJson, validate } from '../../domain/validate.ts';
 
 export const MAX_BODY_BYTES = 64 * 1024;
-/** Node reads a media type in quadratic time: 16 KiB of spaces take 0.4 s. */
+/** Maximum length of a media type. Node parses it in quadratic time: 16 KiB of spaces take 0.4 s. */
 const MAX_TYPE_CHARS = 256;
 
 /** The body that a route accepts. */
 export interface RequestBody<Body> {
-  /** Media types that are accepted. */
+  /** Accepted media types. */
   types: string[];
-  /** Schema of a JSON body. Without it the handler reads the body from the socket as it comes, of any length. */
+  /** Schema of a JSON body. Without it, the handler streams the body, which can have any length. */
   schema?: z.ZodType<Body>;
 }
 
@@ -23,10 +23,10 @@ export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[])
   return { types: ['application/json', ...otherTypes], schema };
 }
 
-/** Looks at the headers alone, so that a body nobody will read is refused before it is sent. */
+/** Checks only the headers, so that the server can reject a body before the client sends it. */
 export function requireWanted(headers: IncomingHttpHeaders, { types, schema }: RequestBody<unknown>): void {
   if (headers['content-encoding'] !== undefined) {
-    throw new PlantStoreError('media_type', 'The body must not be compressed: leave Content-Encoding out', {
+    throw new PlantStoreError('media_type', 'The body must not be compressed. Omit Content-Encoding.', {
       detail: { acceptEncoding: 'identity' },
     });
   }
@@ -41,10 +41,10 @@ export function requireWanted(headers: IncomingHttpHeaders, { types, schema }: R
 }
 
 export function bodyTooLarge(): PlantStoreError {
-  return new PlantStoreError('body_too_large', `The body is over ${MAX_BODY_BYTES} bytes`);
+  return new PlantStoreError('body_too_large', `The body is larger than ${MAX_BODY_BYTES} bytes`);
 }
 
-/** Longer than what is worth reading only to throw it away, or of unknown length. */
+/** True if the body is of unknown length, or too long to read only to discard it. */
 export function hasLongBody(headers: IncomingHttpHeaders): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > MAX_BODY_BYTES;
 }
@@ -55,9 +55,9 @@ export function readBody<Body>(schema: z.ZodType<Body>, bytes: Buffer): Body {
   return validate(schema, readJson(bytes.toString('utf8'), 'The body'), 'The body');
 }
 
-/** The media type of the body without its parameters; empty if it cannot be read, or is in another charset. */
+/** Returns the media type of the body without its parameters. Empty if it is malformed or has another charset. */
 export function essenceOf({ 'content-type': text = '' }: IncomingHttpHeaders): string {
-  if (text === 'application/json') return text; // as nearly everybody sends it
+  if (text === 'application/json') return text; // the most common form
   if (text.length > MAX_TYPE_CHARS) return '';
   try {
     const { essence, params } = new MIMEType(text);

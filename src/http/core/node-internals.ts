@@ -1,21 +1,21 @@
-// Everything that the service relies on in Node beyond Node's documentation. For each there is a test in
-// node-internals.test.ts, which fails when an update of Node changes it.
+// Every use of undocumented behaviour of Node. node-internals.test.ts has a test for each one, which fails if an
+// update of Node changes it.
 
 import type { IncomingMessage as NodeRequest, Server } from 'node:http';
 import { Server as NetServer, Socket } from 'node:net';
 import { IncomingMessage } from '../../lib/lean-http.ts';
 
-/** Lets a client that has ended its half of the connection still get its response. */
+/** Sends the response even if the client has already ended its half of the connection. */
 export function allowHalfOpen(server: Server): void {
   Object.assign(server, { httpAllowHalfOpen: true });
 }
 
-/** Stops listening and keeps all connections: http.Server's own `close` would disconnect the idle ones. */
+/** Stops listening but keeps all connections: http.Server's own `close` disconnects idle ones. */
 export function stopAccepting(server: Server): void {
   NetServer.prototype.close.call(server);
 }
 
-/** Runs `work` in the place of the end that Node gives to the connection after a response with `Connection: close`. */
+/** Runs `work` instead of Node's own close of the connection after a response with `Connection: close`. */
 export function replaceEnd(socket: Socket, work: () => void): void {
   socket.destroySoon = work;
 }
@@ -23,39 +23,42 @@ export function replaceEnd(socket: Socket, work: () => void): void {
 interface Handle {
   bytesWritten: number;
   writeQueueSize: number;
-  /** The handle below that of TLS, which does not know what becomes of its bytes. */
+  /** The handle below the TLS handle, which does not track the bytes that were sent. */
   _parent?: Handle;
 }
 
-/** Returns how many bytes the client, or the system for it, has accepted. Node's public counters leave out parts of a write. */
+/**
+ * Returns the number of bytes that the client or its operating system has accepted. Node's public counters omit partial
+ * writes.
+ */
 export function acceptedBytes({ _handle }: Socket & { _handle?: Handle | null }): number {
   const handle = _handle?._parent ?? _handle;
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
-/** A request whose body the parser hands to `receive`: to read it as a stream would make a create 10 % dearer. */
+/** A request whose parser passes the body to `receive`. Reading it as a stream would cost 10 % of a create. */
 export class ParsedRequest extends IncomingMessage {
   override push(chunk: Buffer | null): boolean {
     return this.receive(chunk);
   }
 
-  /** Called with each piece of the body, and with null at its end. This one makes it a stream. */
+  /** Receives each chunk of the body, and null at its end. The default implementation makes it a stream. */
   protected receive(chunk: Buffer | null): boolean {
     return super.push(chunk);
   }
 }
 
-/** Decides what is read of a connection, at any time. */
+/** Controls the reading of a connection. */
 export interface ReadingControl {
-  /** True while nothing more is read. What was read before is still parsed. */
+  /** True while reading is paused. Bytes that were already read are still parsed. */
   readonly isHeld: boolean;
-  /** True if no further request is parsed, not even one that was read already. */
+  /** True if no further request is parsed, even if its bytes were already read. */
   readonly isParsingStopped: boolean;
 }
 
-/** Error code of the `clientError` by which Node reports a request that was not parsed because `isParsingStopped`. */
+/** Code of the `clientError` that Node emits for a request that was not parsed because of `isParsingStopped`. */
 export const PARSING_STOPPED_CODE = 'HPE_CB_HEADERS_COMPLETE';
-/** llhttp reads the return value of `onIncoming`; this one is an error. */
+/** Return value of `onIncoming` that makes llhttp report an error. */
 const STOP = -1;
 const CONTROL = Symbol('reading control');
 
@@ -66,13 +69,13 @@ interface Parser {
 type Controlled = Socket & { [CONTROL]?: ReadingControl; parser?: Parser };
 
 /**
- * Puts the reading of a connection under `control`. Call it once, before the first request. Node resumes the socket itself
- * after every request that it has parsed and for every body that somebody reads, so pausing the socket is not enough. And
- * one read may bring thousands of requests, which Node would parse all at once.
+ * Lets `control` pause the reading of a connection. Call it once, before the first request. Pausing the socket is not
+ * enough: Node resumes it after every parsed request and for every body that is read. One read can also contain
+ * thousands of requests, which Node would parse at once.
  */
 export function controlReading(socket: Controlled, control: ReadingControl): void {
   socket[CONTROL] = control;
-  socket.resume = resumeUnlessHeld; // for good: to add and delete it would make each access to the socket slower
+  socket.resume = resumeUnlessHeld; // never removed: adding and deleting it would slow down each access to the socket
   socket.on('resume', pauseIfHeld);
   const { parser } = socket;
   if (!parser) return;
@@ -85,7 +88,7 @@ function resumeUnlessHeld(this: Controlled): Controlled {
   return this[CONTROL]?.isHeld ? this : Socket.prototype.resume.call(this);
 }
 
-/** A `resume` takes effect one tick later, also if the socket was paused meanwhile. */
+/** Pauses again, because a `resume` takes effect one tick later, even if the socket was paused in between. */
 function pauseIfHeld(this: Controlled): void {
   if (this[CONTROL]?.isHeld) this.emit('pause');
 }

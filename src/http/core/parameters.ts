@@ -1,5 +1,5 @@
-// What a request says besides its body: parts of the path, of the query and of the headers → values, or a refusal
-// that names the parameter. What nobody asked for is ignored.
+// Reads the parameters of a request from its path, query and headers. An error names the malformed parameter. Unknown
+// parameters are ignored.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -15,16 +15,16 @@ export interface Parameter<T> {
   in: 'path' | 'query' | 'header';
   name: string;
   description: string;
-  /** For the OpenAPI description. */
+  /** The schema in the OpenAPI description. */
   schema: Record<string, unknown>;
   read(text: string): T;
 }
 
 const TEXT = { type: 'string' };
 const INT64 = { type: 'integer', format: 'int64' };
-/** Of a change. No log gets so long that a number needs more. */
+/** The number of a change. No change log reaches larger numbers. */
 const SEQ = { ...INT64, minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-/** Those of a header, as RFC 9110 §13.1 writes them. */
+/** A list of ETags in a header (RFC 9110 §13.1). */
 const ETAGS = { type: 'string', pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' };
 
 export const id = parameter('path', 'id', 'Identification number of the plant', INT64, (text) => {
@@ -36,32 +36,39 @@ export const webhookId = idWith('whk', 'webhook');
 export const tokenId = idWith('tok', 'token');
 
 const LIMIT = { type: 'integer', format: 'int32', minimum: 1, default: DEFAULT_LIMIT };
-const MOST = `How many at most; over ${MAX_LIMIT} counts as ${MAX_LIMIT}`;
+const MOST = `Maximum number of items to return. A value above ${MAX_LIMIT} counts as ${MAX_LIMIT}.`;
 export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
   if (/^0*[1-9]\d*$/.test(text)) return Math.min(Number(text), MAX_LIMIT);
-  throw malformed('"limit"', 'a whole number of at least 1');
+  throw malformed('"limit"', 'an integer of at least 1');
 });
 
-const CURSOR = 'Where the page begins: from the `Link` of the page before';
-export const cursor = parameter('query', 'cursor', CURSOR, TEXT, asItIs);
-export const tag = parameter('query', 'tag', 'Only plants with exactly this tag', TEXT, asItIs);
-const WORDS = `Words, each of which must begin a word of the name, whatever its case and accents: \`mon del\` finds *Monstera deliciosa*. Without a word in it, it finds all. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words`;
-export const q = parameter('query', 'q', WORDS, { ...TEXT, maxLength: MAX_QUERY_CHARS }, asItIs);
+const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
+export const cursor = parameter('query', 'cursor', CURSOR, TEXT, unchanged);
+export const tag = parameter('query', 'tag', 'Return only plants whose tag equals this text exactly', TEXT, unchanged);
+const WORDS = `Search words. Each must be the beginning of a word in the name. Case and accents are ignored: \`mon del\` finds *Monstera deliciosa*. A text without any word matches all plants. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`;
+export const q = parameter('query', 'q', WORDS, { ...TEXT, maxLength: MAX_QUERY_CHARS }, unchanged);
 
-const AFTER = 'Number of the last change that is known; without it the oldest there is comes first';
+const AFTER = 'Return only changes after this number. Without it, the response starts with the oldest stored change.';
 export const after = parameter('query', 'after', AFTER, SEQ, seqIn('"after"'));
-const LAST_ID = 'For an event stream: the last `id` that was received. Counts before `after`';
+const LAST_ID = 'For an event stream: the last `id` that the client received. It takes precedence over `after`.';
 export const lastEventId = parameter('header', 'Last-Event-ID', LAST_ID, SEQ, seqIn('Last-Event-ID'));
 const PATH_SEQ = { ...SEQ, minimum: 1 };
 export const seq = parameter('path', 'seq', 'Number of the change', PATH_SEQ, seqIn('The number in the path'));
-export const before = parameter('query', 'before', 'Only those with a smaller number', SEQ, seqIn('"before"'));
+export const before = parameter(
+  'query',
+  'before',
+  'Return only deliveries of changes with a smaller number',
+  SEQ,
+  seqIn('"before"'),
+);
 
-const IF_MATCH = 'Only if the record has one of these ETags; `*` is any';
+const IF_MATCH = 'Process the request only if the record has one of these ETags. `*` matches any existing record.';
 export const ifMatch = parameter('header', 'If-Match', IF_MATCH, ETAGS, versionsIn('If-Match', false));
-const IF_NONE = 'Only if the record has none of these ETags; `*` is any';
+const IF_NONE = 'Process the request only if the record has none of these ETags. `*` matches any existing record.';
 export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, versionsIn('If-None-Match', true));
 
-const GRACE = 'For how long the old secret is still taken: 30s, 30m, 12h, 7d or 4w, 100 years at most; 0 ends it now';
+const GRACE =
+  'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
 const SPAN = { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h' };
 export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
   const durationMs = text === '0' ? 0 : parseDuration(text);
@@ -70,11 +77,17 @@ export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
 });
 
 const STATUS = { type: 'string', enum: [...DELIVERY_STATUSES] };
-export const deliveryStatus = parameter('query', 'status', 'Only those with this status', STATUS, (text) => {
-  const known = DELIVERY_STATUSES.find((status) => status === text);
-  if (known) return known;
-  throw malformed('"status"', `one of ${DELIVERY_STATUSES.join(', ')}`);
-});
+export const deliveryStatus = parameter(
+  'query',
+  'status',
+  'Return only deliveries with this status',
+  STATUS,
+  (text) => {
+    const known = DELIVERY_STATUSES.find((status) => status === text);
+    if (known) return known;
+    throw malformed('"status"', `one of ${DELIVERY_STATUSES.join(', ')}`);
+  },
+);
 
 function parameter<T, In extends Parameter<T>['in']>(
   place: In,
@@ -86,16 +99,19 @@ function parameter<T, In extends Parameter<T>['in']>(
   return { in: place, name, description, schema, read };
 }
 
-function asItIs(text: string): string {
+function unchanged(text: string): string {
   return text;
 }
 
-/** Id of something other than a plant. A malformed one is not echoed: it may be a secret. */
+/**
+ * Returns the parameter for the id of a token or webhook. The error does not repeat a malformed id, which may be a
+ * secret.
+ */
 function idWith(prefix: string, what: string) {
   const pattern = `^${prefix}_[0-9A-Za-z]{1,40}$`;
   return parameter('path', 'id', `Id of the ${what}`, { type: 'string', pattern }, (text) => {
     if (new RegExp(pattern).test(text)) return text;
-    throw malformed('The id in the path', `that of a ${what}: ${prefix}_…`);
+    throw malformed('The id in the path', `the id of a ${what}, such as ${prefix}_…`);
   });
 }
 
@@ -117,7 +133,7 @@ export function readParameters(
     if (place === 'path') return params[name];
     if (place === 'header') return headers[name.toLowerCase()] as string | undefined;
     const found = query.filter((pair) => pair.startsWith(`${name}=`) || pair === name);
-    if (found.length > 1) throw new PlantStoreError('bad_parameter', `"${name}" may be given once only`);
+    if (found.length > 1) throw new PlantStoreError('bad_parameter', `"${name}" must not be repeated`);
     return found[0] === undefined ? undefined : decode(name, found[0].slice(name.length + 1));
   }
 }
@@ -126,7 +142,7 @@ function decode(name: string, text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw malformed(`"${name}"`, 'UTF-8 with percent signs');
+    throw malformed(`"${name}"`, 'percent-encoded UTF-8');
   }
 }
 
@@ -134,7 +150,7 @@ function versionsIn(what: string, weakToo: boolean): (text: string) => Versions 
   return (text) => {
     const versions = readEtags(text, weakToo);
     if (versions) return versions;
-    throw malformed(what, '"*", or ETags in their quotation marks with commas between them');
+    throw malformed(what, '"*" or a list of quoted ETags, separated by commas');
   };
 }
 

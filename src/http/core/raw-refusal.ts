@@ -1,4 +1,4 @@
-// Responses in the place of the HTTP server: an Error like all others, after which the connection is closed.
+// Writes an Error response directly to a socket, without the HTTP server, and closes the connection.
 
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
@@ -12,7 +12,7 @@ import { HSTS } from './tls.ts';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
 
-/** Sends the error, which is the last response of the connection. */
+/** Sends the error as the last response of the connection. */
 export function refuseConnection(socket: Socket, error: PlantStoreError, requestId: string, lingerMs: number): void {
   const connection = connectionOf(socket);
   connection.lastRequest = 0;
@@ -29,33 +29,33 @@ export function refuseConnection(socket: Socket, error: PlantStoreError, request
     date: new Date().toUTCString(),
     'x-request-id': requestId,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.on('error', () => socket.destroy()); // it may be gone already
+  socket.on('error', () => socket.destroy()); // the client may be gone
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`);
   closeSlowly(socket, lingerMs);
 }
 
-/** Ends the connection, and destroys it only after the client had time to read what was sent. */
+/** Ends the connection, and destroys it after the client had time to read the response. */
 export function closeSlowly(socket: Socket, lingerMs: number): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.on('close', () => clearTimeout(timer));
 }
 
-/** What Node's parser reports. */
+/** A fault that Node's parser reports. */
 export interface ParserFault {
   code?: string;
   reason?: string;
 }
 
-/** As Node's parser reports a request that is late. */
+/** Returns the same error that Node's parser reports for a late request. */
 export function lateRequest(): NodeJS.ErrnoException {
-  return Object.assign(new Error('The request did not arrive in time'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
+  return Object.assign(new Error('The request timed out'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
 export function requestTimeout({ headersMs, bodyMs }: Timeouts): PlantStoreError {
   return new PlantStoreError(
     'request_timeout',
-    `The request did not arrive in time: ${headersMs / 1000} s for its headers, ${bodyMs / 1000} s for its body`,
+    `The request timed out. The limits are ${headersMs / 1000} s for the headers and ${bodyMs / 1000} s for the body.`,
   );
 }
 
@@ -64,10 +64,16 @@ export function toRefusal({ code, reason }: ParserFault, timeouts: Timeouts): Pl
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return requestTimeout(timeouts);
     case 'HPE_HEADER_OVERFLOW':
-      return new PlantStoreError('headers_too_large', `The headers are over ${MAX_HEADER_BYTES} bytes, or too many`);
+      return new PlantStoreError(
+        'headers_too_large',
+        `The headers are larger than ${MAX_HEADER_BYTES} bytes, or too many`,
+      );
     case PARSING_STOPPED_CODE:
-      return unavailable('Too many requests were sent without waiting for responses: send at most 32 at once');
+      return unavailable('Too many requests on this connection have no response yet. Send at most 32 at a time.');
     default:
-      return new PlantStoreError('malformed_request', `Not well-formed HTTP: ${reason ?? 'cannot be read'}`);
+      return new PlantStoreError(
+        'malformed_request',
+        `The request is not well-formed HTTP: ${reason ?? 'it cannot be parsed'}`,
+      );
   }
 }

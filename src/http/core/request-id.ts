@@ -1,4 +1,4 @@
-// The id by which the log and the client name a request.
+// Request ids, which identify a request in the log and in its response.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -6,13 +6,13 @@ import { mayHoldSecret } from '../../domain/token-secret.ts';
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._:/+=-]{1,128}$/;
 
-/** UUIDs that begin alike: one of random digits for each would cost a create 1.5 %. */
+/** Creates UUIDs with a common prefix and a counter. A random UUID per request would cost 1.5 % of a create. */
 export function createRequestIds() {
   const start = randomUUID().slice(0, 24);
   let count = 0;
 
   return {
-    /** Returns the client's own id, if it sent a sane one; a secret must not get into the log this way. */
+    /** Returns the client's own id if it is valid and cannot be a secret, which must not reach the log. */
     of({ 'x-request-id': own }: IncomingHttpHeaders): string {
       return typeof own === 'string' && SANE_REQUEST_ID.test(own) && !mayHoldSecret(own) ? own : next();
     },

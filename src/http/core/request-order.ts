@@ -1,6 +1,6 @@
-// Which requests of a connection are handled, and when, if the client sends them without waiting for responses
-// (pipelining). Requests that may not start yet are queued. When too many are, no more are parsed: those that are queued get
-// their responses, and the connection is closed.
+// Schedules the requests of a connection when the client sends them without waiting for responses (pipelining).
+// Requests that may not start yet are queued. If too many are queued, the server parses no more, responds to the
+// queued ones, and closes the connection.
 
 import type { ServerResponse } from 'node:http';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
@@ -8,13 +8,13 @@ import type { BufferedRequest, EarlyBytes } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
-/** Requests of one connection without a response. */
-export const MAX_IN_PROGRESS = 32;
-/** A queued request of a few bytes takes 3 KB. */
+/** Maximum number of concurrent requests per connection. */
+const MAX_IN_PROGRESS = 32;
+/** Maximum number of queued requests per connection. A queued request of a few bytes takes 3 KB of memory. */
 const MAX_QUEUED_OF_ONE = 1024;
-/** Behind a response that may take very long, or never end. */
+/** Maximum number of requests queued after a response that may take very long or never end. */
 const MAX_QUEUED_BEHIND_LONG = 32;
-/** Of all connections. */
+/** Maximum number of queued requests of all connections. */
 const MAX_QUEUED = 8192;
 
 export interface RequestOrderOptions {
@@ -24,8 +24,8 @@ export interface RequestOrderOptions {
 }
 
 /**
- * Requests to a route that is `isConcurrent` run together with others of the kind. All others start when each request
- * before them has its response, and nothing starts behind them until they have theirs.
+ * Runs requests to `isConcurrent` routes concurrently. Any other request starts only after all earlier requests have
+ * their responses, and later requests wait for its response.
  */
 export class RequestOrder {
   readonly #options: RequestOrderOptions;
@@ -35,7 +35,7 @@ export class RequestOrder {
     this.#options = options;
   }
 
-  /** Starts a request now, or when its turn has come. */
+  /** Starts a request now, or queues it. */
   add(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void {
     const connection = connectionOf(raw.socket);
     if (connection.requests === 0) raw.socket.once('close', () => this.#dropQueued(connection));
@@ -46,7 +46,9 @@ export class RequestOrder {
     if (!connection.isHeldByOrder && !mayRead(connection)) hold(connection);
   }
 
-  /** Call for a request without a body whose response may take very long: until then nothing behind it is even read. */
+  /**
+   * Pauses reading until the response is sent. Call it for a request without a body whose response may take very long.
+   */
   holdOthers({ socket }: BufferedRequest): void {
     const connection = connectionOf(socket);
     connection.isLong = true;
@@ -54,7 +56,7 @@ export class RequestOrder {
     else if (!connection.isHeldByOrder) hold(connection);
   }
 
-  /** Call when the response has left, or will not. */
+  /** Call it when the response was sent or was abandoned. */
   finish({ socket }: BufferedRequest): void {
     const connection = connectionOf(socket);
     connection.responses.shift();
@@ -69,7 +71,9 @@ export class RequestOrder {
     return started < MAX_IN_PROGRESS && this.#isConcurrent(newest) && this.#isConcurrent(raw);
   }
 
-  /** Behind a request that asks for another protocol Node leaves bytes out, so that what follows may be the middle of one. */
+  /**
+   * False for a protocol upgrade: Node skips bytes after it, so the next request could start in the middle of another.
+   */
   #isConcurrent(raw: BufferedRequest): boolean {
     return raw.headers.upgrade === undefined && this.#options.routeOf(raw)?.isConcurrent === true;
   }
@@ -89,7 +93,7 @@ export class RequestOrder {
     }
   }
 
-  /** One turn of the event loop for each: they may be long lists. */
+  /** Waits one turn of the event loop before each start, because requests can be long lists. */
   async #startQueued(connection: Connection): Promise<void> {
     if (connection.isStarting) return;
     connection.isStarting = true;

@@ -1,4 +1,4 @@
-// A request and its response, as all who take part in it see them.
+// The request and the reply that handlers use.
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Token } from '../../domain/token.ts';
@@ -11,13 +11,15 @@ export class HttpRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly startedMs = performance.now();
-  /** Parts of the path, by their names in the route. */
+  /** Path parameters by their names in the route. */
   readonly params: Record<string, string>;
   /** The credential, once the request is admitted. */
   token: Token | undefined;
-  /** True if the client was told to send its body. */
+  /** True if the server has sent 100 Continue. */
   isContinued = false;
-  /** The client's address, if the access log needs it: it is unknown once the client is gone. */
+  /**
+   * The client's address, if the access log needs it. It is read early, because it is lost when the client disconnects.
+   */
   address: string | undefined;
 
   constructor(raw: BufferedRequest, id: string, params: Record<string, string>) {
@@ -36,7 +38,9 @@ export class HttpRequest {
 
 export class HttpReply {
   readonly raw: ServerResponse;
-  /** Headers by names in lower case. No cache keeps the response, and no browser guesses its type, unless the route says so. */
+  /**
+   * Headers by lower-case name. By default, caches must not store the response and browsers must not guess its type.
+   */
   readonly headers: Record<string, string> = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
   status = 200;
 
@@ -64,14 +68,14 @@ export class HttpReply {
     return this.header('vary', others === undefined ? name : `${others}, ${name}`);
   }
 
-  /** Names the next page in the header `Link` (RFC 8288). Parameters that are undefined are left out. */
+  /** Sets the header `Link` to the next page (RFC 8288). Omits undefined parameters. */
   nextPage(path: string, parameters: Record<string, string | number | undefined>): this {
     const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
     return this.header('link', `<${path}?${query}>; rel="next"`);
   }
 
-  /** Turns the reply into another one: headers about the request stay, the type of the body does not. */
+  /** Replaces the status and adds headers. Keeps headers about the request, but not the content type. */
   restart(status: number, headers: Record<string, string>): this {
     delete this.headers['content-type'];
     Object.assign(this.headers, headers);

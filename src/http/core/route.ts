@@ -1,5 +1,5 @@
-// What a route is: one entry says its path, who may call it, what it takes and gives, and what it does.
-// Admission, validation, OpenAPI, 404 and 405 all read the same entry.
+// The definition of a route: its path, access, parameters, body, response and handler. Admission, validation, the
+// OpenAPI description, 404 and 405 all use the same definition.
 
 import type { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
@@ -9,13 +9,16 @@ import type { RequestBody } from './json-body.ts';
 import type { Parameter } from './parameters.ts';
 import type { HttpReply, HttpRequest } from './request-reply.ts';
 
-/** The scope that a token must have, or a list of scopes it must have all. `any` is every good credential, whatever its scopes. */
+/**
+ * The required scope, or a list of scopes that are all required. `any` accepts every valid credential. `open` requires
+ * none.
+ */
 export type Access = Scope | readonly Scope[] | 'any' | 'open';
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types
 type Parameters = Record<string, Parameter<any>>;
 
-/** What is not in the path may be missing. */
+/** Values of the parameters. Only path parameters are always present. */
 type Values<P extends Parameters> = {
   [Name in keyof P]: P[Name] extends Parameter<infer T> & { in: 'path' }
     ? T
@@ -28,7 +31,7 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   body: Body;
   parameters: Values<P>;
   token: A extends 'open' ? undefined : Token;
-  /** For a route that is long; never aborts for others. */
+  /** Aborts when the credential of an `isLong` route is no longer valid. Never aborts for other routes. */
   ended: AbortSignal;
   request: HttpRequest;
   reply: HttpReply;
@@ -39,10 +42,10 @@ export interface RouteResponse {
   description: string;
   /** Schema of a JSON response. */
   schema?: z.ZodType;
-  /** Other media types, by what the client accepts. */
+  /** Other media types that the client can request with `Accept`. */
   streams?: string[];
   headers?: Record<string, string>;
-  /** A 304 is possible. */
+  /** True if the route can return 304. */
   notModified?: boolean;
 }
 
@@ -50,18 +53,21 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   summary: string;
   description?: string;
   parameters?: P;
-  /** It may take very long: `ended` aborts when the credential is no longer good. */
+  /** True if a request may take very long. `ended` then aborts when the credential is no longer valid. */
   isLong?: true;
-  /** A client may have many of these in progress on one connection. Other requests wait until those before them are answered. */
+  /**
+   * True if requests of one connection may run concurrently. Other requests wait until earlier ones have their
+   * responses.
+   */
   isConcurrent?: true;
-  /** Refuses who may not ask although the credential is good, before the body is looked at. */
+  /** Throws to reject a request with a valid credential before its body is read. */
   guard?(request: HttpRequest): void;
-  /** Without it the operation takes none. */
+  /** The accepted body. Undefined if the operation has none. */
   body?: RequestBody<Body>;
   response: RouteResponse;
-  /** Those that not every operation with the same access, parameters and body can give. */
+  /** Errors that the access, the parameters and the body do not already imply. */
   errors?: ErrorCode[];
-  /** Returns the JSON of the response, or the stream that is sent. */
+  /** Returns the value to send as JSON, or the stream to send. */
   handle(call: Call<Body, P, A>): unknown;
 }
 
@@ -74,10 +80,10 @@ export interface Route extends Definition<unknown, Parameters, Access> {
   access: Access;
 }
 
-/** Headers of a response with a secret in it. */
-export const NO_STORE = { 'Cache-Control': '`no-store`' };
+/** Documented headers of a response that caches must not store. */
+export const NO_STORE = { 'Cache-Control': 'Always `no-store`' };
 
-/** Lets the types of body, parameters and token flow into the handler. */
+/** Creates a route and infers the types of the body, the parameters and the token for its handler. */
 export function route<Body, A extends Access, P extends Parameters = Record<never, never>>(
   methodAndPath: `${Method} ${string}`,
   operationId: string,

@@ -1,11 +1,11 @@
-// Which route takes a request. Where none does: does the path exist with another method, and may a stranger know.
+// Finds the route of a request. For a request without a route, finds the error to return.
 
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Route } from './route.ts';
 
 export interface Found {
   route: Route;
-  /** Parts of the path, by their names. */
+  /** Path parameters by name. */
   params: Record<string, string>;
 }
 
@@ -27,41 +27,41 @@ export function createRouter(routes: Route[], basePath: string) {
   const byDepth = Map.groupBy(known, ({ segments }) => segments.length);
   const rootDepth = segmentsOf(basePath).length;
   const withToken = known.filter(({ route }) => route.access !== 'open');
-  /** As nearly everybody writes them. */
+  /** Routes without path parameters, by method and exact URL: the most common requests. */
   const plain = new Map<string, Found>();
   for (const { route, isExact } of known) {
     if (isExact) plain.set(`${route.method} ${basePath}${route.path}`, { route, params: NO_PARAMS });
   }
 
   return {
-    /** A path that is there as it stands takes only its own methods, not those of one with a parameter that it fits. */
+    /** Returns the route of a request. An exact path takes precedence over a path with parameters, for every method. */
     find(method: string, url: string): Found | undefined {
       const served = method === 'HEAD' ? 'GET' : method;
-      const asItStands = plain.get(`${served} ${url}`);
-      if (asItStands) return asItStands;
+      const exact = plain.get(`${served} ${url}`);
+      if (exact) return exact;
       const segments = segmentsOf(url);
       const found = allAt(segments).find(({ route }) => route.method === served);
       return found && { route: found.route, params: paramsOf(found.segments, segments) };
     },
-    /** True in the trees, such as /plants, where some route asks for a token. */
+    /** True if the URL is below a path, such as /plants, where some route requires a token. */
     needsToken(url: string): boolean {
       const segments = segmentsOf(url).slice(0, rootDepth + 1);
       return withToken.some((route) => isMatch(route.segments.slice(0, rootDepth + 1), segments));
     },
-    /** What to tell where nothing was found. */
+    /** Returns the error for a request without a route. */
     whyNone(url: string): PlantStoreError {
       const segments = segmentsOf(url);
       const methods = allAt(segments).map(({ route }) => route.method);
       if (methods.length > 0) {
         const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
-        return new PlantStoreError('no_such_method', `This path takes only ${allow}`, { detail: { allow } });
+        return new PlantStoreError('no_such_method', `This path supports only ${allow}`, { detail: { allow } });
       }
       if (!pathOf(url).split('/').every(isReadable)) {
-        return new PlantStoreError('bad_parameter', 'The path is not well-formed: look at its percent signs');
+        return new PlantStoreError('bad_parameter', 'The path is malformed. Check its percent-encoding.');
       }
-      const isSlashTooMany = segments.at(-1) === '' && allAt(segments.slice(0, -1)).length > 0;
-      const advice = isSlashTooMany ? 'leave the slash at the end out' : `see ${basePath}/openapi.json`;
-      return new PlantStoreError('no_such_path', `No such path: ${advice}`);
+      const hasExtraSlash = segments.at(-1) === '' && allAt(segments.slice(0, -1)).length > 0;
+      const advice = hasExtraSlash ? 'Remove the slash at the end.' : `See ${basePath}/openapi.json for all paths.`;
+      return new PlantStoreError('no_such_path', `This path does not exist. ${advice}`);
     },
   };
 
@@ -82,7 +82,7 @@ function paramsOf(pattern: string[], segments: string[]): Record<string, string>
   return params;
 }
 
-/** Of a path, a path with a query, or a whole URL as a proxy sends it. */
+/** Returns the path of a URL, which can be a path, a path with a query, or a whole URL as sent by a proxy. */
 export function pathOf(url: string): string {
   const path = url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?#]*/i, '');
   const end = path.search(/[?#]/);
@@ -98,7 +98,7 @@ function isReadable(segment: string): boolean {
   return decode(segment) !== segment || !segment.includes('%');
 }
 
-/** As it is where it cannot be. */
+/** Decodes percent-encoding. Returns malformed text unchanged. */
 export function decode(text: string): string {
   if (!text.includes('%')) return text;
   try {

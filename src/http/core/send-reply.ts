@@ -1,4 +1,4 @@
-// What a handler gave → the answer on the wire: nothing, a text, a stream, or anything else as JSON.
+// Sends the result of a handler: an empty response, text, a stream, or any other value as JSON.
 
 import { once } from 'node:events';
 import { pipeline, Readable } from 'node:stream';
@@ -6,10 +6,10 @@ import { printJson } from '../../lib/exact-json.ts';
 import type { HttpReply } from './request-reply.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Of these the length is not said, as they have no body. */
+/** Statuses without a body, which have no Content-Length. */
 const WITHOUT_LENGTH = [204, 304];
 
-/** Gives a promise for a stream only, and rejects with what that throws before anything came of it. */
+/** Sends the reply. Returns a promise only for a stream, and rejects if the stream fails before its first byte. */
 export function sendReply(reply: HttpReply, given: unknown): void | Promise<void> {
   if (given instanceof Readable) return sendStream(reply, given);
   if (given === undefined) sendNothing(reply);
@@ -24,7 +24,7 @@ function sendNothing({ raw, status, headers }: HttpReply): void {
 function sendText({ raw, status, headers }: HttpReply, text: string | Buffer): void {
   headers['content-type'] ??= JSON_TYPE;
   headers['content-length'] = String(Buffer.byteLength(text));
-  raw.writeHead(status, headers).end(text); // to a HEAD, Node sends the headers alone
+  raw.writeHead(status, headers).end(text); // for HEAD, Node sends only the headers
 }
 
 async function sendStream({ raw, status, headers }: HttpReply, stream: Readable): Promise<void> {
@@ -34,10 +34,10 @@ async function sendStream({ raw, status, headers }: HttpReply, stream: Readable)
     return;
   }
   const stop = () => stream.destroy();
-  raw.once('close', stop); // its client may go before anything came
-  await once(stream, 'readable'); // until now it can still become an error
-  raw.off('close', stop); // as pipeline does the same
-  if (raw.destroyed) return void stream.destroy(); // its client went away while the handler worked
+  raw.once('close', stop); // the client may disconnect before the first byte
+  await once(stream, 'readable'); // before this point a failure can still become an error response
+  raw.off('close', stop); // pipeline does the same
+  if (raw.destroyed) return void stream.destroy(); // the client disconnected while the handler was running
   raw.writeHead(status, headers);
-  pipeline(stream, raw, () => {}); // who reads a stream that breaks off sees the connection cut
+  pipeline(stream, raw, () => {}); // if the stream fails, the connection is closed, which the client notices
 }

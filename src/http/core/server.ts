@@ -1,4 +1,4 @@
-// The HTTP server with its bounds and time-outs, with or without TLS.
+// Creates the HTTP server with its limits and timeouts, with or without TLS.
 
 import type { Server } from 'node:http';
 import * as https from 'node:https';
@@ -10,17 +10,17 @@ import type { Certificate } from './tls.ts';
 
 export type HttpServer = ReturnType<typeof createServer>;
 
-/** Creates a server that does not listen yet. With a certificate it speaks nothing but TLS. */
+/** Creates a server that does not listen yet. With a certificate, it accepts only TLS. */
 export function createServer(certificate: Certificate | undefined, guardOptions: GuardOptions) {
   const { timeouts } = guardOptions;
   const options = {
     IncomingMessage: BufferedRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: timeouts.headersMs,
-    requestTimeout: 0, // slow-clients.ts has one for bodies: Node's own would hold for imports, too
+    requestTimeout: 0, // slow-clients.ts limits bodies: Node's own timeout would also apply to imports
     keepAliveTimeout: timeouts.keepAliveMs,
     connectionsCheckingInterval: timeouts.checkMs,
-    requireHostHeader: false, // ours in header-checks.ts: Node's own refusal has no body
+    requireHostHeader: false, // header-checks.ts checks it: Node's own response has no body
     optimizeEmptyRequests: true,
   };
   const server: Server<typeof BufferedRequest> = certificate

@@ -1,25 +1,28 @@
-// Clients that send or read too slowly. All connections are checked at an interval: a timer for each, which every byte
-// sets anew, would cost a create 2 %.
+// Detects clients that send or read too slowly. It checks all connections at an interval: a timer per connection, reset
+// by every byte, would cost 2 % of a create.
 
 import type { BufferedRequest } from './buffered-request.ts';
 import { type Connection, connectionOf, type ExportProgress } from './connection.ts';
 import { acceptedBytes } from './node-internals.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** A client that reads fewer bytes than this in the time-out is as slow as one that reads none. */
-export const UNREAD_BYTES = 5 * 1024;
-/** Least rate at which an export is read while it waits for its reader; what was read faster before counts. */
-export const EXPORT_BYTES_PER_S = 8 * 1024;
-export const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
+/** Minimum number of bytes that a client must read within the timeout. */
+const UNREAD_BYTES = 5 * 1024;
+/** Minimum read rate of an export while data is pending. Faster reading earns credit. */
+const EXPORT_BYTES_PER_S = 8 * 1024;
+const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
 const EXPORT_MAX_CREDIT_BYTES = 2 * 1024 * 1024;
 
-/** Export slots are few: from now on the client must read this response at the least rate. */
+/** Applies the minimum read rate to this response, because export slots are few. */
 export function noteExport(request: BufferedRequest): void {
   const readBytes = acceptedBytes(request.socket);
   connectionOf(request.socket).newestExport = { request, readBytes, creditBytes: EXPORT_GRACE_BYTES };
 }
 
-/** Calls `onLate` for a client whose request is late, and disconnects one that does not read. Returns what ends the checks. */
+/**
+ * Calls `onLate` for a client whose request is late, and disconnects clients that do not read. Returns a function that
+ * stops the checks.
+ */
 export function watchSlowClients(
   connections: Set<Connection>,
   timeouts: Timeouts,
@@ -33,7 +36,8 @@ export function watchSlowClients(
     const nowMs = performance.now();
     const wasStalled = nowMs - checkedMs > 2 * timeouts.checkMs;
     checkedMs = nowMs;
-    if (wasStalled) return; // the service stalled itself: what clients have sent or read meanwhile is not known yet
+    // If the service itself stalled, it does not know yet which data clients have sent or read in the meantime.
+    if (wasStalled) return;
     for (const connection of connections) {
       if (!connection.isHeld && isLate(connection, nowMs, timeouts)) onLate(connection);
       if (connection.socket.writableLength > 0) checkReader(connection, nowMs, timeouts);
@@ -60,7 +64,7 @@ function checkReader(connection: Connection, nowMs: number, timeouts: Timeouts):
   else connection.unread = { sinceMs: nowMs, readBytes };
 }
 
-/** Called at each check that finds the export waiting for its reader. */
+/** True if the client reads an export too slowly. Call it at each check that finds pending data. */
 function isTooSlow(progress: ExportProgress, readBytes: number, checkMs: number): boolean {
   const credit = Math.min(EXPORT_MAX_CREDIT_BYTES, progress.creditBytes + readBytes - progress.readBytes);
   progress.creditBytes = credit - (EXPORT_BYTES_PER_S * checkMs) / 1000;

@@ -1,4 +1,4 @@
-// A body of any length as it comes: it is read no faster than it is used, and waited for no longer than its client goes on.
+// Streams a body of any length. It applies backpressure to the client, and times out if the client sends too slowly.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { BufferedRequest } from './buffered-request.ts';
@@ -6,26 +6,29 @@ import { connectionOf } from './connection.ts';
 import { requestTimeout } from './raw-refusal.ts';
 import type { Timeouts } from './timeouts.ts';
 
-/** Each so many bytes have the time that a whole body has elsewhere. */
-const LONG_BODY_BYTES = 1024;
-/** Least rate over all the time that the client is waited for. What it sent faster before counts, up to a bound. */
-export const BYTES_PER_S = 1024;
-export const GRACE_BYTES = 30 * BYTES_PER_S;
+/** Number of bytes that must arrive within `bodyMs`, the timeout of a whole body on other routes. */
+const BYTES_PER_TIMEOUT = 1024;
+/** Minimum average rate while the server waits for the client. Faster sending earns credit, up to a limit. */
+const BYTES_PER_S = 1024;
+const GRACE_BYTES = 30 * BYTES_PER_S;
 const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
 
-/** Throws `request_timeout` when too little comes for long, and when `ended` aborts its reason, or `unavailable`, as the service stops. */
+/**
+ * Throws `request_timeout` if the client is too slow. If `ended` aborts, throws its reason, or `unavailable` if the
+ * service stops.
+ */
 export async function* readStreamedBody(
   request: BufferedRequest,
   ended: AbortSignal,
   timeouts: Timeouts,
 ): AsyncGenerator<Uint8Array> {
-  connectionOf(request.socket).bodySinceMs = undefined; // its time is watched here
+  connectionOf(request.socket).bodySinceMs = undefined; // this function enforces the timeout
   const chunks = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
-  let missingBytes = LONG_BODY_BYTES;
+  let missingBytes = BYTES_PER_TIMEOUT;
   let leftMs = timeouts.bodyMs;
   let creditBytes = GRACE_BYTES;
   for (;;) {
-    const waitedSinceMs = performance.now(); // the time that its bytes are worked on is ours
+    const waitedSinceMs = performance.now(); // excludes the time in which the server processes the bytes
     const timeoutMs = Math.min(leftMs, (creditBytes / BYTES_PER_S) * 1000);
     const next = await orEnd(chunks.next(), timeoutMs, ended, () => requestTimeout(timeouts));
     if (next.done) return;
@@ -34,7 +37,7 @@ export async function* readStreamedBody(
     leftMs -= waitedMs;
     creditBytes = Math.min(MAX_CREDIT_BYTES, creditBytes + next.value.length) - (waitedMs / 1000) * BYTES_PER_S;
     if (missingBytes <= 0) {
-      missingBytes = LONG_BODY_BYTES;
+      missingBytes = BYTES_PER_TIMEOUT;
       leftMs = timeouts.bodyMs;
     }
     yield next.value;
@@ -43,7 +46,7 @@ export async function* readStreamedBody(
 
 function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal, late: () => Error): Promise<T> {
   return new Promise((resolve, reject) => {
-    // Not at once: if the service itself stalled, what has come meanwhile is read first.
+    // One more turn of the event loop: if the service itself stalled, it first reads the data that has arrived.
     const timer = setTimeout(() => setImmediate(() => reject(late())), timeoutMs);
     ended.addEventListener('abort', stop);
     if (ended.aborted) stop();
@@ -56,7 +59,7 @@ function orEnd<T>(promise: Promise<T>, timeoutMs: number, ended: AbortSignal, la
       clearTimeout(timer);
       const { reason } = ended;
       const isOurs = reason instanceof PlantStoreError;
-      reject(isOurs ? reason : unavailable('The service is stopping: send the whole file again'));
+      reject(isOurs ? reason : unavailable('The service is stopping. Send the whole file again.'));
     }
   });
 }

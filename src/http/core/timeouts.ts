@@ -1,29 +1,34 @@
-// How long the service waits for its clients. Tests pass shorter times.
+// Timeouts and intervals of the HTTP server. Tests use shorter ones.
 
 export const TIMEOUTS = {
-  /** Time for the headers of a request. */
+  /** Timeout for the headers of a request. */
   headersMs: 10_000,
-  /** Time for a body that is kept whole, and for each KiB of one that is streamed. */
+  /** Timeout for a buffered body, and for each KiB of a streamed body. */
   bodyMs: 10_000,
   /** Time for which an idle connection stays open. */
   keepAliveMs: 65_000,
-  /** Time for the handshake of TLS. */
+  /** Timeout for the TLS handshake. */
   handshakeMs: 10_000,
   /** Interval at which all connections are checked for slow clients. */
   checkMs: 2_000,
-  /** Time within which a client must read 5 KiB of a response that waits for it. */
+  /** Time within which a client must read 5 KiB of a pending response. */
   unreadMs: 5_000,
-  /** The same for an export, of which the system accepts a MiB at a time: even a good reader seems to stall. */
+  /**
+   * The same time for an export. The operating system accepts it in chunks of 1 MiB, so even a fast reader seems to
+   * stall.
+   */
   unreadExportMs: 60_000,
-  /** Time for a client that is still sending to read why its connection is closed: closing at once would reset it. */
+  /**
+   * Time for a client that is still sending to read the last response. An immediate close would reset the connection.
+   */
   lingerMs: 1_000,
-  /** Interval of the comment lines in an event stream that has no change to show. */
+  /** Interval of the comment lines in an event stream without new changes. */
   eventKeepAliveMs: 15_000,
-  /** Interval at which the files of the certificate are read. */
+  /** Interval at which the certificate files are read. */
   certificateMs: 1_000,
-  /** Time at a stop for which an idle connection may send one more request: a client that is just sending sees no reset. */
+  /** Time at a stop in which an idle connection may send one more request, so that a request in flight is not reset. */
   lastRequestsMs: 500,
-  /** Time after which a stop disconnects the clients that are still connected. */
+  /** Time after which a stop disconnects the remaining clients. */
   disconnectMs: 8_000,
 };
 

@@ -1,4 +1,4 @@
-// The certificate and its key: read at the start, and again whenever the files change, without a connection lost.
+// Reads the TLS certificate and its key, and reloads them when the files change. Open connections continue.
 
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -7,12 +7,12 @@ import type { TlsFiles } from '../../config/config.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 
-/** For a year nobody who was here comes back without TLS. */
+/** Value of Strict-Transport-Security: browsers use only TLS for one year. */
 export const HSTS = 'max-age=31536000';
 
 export type Certificate = SecureContextOptions & { cert: string; key: string };
 
-/** Throws UsageError when it cannot be used. */
+/** Reads the certificate and its key. Throws UsageError if they cannot be used. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
   return requireUsable(await readFiles(files));
 }
@@ -32,9 +32,9 @@ async function read(name: string, path: string): Promise<string> {
 
 function requireUsable(certificate: Certificate): Certificate {
   try {
-    createSecureContext(certificate); // which takes an empty file for none at all
+    createSecureContext(certificate); // accepts an empty file, so the next check is also needed
     if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
-      throw new Error('the key is that of another one');
+      throw new Error('the key belongs to another certificate');
     }
     return certificate;
   } catch (error) {
@@ -42,7 +42,7 @@ function requireUsable(certificate: Certificate): Certificate {
   }
 }
 
-/** Checks the content of the files. As long as the two do not fit together, the certificate in use stays. */
+/** Reloads the files at an interval. Keeps the current certificate while the new certificate and key do not match. */
 export function followCertificate(
   files: TlsFiles,
   first: Certificate,
@@ -50,12 +50,15 @@ export function followCertificate(
   { observe, everyMs }: { observe: Observe; everyMs: number },
 ): void {
   let inUse = first;
-  /** Seen once, it may be one file of two that was replaced. */
+  /**
+   * The last fault and how often it occurred in a row. A single one can mean that only one of the two files was
+   * replaced yet.
+   */
   let fault = { reason: '', times: 0 };
-  const timer = setInterval(look, everyMs).unref();
+  const timer = setInterval(reload, everyMs).unref();
   server.on('close', () => clearInterval(timer));
 
-  async function look(): Promise<void> {
+  async function reload(): Promise<void> {
     try {
       const found = await readFiles(files);
       if (found.cert !== inUse.cert || found.key !== inUse.key) {
