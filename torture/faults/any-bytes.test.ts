@@ -92,8 +92,8 @@ fault({
     'one whose description does not name a status': {
       change: [
         'src/http/routes/plants.ts',
-        `'It is deleted' },\n      errors: ['not_found', 'condition_failed'],`,
-        `'It is deleted' },\n      errors: ['not_found'],`,
+        `'The plant is deleted' },\n      errors: ['not_found', 'condition_failed'],`,
+        `'The plant is deleted' },\n      errors: ['not_found'],`,
       ],
       caught: /does not name 412/,
       rounds: 5000,

@@ -83,7 +83,7 @@ test('a route without a declared access prevents the start', () => {
     ['admin', undefined],
   ]) {
     const route = { ...routes[0], access } as unknown as Route;
-    assert.throws(() => requireAccess(route), /does not say who may call it/);
+    assert.throws(() => requireAccess(route), /does not declare a valid access/);
   }
 });
 

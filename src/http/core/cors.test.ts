@@ -1,4 +1,4 @@
-// Pages of other origins: what a browser is told, and what a real one then lets its page do.
+// Tests of CORS: the headers that browsers receive, and a page in a real browser.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -33,7 +33,7 @@ suite('CORS_ORIGINS with two origins', () => {
   });
   after(() => server.stop());
 
-  test('a preflight is answered without credentials, the same on every path', async () => {
+  test('a preflight needs no credentials and gets the same response on every path', async () => {
     for (const path of ['/plants', '/plants/1', '/tokens', '/nowhere', '/plants/%zz']) {
       const { status, headers, body } = await preflight(server, SHOP, path);
       assert.deepEqual([status, body], [204, ''], path);
@@ -46,7 +46,7 @@ suite('CORS_ORIGINS with two origins', () => {
     }
   });
 
-  test('every answer to a named origin says so, errors and streams, too', async () => {
+  test('every response to a configured origin has CORS headers, including errors and streams', async () => {
     const authorization = `Bearer ${server.secret}`;
     for (const [path, own] of [
       ['/plants', { authorization }],
@@ -63,7 +63,7 @@ suite('CORS_ORIGINS with two origins', () => {
     }
   });
 
-  test('others are told nothing', async () => {
+  test('other origins get no CORS headers', async () => {
     for (const origin of ['https://evil.example', `${SHOP}.evil.example`, 'null', `${SHOP}:444`, SHOP.toUpperCase()]) {
       const answer = await preflight(server, origin);
       assert.deepEqual([answer.status, corsOf(answer)], [401, []], origin);
@@ -72,20 +72,20 @@ suite('CORS_ORIGINS with two origins', () => {
     assert.deepEqual([corsOf(plain), plain.headers.vary], [[], 'Origin']);
   });
 
-  test('OPTIONS that is no preflight is a method that nobody has', async () => {
+  test('OPTIONS without a preflight gets 405', async () => {
     const headers = { origin: SHOP, authorization: `Bearer ${server.secret}` };
     assert.equal((await send(server.port, { method: 'OPTIONS', path: '/plants', headers })).status, 405);
   });
 });
 
-test('CORS_ORIGINS=* lets any page in, without a word on origins', async () => {
+test('CORS_ORIGINS=* allows any page, and responses do not vary by origin', async () => {
   const server = await startTestService({ env: { CORS_ORIGINS: '*' } });
   const { status, headers } = await preflight(server, 'https://anybody.example');
   assert.deepEqual([status, headers['access-control-allow-origin'], headers.vary], [204, '*', undefined]);
   await server.stop();
 });
 
-test('without CORS_ORIGINS there is not a word of it', async () => {
+test('without CORS_ORIGINS no response has CORS headers', async () => {
   const server = await startTestService();
   const answers = [
     await preflight(server, SHOP),
@@ -104,7 +104,7 @@ test('without CORS_ORIGINS there is not a word of it', async () => {
 });
 
 test(
-  'a page of another origin can create a plant when it is named, and cannot when it is not',
+  'a page of a configured origin can create a plant, and a page of another origin cannot',
   needsBrowser,
   async () => {
     const page = createServer((_request, response) => response.setHeader('content-type', 'text/html').end('<p>A shop'));
@@ -138,7 +138,7 @@ test(
   },
 );
 
-/** Runs in the page. */
+/** Runs inside the page. */
 async function createPlant({ url, token }: { url: string; token: string }) {
   try {
     const response = await fetch(`${url}/plants`, {

@@ -1,4 +1,4 @@
-// What the service relies on in Node beyond its documentation: if one of these fails after an update of Node, look at
+// Tests of the undocumented behaviour of Node that the service relies on. If one fails after an update of Node, check
 // node-internals.ts.
 
 import assert from 'node:assert/strict';
@@ -24,7 +24,7 @@ type Respond = (request: ParsedRequest, response: ServerResponse) => void;
 
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-/** Node's own server without anything of ours, and a client of it. */
+/** Starts Node's own server, without code of the service, and a client. */
 async function startPlain(t: TestContext, respond: Respond, RequestClass = ParsedRequest) {
   const server = createPlainServer({ IncomingMessage: RequestClass }, respond);
   server.listen(0, '127.0.0.1');
@@ -46,7 +46,7 @@ test('a client that has ended its half of the connection still gets its response
   assert.match(await text(client().end(GET)), /^HTTP\/1.1 200 .*response$/s);
 });
 
-test('a server that no longer accepts connections serves those that are idle', async (t) => {
+test('a server that has stopped listening still serves idle connections', async (t) => {
   const { server, port, client } = await startPlain(t, (_request, response) => response.end('response'));
   const idle = client();
   idle.write(GET);
@@ -57,10 +57,10 @@ test('a server that no longer accepts connections serves those that are idle', a
   idle.write(GET);
   assert.match(String(await once(idle, 'data')), /^HTTP\/1.1 200 /);
   idle.destroy();
-  await new Promise((resolve) => server.close(resolve)); // can still be awaited
+  await new Promise((resolve) => server.close(resolve)); // close() still works
 });
 
-test('Node ends a connection after its last response through what replaces its end', async (t) => {
+test('Node calls the replaced end of a connection after its last response', async (t) => {
   let ended = 0;
   const { client } = await startPlain(t, ({ socket }, response) => {
     replaceEnd(socket, () => {
@@ -75,7 +75,7 @@ test('Node ends a connection after its last response through what replaces its e
   assert.equal(ended, 1);
 });
 
-test('what the client has accepted of one long write is counted as it is read', async (t) => {
+test('the accepted bytes of one long write increase as the client reads', async (t) => {
   const bytes = 40_000_000;
   const sockets: Socket[] = [];
   const { client } = await startPlain(t, (request, response) => {
@@ -91,7 +91,7 @@ test('what the client has accepted of one long write is counted as it is read', 
   await until(() => acceptedBytes(socket) > bytes);
 });
 
-test('the parser hands over bodies by push, with null at the end', async (t) => {
+test('the parser passes bodies to push, with null at the end', async (t) => {
   const received: (string | null)[] = [];
   class Received extends ParsedRequest {
     protected override receive(chunk: Buffer | null): boolean {
@@ -110,7 +110,7 @@ test('the parser hands over bodies by push, with null at the end', async (t) => 
   assert.deepEqual(received, ['body', null]);
 });
 
-test('no request behind is parsed once parsing is stopped, which is a fault of a known code', async (t) => {
+test('once parsing is stopped, no further request is parsed and Node reports a known error code', async (t) => {
   const control = { isHeld: false, isParsingStopped: false };
   let requests = 0;
   const { server, client } = await startPlain(t, () => {
@@ -125,16 +125,20 @@ test('no request behind is parsed once parsing is stopped, which is a fault of a
   socket.destroy();
 });
 
-/** Two requests: the whole of the first one, with a body that fills its stream, and the headers of the second one. */
+/** Two requests: the complete first one, whose body fills its stream, and the headers of the second one. */
 const BODY = 'x'.repeat(64 * 1024);
 const FIRST = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${BODY.length}\r\n\r\n${BODY}`;
 const SECOND = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000\r\n\r\n';
-/** More than two reads bring. */
+/** More bytes than two reads return. */
 const READ_BYTES = 200_000;
 
 for (const [name, bytes, count] of [
-  ['a connection that is held in a request is read no further, until it is released', SECOND, 1],
-  ['nor while Node resumes it after the end of a request, and a body is read as a stream', FIRST + SECOND, 2],
+  ['a connection held during a request is not read until it is released', SECOND, 1],
+  [
+    'a held connection is not read when Node resumes it after a request, or when a body is read as a stream',
+    FIRST + SECOND,
+    2,
+  ],
 ] as const) {
   test(name, async (t) => {
     const control = { isHeld: false, isParsingStopped: false };
@@ -151,7 +155,7 @@ for (const [name, bytes, count] of [
     for (const request of requests) request.resume();
     const before = socket.bytesRead;
     await sleep(200);
-    assert.ok(socket.bytesRead - before <= READ_BYTES, `${socket.bytesRead - before} bytes were read meanwhile`);
+    assert.ok(socket.bytesRead - before <= READ_BYTES, `${socket.bytesRead - before} bytes were read while held`);
     control.isHeld = false;
     socket.resume();
     await until(() => socket.bytesRead > READ_BYTES * 10);

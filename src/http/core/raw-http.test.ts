@@ -1,4 +1,4 @@
-// What only a broken or hostile client sends, byte by byte: one answer each, an Error, and the connection is closed.
+// Tests with the raw bytes of broken or hostile clients. Each gets one Error, and the server closes the connection.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -18,11 +18,11 @@ after(() => server.stop());
 const BODY = '{"id":900,"name":"x"}';
 const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 
-/** HOST, AUTH and TYPE stand for good headers. */
+/** HOST, AUTH and TYPE are placeholders for valid headers. */
 const REFUSED: [name: string, bytes: string, status: number, error: number][] = [
   ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n', 400, 40000],
-  ['a preface of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 40000],
-  ['a method in small letters', 'get /healthz HTTP/1.1\r\nHOST \r\n', 400, 40000],
+  ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, 40000],
+  ['a lower-case method', 'get /healthz HTTP/1.1\r\nHOST \r\n', 400, 40000],
   ['a path of 64 KiB', `GET /${'a'.repeat(65_536)} HTTP/1.1\r\nHOST \r\n`, 431, 43100],
   ['a tunnel', 'CONNECT example.com:443 HTTP/1.1\r\nHOST \r\n', 404, 40400],
   [
@@ -35,9 +35,9 @@ const REFUSED: [name: string, bytes: string, status: number, error: number][] = 
 ];
 
 for (const [name, bytes, status, error] of REFUSED) {
-  test(`refuses ${name}`, async () => {
+  test(`rejects ${name}`, async () => {
     const [answer, ...more] = split(await sendRaw(server.port, fillIn(server.secret, bytes)));
-    assert.deepEqual(more, [], 'more than one answer');
+    assert.deepEqual(more, [], 'more than one response');
     assert.ok(answer);
     assert.equal(answer.status, status);
     assert.equal(JSON.parse(answer.body).error, error);
@@ -48,7 +48,7 @@ for (const [name, bytes, status, error] of REFUSED) {
   });
 }
 
-test('answers a create that has neither a length nor an encoding, as one with an empty body', async () => {
+test('treats a create without a length and an encoding as one with an empty body', async () => {
   const create = 'POST /plants HTTP/1.1\r\nHOST AUTH TYPE \r\n';
   const last = 'GET /healthz HTTP/1.1\r\nHOST Connection: close\r\n\r\n';
   const answers = split(await sendRaw(server.port, fillIn(server.secret, `${create}${last}`)));
@@ -61,7 +61,7 @@ test('answers a create that has neither a length nor an encoding, as one with an
   );
 });
 
-test('answers good requests before it refuses what follows them on the connection', async () => {
+test('responds to valid requests before it rejects the bytes that follow them', async () => {
   const first = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":901,"name":"x"}`;
   const answers = split(
     await sendRaw(server.port, fillIn(server.secret, `${first}GET /healthz HTTP/1.1\r\nHOST \r\nGARBAGE\r\n\r\n`)),
@@ -89,15 +89,15 @@ const CLOSED_ON: [name: string, bytes: string][] = [
     'a chunked body that is too long',
     `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Transfer-Encoding: chunked\r\n\r\n11170\r\n${'x'.repeat(70_000)}\r\n0\r\n\r\n`,
   ],
-  ['a chunked body of a stranger', 'POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n'],
+  ['a chunked body without credentials', 'POST /plants HTTP/1.1\r\nHOST TYPE Transfer-Encoding: chunked\r\n\r\n'],
   [
-    '100-continue of a stranger',
+    '100-continue without credentials',
     'POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 21\r\n\r\n',
   ],
 ];
 
 for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
-  test(`after ${name} nothing else on the connection has an effect, at once or later`, async () => {
+  test(`after ${name}, later requests on the connection have no effect, whether sent immediately or with a delay`, async () => {
     for (const [isLater, id] of [910 + at * 2, 911 + at * 2].entries()) {
       const next = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`;
       const socket = connect(server.port, '127.0.0.1');
@@ -115,7 +115,7 @@ for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
   });
 }
 
-test('good requests that come in one piece with one whose answer closes the connection are answered first', async () => {
+test('valid requests sent together with one that closes the connection get their responses first', async () => {
   for (const [at, [name, bytes]] of CLOSED_ON.entries()) {
     const good = [950 + at * 2, 951 + at * 2].map(
       (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
@@ -129,7 +129,7 @@ test('good requests that come in one piece with one whose answer closes the conn
   }
 });
 
-test('a fault in the rest of a request that has its answer brings no second answer', async () => {
+test('a fault in the rest of a request that already has its response causes no second response', async () => {
   for (const [head, rest] of [
     [`POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: 100\r\n\r\nabc`, ''],
     [`GET /healthz HTTP/1.1\r\nHOST Content-Length: 100\r\n\r\nabc`, ''],
@@ -144,7 +144,7 @@ test('a fault in the rest of a request that has its answer brings no second answ
   }
 });
 
-test('a client that ends its half of the connection still gets its answer', async () => {
+test('a client that ends its half of the connection still gets its response', async () => {
   const socket = connect(server.port, '127.0.0.1');
   const received = text(socket);
   socket.end(
@@ -157,7 +157,7 @@ test('a client that ends its half of the connection still gets its answer', asyn
   assert.match(await refusal, /^HTTP\/1.1 400 /);
 });
 
-test('asks for the body only if it will be read', async () => {
+test('sends 100 Continue only if the body will be read', async () => {
   const head = `POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\n`;
   assert.match(
     await sendRaw(server.port, fillIn(server.secret, `${head}Content-Length: 21\r\n\r\n`)),
@@ -174,7 +174,7 @@ test('asks for the body only if it will be read', async () => {
   assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 200 /);
 });
 
-test('nothing behind an answer that closes has an effect: who was not told to go on may or may not do so', async () => {
+test('if the server sends no 100 Continue, bytes after its response have no effect', async () => {
   const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":907,"name":"x"}`;
   for (const [first, status] of [
     ['GET /healthz HTTP/1.1\r\nHOST Expect: 100-continue\r\n\r\n', 200],
@@ -191,7 +191,7 @@ test('nothing behind an answer that closes has an effect: who was not told to go
   }
 });
 
-test('answers a create before it refuses the tunnel that follows it', async () => {
+test('responds to a create before it rejects the CONNECT that follows', async () => {
   const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":906,"name":"x"}`;
   const answers = split(
     await sendRaw(server.port, fillIn(server.secret, `${create}CONNECT a:1 HTTP/1.1\r\nHOST \r\n`)),
@@ -202,7 +202,7 @@ test('answers a create before it refuses the tunnel that follows it', async () =
   );
 });
 
-test('a read behind a create sees it, and creates run together, with responses in order', async () => {
+test('a read after a create sees its plant, and creates run concurrently with responses in order', async () => {
   const creates = [930, 931, 932].map(
     (id) => `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":${id},"name":"x"}`,
   );
@@ -219,7 +219,7 @@ test('a read behind a create sees it, and creates run together, with responses i
   assert.match(answers[4]?.head ?? '', /^idempotent-replayed: true$/im);
 });
 
-test('bodies that come bit by bit behind other requests are read whole', async () => {
+test('bodies that arrive in small pieces after other requests are read completely', async () => {
   const body = `{"id":935,"name":"${'x'.repeat(50_000)}"}`;
   const head = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
   const socket = connect(server.port, '127.0.0.1');
@@ -235,7 +235,7 @@ test('bodies that come bit by bit behind other requests are read whole', async (
   assert.equal(query(server.databasePath, 'SELECT id FROM plants WHERE id = 935').length, 1);
 });
 
-test('an import behind other requests is read whole', async () => {
+test('an import after other requests is read completely', async () => {
   const rows = Array.from({ length: 2000 }, (_, n) => `${20_000 + n},${'x'.repeat(100)}\n`).join('');
   const body = `id,name\n${rows}`;
   const head = `POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -245,7 +245,7 @@ test('an import behind other requests is read whole', async () => {
   assert.match(answers[2]?.body ?? '', /"created":2000,/);
 });
 
-test('answers the first thousand of too many pipelined requests, then refuses and closes the connection', async () => {
+test('responds to the first thousand of too many pipelined requests, then closes the connection with an error', async () => {
   const create = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":936,"name":"x"}`;
   const tiny = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000);
   const answers = split(await sendRaw(server.port, fillIn(server.secret, create + tiny)));
@@ -256,7 +256,7 @@ test('answers the first thousand of too many pipelined requests, then refuses an
   assert.match(refusal?.head ?? '', /^connection: close$/im);
 });
 
-test('a request that asks for another protocol is the last one of its connection', async () => {
+test('a request for a protocol upgrade is the last request of its connection', async () => {
   const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":937,"name":"x"}`;
   for (const first of [
     'GET /healthz HTTP/1.1\r\nHOST Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
@@ -273,7 +273,7 @@ test('a request that asks for another protocol is the last one of its connection
   assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 937'), []);
 });
 
-test('takes a request of HTTP/1.0 without a Host, and a whole URL', async () => {
+test('accepts an HTTP/1.0 request without a Host, and an absolute URL', async () => {
   assert.match(await sendRaw(server.port, 'GET /healthz HTTP/1.0\r\n\r\n'), / 200 /);
   assert.match(
     await sendRaw(

@@ -1,4 +1,4 @@
-// What every answer says to browsers and caches, whoever asks for whatever.
+// Tests of the headers for browsers and caches that every response has.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -6,7 +6,7 @@ import { callerOf, send, sendRaw } from '../../../testing/request.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { listOperations, type Operation } from '../../../torture/security/operations.ts';
 
-suite('every answer', () => {
+suite('every response', () => {
   let server: TestService;
   let operations: Operation[];
   before(async () => {
@@ -15,7 +15,7 @@ suite('every answer', () => {
   });
   after(() => server.stop());
 
-  test('with a good token is what it says it is, is kept by nobody, and has no HSTS without TLS', async () => {
+  test('with a valid token has nosniff and no-store, and no HSTS without TLS', async () => {
     const { secret } = await server.addToken({ scopes: ['plants:read', 'plants:write', 'admin'] });
     for (const { method, path, type, body } of operations) {
       const headers = { authorization: `Bearer ${secret}`, ...(type && { 'content-type': type }) };
@@ -27,7 +27,7 @@ suite('every answer', () => {
     }
   });
 
-  test('without one, too, and to who knows the record already', async () => {
+  test('without a token, or with status 304, has the same headers', async () => {
     const call = callerOf(server, server.secret);
     const { headers } = await call('PUT', '/plants/5', { name: 'x' });
     const known = { authorization: `Bearer ${server.secret}`, 'if-none-match': String(headers.etag) };
@@ -49,7 +49,7 @@ suite('every answer', () => {
     }
   });
 
-  test('of the parser, too', async () => {
+  test('from the parser has the same headers', async () => {
     const answer = await sendRaw(server.port, 'nonsense\r\n\r\n');
     assert.match(answer, /^x-content-type-options: nosniff\r$/m);
     assert.match(answer, /^cache-control: no-store\r$/m);

@@ -1,6 +1,6 @@
-// A client that reads slowly and steadily gets its whole response, and one that stops reading is disconnected: over TLS as
-// without. The response is one piece that is longer than what the system accepts, which no route gives: only the server is
-// ours.
+// Tests that a slow but steady reader gets its whole response and that a client that stops reading is disconnected,
+// with and without TLS. The response is one write that exceeds the buffers of the operating system. No route sends
+// such a response, so the test uses only the HTTP server.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import type { Certificate } from './tls.ts';
 const ANSWER = Buffer.alloc(40_000_000, 'x');
 const timeouts = { ...TIMEOUTS, checkMs: 50, unreadMs: 3000, lingerMs: 100 };
 const BYTES_PER_S = 4e6;
-/** Longer than a client may stall. */
+/** Longer than the time for which a client may stall. */
 const SLOW_MS = 5000;
 const DISCONNECTED_WITHIN_MS = 30_000;
 
@@ -28,32 +28,36 @@ suite('slow clients', () => {
     ['over TLS', true],
     ['without TLS', false],
   ] as const) {
-    test(`${title}: who reads on is served, who stops is disconnected`, isTls ? needsOpenssl : {}, async (t) => {
-      const certificate = isTls ? newCertificate() : undefined;
-      const { server } = createServer(certificate, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
-      t.after(() => {
-        server.closeAllConnections();
-        server.close();
-      });
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      server.on('request', (_request, response) => response.setHeader('connection', 'close').end(ANSWER));
-      const ask = (): Socket => {
-        const socket = isTls ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }) : connect({ port });
-        socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-        return socket;
-      };
-      const stopped = ask().pause();
-      stopped.on('error', () => {});
-      const [[connection]] = await Promise.all([once(server, 'request'), once(stopped, 'connect')]);
-      const startMs = performance.now();
-      const disconnected = once(connection.socket, 'close').then(() => performance.now() - startMs);
-      const { bytes, slowBytes } = await readSlowly(ask());
-      assert.ok(bytes > ANSWER.length, `disconnected after ${bytes} bytes, of which ${slowBytes} were read slowly`);
-      assert.ok((await disconnected) < DISCONNECTED_WITHIN_MS);
-      stopped.destroy();
-    });
+    test(
+      `${title}: a steady reader is served, and a client that stops reading is disconnected`,
+      isTls ? needsOpenssl : {},
+      async (t) => {
+        const certificate = isTls ? newCertificate() : undefined;
+        const { server } = createServer(certificate, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
+        t.after(() => {
+          server.closeAllConnections();
+          server.close();
+        });
+        server.listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        server.on('request', (_request, response) => response.setHeader('connection', 'close').end(ANSWER));
+        const ask = (): Socket => {
+          const socket = isTls ? connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }) : connect({ port });
+          socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+          return socket;
+        };
+        const stopped = ask().pause();
+        stopped.on('error', () => {});
+        const [[connection]] = await Promise.all([once(server, 'request'), once(stopped, 'connect')]);
+        const startMs = performance.now();
+        const disconnected = once(connection.socket, 'close').then(() => performance.now() - startMs);
+        const { bytes, slowBytes } = await readSlowly(ask());
+        assert.ok(bytes > ANSWER.length, `disconnected after ${bytes} bytes, of which ${slowBytes} were read slowly`);
+        assert.ok((await disconnected) < DISCONNECTED_WITHIN_MS);
+        stopped.destroy();
+      },
+    );
   }
 });
 
@@ -64,7 +68,7 @@ function newCertificate(): Certificate {
   return { cert, key };
 }
 
-/** Reads at a steady pace, then all the rest at once. */
+/** Reads at a steady rate, then reads the rest at full speed. */
 async function readSlowly(socket: Socket): Promise<{ bytes: number; slowBytes: number }> {
   const startMs = performance.now();
   let [bytes, slowBytes] = [0, 0];

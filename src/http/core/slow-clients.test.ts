@@ -1,4 +1,4 @@
-// What slow clients are told, and how long each part of a request may take. slow-clients.long.test.ts has those that read slowly.
+// Tests of the timeouts for the parts of a request. slow-clients.long.test.ts tests slow readers.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -25,14 +25,14 @@ async function start(t: TestContext): Promise<{ server: HttpServer['server']; po
   return { server, port: (server.address() as AddressInfo).port };
 }
 
-test('the time-outs of production are those that clients are told', () => {
+test('the default timeouts are the documented ones', () => {
   const { headersMs, bodyMs, keepAliveMs, handshakeMs, unreadMs, unreadExportMs, eventKeepAliveMs } = TIMEOUTS;
   assert.deepEqual([headersMs, bodyMs, keepAliveMs, handshakeMs], [10_000, 10_000, 65_000, 10_000]);
   assert.deepEqual([unreadMs, unreadExportMs, eventKeepAliveMs], [5_000, 60_000, 15_000]);
 });
 
 suite('slow clients', { concurrency: true }, () => {
-  test('headers are not late as long as the server does not read, and late again when it does', async (t) => {
+  test('the timeout for headers does not run while reading is paused, and runs again afterwards', async (t) => {
     const { server, port } = await start(t);
     let held: Connection | undefined;
     server.on('request', (request, response) => {
@@ -43,14 +43,14 @@ suite('slow clients', { concurrency: true }, () => {
     const client = connect(port, '127.0.0.1');
     const received = text(client);
     client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHo');
-    await until(() => held?.headersSinceMs === Number.POSITIVE_INFINITY); // Node has reported them
+    await until(() => held?.headersSinceMs === Number.POSITIVE_INFINITY); // Node has reported the late headers
     const releasedMs = performance.now();
     held?.release();
     assert.match(await received, /^HTTP\/1.1 200 .*HTTP\/1.1 408 /s);
     assert.ok(performance.now() - releasedMs > timeouts.headersMs, 'the client had less time after the release');
   });
 
-  test('two holds take two releases', async (t) => {
+  test('two holds need two releases', async (t) => {
     const { server, port } = await start(t);
     const requests: BufferedRequest[] = [];
     server.on('request', (request) => requests.push(request));

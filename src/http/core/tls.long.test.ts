@@ -1,4 +1,4 @@
-// TLS on the real process: how it starts and ends, and what it prints. All else: tls.test.ts.
+// Tests of TLS on the real process: start, stop and output. tls.test.ts has the other tests.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -18,7 +18,7 @@ suite('TLS', needsOpenssl, () => {
     for (const folder of folders) makeCertificate(folder, 'IP:127.0.0.1');
   });
 
-  test('a certificate that is replaced is logged: at first as one that does not fit its key', async () => {
+  test('the log reports a replaced certificate, first as one that does not match its key', async () => {
     const live = makeFolder();
     const env = { TLS_CERT: join(live, 'cert.pem'), TLS_KEY: join(live, 'key.pem') };
     copyFileSync(files.TLS_CERT, env.TLS_CERT);
@@ -32,7 +32,7 @@ suite('TLS', needsOpenssl, () => {
     await server.stop();
   });
 
-  test('a client in a process that trusts the certificate by NODE_EXTRA_CA_CERTS uses it as ever', async () => {
+  test('a client that trusts the certificate through NODE_EXTRA_CA_CERTS works as usual', async () => {
     const server = await startServer({ env: files });
     const script = `
       import { createClient } from ${JSON.stringify(join(import.meta.dirname, '../../client/client.ts'))};
@@ -48,7 +48,7 @@ suite('TLS', needsOpenssl, () => {
     await server.stop();
   });
 
-  test('SIGTERM ends it cleanly, also while a client has said nothing yet', async () => {
+  test('SIGTERM stops the process cleanly, even with a client that has sent nothing', async () => {
     const other = await startServer({
       env: files,
     });
@@ -64,11 +64,15 @@ suite('TLS', needsOpenssl, () => {
   const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
     ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
     ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],
-    ['a file that is none', { TLS_CERT: LAUNCHER }, /^plant-store: TLS_CERT and TLS_KEY are not a certificate .*\n$/],
-    ['a key of another one', { TLS_KEY: others.TLS_KEY }, /are not a certificate and its key: .*\n$/],
+    [
+      'a file without a certificate',
+      { TLS_CERT: LAUNCHER },
+      /^plant-store: TLS_CERT and TLS_KEY are not a certificate .*\n$/,
+    ],
+    ['the key of another certificate', { TLS_KEY: others.TLS_KEY }, /are not a certificate and its key: .*\n$/],
   ];
   for (const [name, env, says] of BAD) {
-    test(`${name} is one line and exit status 2, before anything is opened`, () => {
+    test(`${name} prints one line and exits with status 2 before the database is opened`, () => {
       const path = join(makeFolder(), 'plants.db');
       const { status, stderr } = spawnSync(process.execPath, [LAUNCHER, 'serve'], {
         env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}`, ...files, ...env },
@@ -85,7 +89,7 @@ function filesIn(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   return { TLS_CERT: join(folder, 'server.crt'), TLS_KEY: join(folder, 'server.key') };
 }
 
-test('beyond loopback without TLS it warns that tokens can be read', async () => {
+test('without TLS on a public address, the log warns that tokens can be read', async () => {
   const server = await startServer({ env: { HOST: '0.0.0.0' } });
   await server.stop();
   assert.match(server.output(), /"level":"warn".*"kind":"no_tls".*TLS_CERT and TLS_KEY.*TRUST_PROXY/);

@@ -1,5 +1,5 @@
-// TLS: what is spoken, new certificates without a restart, and what is reported when there is none. What the process prints, and
-// how it ends: tls.long.test.ts.
+// Tests of TLS: versions, certificate reload without a restart, and the warning without TLS. tls.long.test.ts tests the
+// output and the stop of the process.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ suite('TLS', needsOpenssl, () => {
     });
   }
 
-  /** Of a new connection. */
+  /** Returns the protocol and the certificate of a new connection. */
   function handshake(maxVersion?: SecureVersion): Promise<{ protocol: string | null; certificate: PeerCertificate }> {
     const options = {
       port: server.port,
@@ -66,7 +66,7 @@ suite('TLS', needsOpenssl, () => {
     });
   }
 
-  test('its address is https; every answer has HSTS; who trusts the certificate uses it as ever', async () => {
+  test('the URL is https, every response has HSTS, and a client that trusts the certificate works as usual', async () => {
     assert.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/);
     for (const path of ['/healthz', '/plants', '/nowhere', '/%zz']) {
       assert.equal((await get(path)).headers['strict-transport-security'], 'max-age=31536000', path);
@@ -78,7 +78,7 @@ suite('TLS', needsOpenssl, () => {
     assert.equal((await client.get(9223372036854775807n)).record.id, 9223372036854775807n);
   });
 
-  test('TLS 1.2 and 1.3 are spoken, nothing older, and no plain HTTP', async () => {
+  test('the server accepts TLS 1.2 and 1.3, but no older version and no plain HTTP', async () => {
     assert.equal((await handshake()).protocol, 'TLSv1.3');
     assert.equal((await handshake('TLSv1.2')).protocol, 'TLSv1.2');
     await assert.rejects(handshake('TLSv1.1'));
@@ -88,7 +88,7 @@ suite('TLS', needsOpenssl, () => {
     assert.equal((await get('/healthz')).status, 200);
   });
 
-  test('what the parser refuses is answered once, and closed', async () => {
+  test('a parser error gets one response, and the connection is closed', async () => {
     const answer = await new Promise<string>((resolve, reject) => {
       let text = '';
       const socket = connect({ port: server.port, rejectUnauthorized: false }, () =>
@@ -102,19 +102,19 @@ suite('TLS', needsOpenssl, () => {
     assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400']);
   });
 
-  test('a new certificate is taken over while connections go on; one that does not fit its key is not', async () => {
+  test('a new certificate is used while connections continue, but not one that does not match its key', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1, rejectUnauthorized: false });
     assert.equal((await get('/healthz', agent)).status, 200);
     const { serialNumber: first } = (await handshake()).certificate;
     const unusable = () => server.events.filter((event) => event.kind === 'certificate_unusable');
 
     writeFileSync(files.TLS_CERT, '');
-    await until(() => unusable().length > 0); // it was seen twice
-    assert.equal((await handshake()).certificate.serialNumber, first, 'a file that is just being written');
+    await until(() => unusable().length > 0); // the fault occurred twice
+    assert.equal((await handshake()).certificate.serialNumber, first, 'a file that is being written');
     writeFileSync(files.TLS_CERT, readFileSync(join(folders[0], 'server.crt')));
     writeFileSync(files.TLS_KEY, readFileSync(join(folders[1], 'server.key')));
     await until(() => unusable().some(({ reason }) => /mismatch/.test(reason)));
-    assert.equal((await handshake()).certificate.serialNumber, first, 'the old one stays');
+    assert.equal((await handshake()).certificate.serialNumber, first, 'the old certificate stays in use');
 
     install(folders[1]);
     const { serialNumber: second } = await until(async () => {
@@ -123,11 +123,11 @@ suite('TLS', needsOpenssl, () => {
     });
     assert.notEqual(second, first);
     assert.match(server.events.find((event) => event.kind === 'certificate_renewed')?.validTo ?? '', /^\d{4}-/);
-    assert.equal((await get('/healthz', agent)).status, 200, 'an old connection goes on');
+    assert.equal((await get('/healthz', agent)).status, 200, 'an old connection continues');
     agent.destroy();
   });
 
-  test('who says "no more from me" still gets the answer', async () => {
+  test('a client that sends close_notify still gets the response', async () => {
     const options = { port: server.port, rejectUnauthorized: false, allowHalfOpen: true };
     const socket = connect(options);
     let received = '';
@@ -144,7 +144,7 @@ suite('TLS', needsOpenssl, () => {
     socket.destroy();
   });
 
-  test('a client that connects and says nothing is disconnected', async () => {
+  test('a client that connects and sends nothing is disconnected', async () => {
     const impatient = await startTestService({ env: files, timeouts: { handshakeMs: 50 } });
     await once(
       connectPlain(impatient.port).on('error', () => {}),
@@ -153,7 +153,7 @@ suite('TLS', needsOpenssl, () => {
     await impatient.stop();
   });
 
-  test('a stop does not wait for a client that has said nothing yet', async () => {
+  test('a stop does not wait for a client that has sent nothing', async () => {
     const other = await startTestService({ env: files });
     const silent = connectPlain(other.port).on('error', () => {});
     await once(silent, 'connect');
@@ -163,13 +163,21 @@ suite('TLS', needsOpenssl, () => {
   });
 
   const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
-    ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^TLS_CERT cannot be read: ENOENT/],
+    ['a missing file', { TLS_CERT: '/nowhere.pem' }, /^TLS_CERT cannot be read: ENOENT/],
     ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: /],
-    ['a file that is none', { TLS_CERT: import.meta.filename }, /^TLS_CERT and TLS_KEY are not a certificate /],
-    ['a key of another one', { TLS_KEY: join(folders[0], 'server.key') }, /are not a certificate and its key: /],
+    [
+      'a file without a certificate',
+      { TLS_CERT: import.meta.filename },
+      /^TLS_CERT and TLS_KEY are not a certificate /,
+    ],
+    [
+      'the key of another certificate',
+      { TLS_KEY: join(folders[0], 'server.key') },
+      /are not a certificate and its key: /,
+    ],
   ];
   for (const [name, env, message] of BAD) {
-    test(`${name} is refused before anything is opened`, async () => {
+    test(`${name} is rejected before the database is opened`, async () => {
       const folder = makeFolder();
       await assert.rejects(
         startTestService({ folder, env: { ...files, ...env } }),
@@ -181,13 +189,13 @@ suite('TLS', needsOpenssl, () => {
 });
 
 for (const [name, env, isWarned] of [
-  ['beyond loopback without TLS', { HOST: '0.0.0.0' }, true],
-  ['beyond loopback behind a proxy', { HOST: '0.0.0.0', TRUST_PROXY: '10.0.0.0/8' }, false],
+  ['on a public address without TLS', { HOST: '0.0.0.0' }, true],
+  ['on a public address behind a proxy', { HOST: '0.0.0.0', TRUST_PROXY: '10.0.0.0/8' }, false],
   ['on loopback', {}, false],
-  ['on the loopback of IPv6', { HOST: '::1' }, false],
+  ['on IPv6 loopback', { HOST: '::1' }, false],
   ['on localhost', { HOST: 'localhost' }, false],
 ] as const) {
-  test(`${name} there is ${isWarned ? 'a' : 'no'} warning that tokens can be read`, async () => {
+  test(`the log ${isWarned ? 'warns' : 'does not warn'} ${name} that tokens can be read`, async () => {
     const { events, stop } = await startTestService({ env });
     await stop();
     assert.equal(

@@ -1,4 +1,4 @@
-// All routes there are. One that does not say who may call it is refused at the start.
+// Collects all routes, and checks at the start that each one declares its access.
 
 import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
@@ -22,11 +22,11 @@ export interface RouteOptions {
   metrics: Metrics;
   webhooks: WebhookTools;
   observe: Observe;
-  /** Origins whose pages may call the service; `*` is any. */
+  /** Origins whose pages may call the service. `*` allows any origin. */
   corsOrigins: string[];
   /** Called at the first MCP message. */
   loadMcp: LoadMcp;
-  /** When it aborts, streams end. */
+  /** Aborts when the service stops, which ends all streams. */
   stopping: AbortSignal;
   timeouts: Timeouts;
   clock: () => number;
@@ -53,10 +53,10 @@ export function createAllRoutes(options: RouteOptions): Route[] {
 
 const ACCESSES: unknown[] = [...SCOPES, 'any', 'open'];
 
-/** Types are gone when it runs: this is what holds. */
+/** Throws if a route does not declare its access. Types alone do not protect at run time. */
 export function requireAccess({ method, path, access }: Route): void {
   const isList = Array.isArray(access) && access.length > 0;
   if (isList ? !access.every((scope) => SCOPES.includes(scope)) : !ACCESSES.includes(access)) {
-    throw new Error(`${method} ${path} does not say who may call it: its access is "${access}"`);
+    throw new Error(`${method} ${path} does not declare a valid access: "${access}"`);
   }
 }

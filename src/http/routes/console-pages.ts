@@ -1,5 +1,5 @@
-// The console at / and the docs at /docs: files that were built, each read once and handed out as it is. Nothing in
-// them comes from elsewhere, and their policy lets nothing in.
+// Serves the built files of the console at / and of the docs at /docs. Each file is read once. The pages load nothing
+// from other origins, and their content security policy allows nothing else.
 
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type Route, route } from '../core/route.ts';
 
-/** The same from src and from what is built of it. */
+/** The path of the built files, which is the same from src and from the build output. */
 const FOLDER = fileURLToPath(new URL('../../../dist/console/', import.meta.url));
 
 const TYPES: Record<string, string> = {
@@ -36,7 +36,7 @@ const CONSOLE_POLICY = [
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
 ];
-/** Scalar writes its styles into the page. */
+/** Policy of the docs, which allows inline styles because Scalar uses them. */
 const DOCS_POLICY = [...POLICY, "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self' data:"];
 
 const FOREVER = 'public, max-age=31536000, immutable';
@@ -53,17 +53,17 @@ export function consolePageRoutes(basePath: string): Route[] {
   const files = new Map<string, Promise<File>>();
 
   const pages = [
-    pageRoute('GET /', 'getConsole', 'Show the console', 'index.html', CONSOLE_POLICY),
-    pageRoute('GET /docs', 'getDocs', 'Show this interface as a page to try', 'docs.html', DOCS_POLICY),
+    pageRoute('GET /', 'getConsole', 'Open the console', 'index.html', CONSOLE_POLICY),
+    pageRoute('GET /docs', 'getDocs', 'Open the interactive API reference', 'docs.html', DOCS_POLICY),
     route('GET /assets/:name', 'getAsset', 'open', {
-      summary: 'Give a file of a page',
+      summary: 'Get a file of a page',
       response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
       handle({ request, reply }) {
         const { name = '' } = request.params;
         if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}.gz`)) {
-          throw new PlantStoreError('no_such_path', 'No such file: load the page again');
+          throw new PlantStoreError('no_such_path', 'This file does not exist. Reload the page.');
         }
-        reply.header('cache-control', FOREVER); // its name changes with it
+        reply.header('cache-control', FOREVER); // the name changes with the content
         return sendFile({ request, reply }, `assets/${name}`);
       },
     }),
@@ -77,13 +77,13 @@ export function consolePageRoutes(basePath: string): Route[] {
     file: string,
     policy: string[],
   ): Route {
-    const response = { description: 'A page', streams: ['text/html'] };
+    const response = { description: 'The page', streams: ['text/html'] };
     return route(path, operationId, 'open', { summary, response, handle: (call) => sendPage(call, file, policy) });
   }
 
   async function sendPage(exchange: Exchange, name: string, policy: string[]): Promise<unknown> {
     if (!existsSync(`${FOLDER}${name}.gz`)) {
-      throw new PlantStoreError('no_such_path', 'The pages are not built yet: run "npm run build"');
+      throw new PlantStoreError('no_such_path', 'The pages are not built yet. Run "npm run build".');
     }
     exchange.reply
       .header('cache-control', 'no-cache')
@@ -94,11 +94,11 @@ export function consolePageRoutes(basePath: string): Route[] {
   }
 
   async function sendFile({ request, reply }: Exchange, name: string): Promise<unknown> {
-    const isGzip = takesGzip(request);
+    const isGzip = acceptsGzip(request);
     const { bytes, etag } = await open(name, isGzip);
     reply.type(TYPES[extname(name)] ?? 'application/octet-stream').header('etag', etag);
     reply.vary('accept-encoding');
-    if (hasIt(request, etag)) {
+    if (isCached(request, etag)) {
       reply.code(304);
       return undefined;
     }
@@ -115,25 +115,25 @@ export function consolePageRoutes(basePath: string): Route[] {
   }
 }
 
-/** Nearly everybody takes it compressed, which is how it is kept. */
+/** Reads a file. Files are stored compressed, because nearly every client accepts gzip. */
 async function read(name: string, isGzip: boolean): Promise<File> {
   const compressed = await readFile(`${FOLDER}${name}.gz`);
   const bytes = isGzip ? compressed : gunzipSync(compressed);
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` };
 }
 
-/** What the page asks for is relative to it, so it has to end with a slash. */
+/** Redirects to the URL with a final slash, because the page uses relative URLs. */
 function slashRoute(basePath: string): Route {
   return route('GET ', 'redirectToConsole', 'open', {
-    summary: 'Lead to the console',
-    response: { description: 'Where it is' },
+    summary: 'Redirect to the console',
+    response: { description: 'Redirects to the console' },
     handle({ reply }) {
       reply.code(308).header('location', `${basePath}/`);
     },
   });
 }
 
-function takesGzip({ headers }: HttpRequest): boolean {
+function acceptsGzip({ headers }: HttpRequest): boolean {
   const codings = String(headers['accept-encoding'] ?? '').split(',');
   return codings.some((coding) => {
     const [name = '', ...parameters] = coding.split(';').map((part) => part.trim().toLowerCase());
@@ -141,7 +141,7 @@ function takesGzip({ headers }: HttpRequest): boolean {
   });
 }
 
-/** A proxy that compresses makes ours a weak one. */
-function hasIt({ headers: { 'if-none-match': known = '' } }: HttpRequest, etag: string): boolean {
+/** True if the client has the current file. Compares weak ETags as well, because a compressing proxy weakens them. */
+function isCached({ headers: { 'if-none-match': known = '' } }: HttpRequest, etag: string): boolean {
   return known.split(',').some((one) => ['*', etag].includes(one.trim().replace(/^W\//, '')));
 }

@@ -1,4 +1,4 @@
-// GET /events: the change log, as a page or as a stream of server-sent events that goes on.
+// GET /events: returns the change log as a page, or as a continuous stream of server-sent events.
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
@@ -13,18 +13,23 @@ import type { Timeouts } from '../core/timeouts.ts';
 const EVENT_STREAM = 'text/event-stream';
 
 export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAliveMs }: Timeouts): Route[] {
-  /** Events as they are printed, once for all streams that show the same change. */
+  /** Cache of printed events, shared by all streams that send the same change. */
   const printed = new WeakMap<Change, string>();
 
   return [
     route('GET /events', 'listChanges', 'plants:read', {
       summary: 'Read or follow the change log',
       description:
-        'Every create, update and delete, oldest first. Fewer than `limit` may come where they are long: the end is an ' +
-        'empty array. As an event stream it goes on with each new change: `id` is the ' +
-        'number, `event` the type, `data` the Change; a comment line comes every 15 s, and a client that does not read is cut off.',
+        'Returns every create, update and delete, oldest first. A page can hold fewer than `limit` changes when they ' +
+        'are large. An empty array marks the end. With `Accept: text/event-stream`, the response is a stream that ' +
+        'continues with each new change. In the stream, `id` is the number of the change, `event` is its type and ' +
+        '`data` is the Change. The server sends a comment line every 15 s and disconnects a client that does not read.',
       parameters: { after, limit, lastEventId },
-      response: { description: 'Changes', schema: z.array(Change), streams: [EVENT_STREAM] },
+      response: {
+        description: 'A page of changes, or a stream of changes',
+        schema: z.array(Change),
+        streams: [EVENT_STREAM],
+      },
       errors: ['changes_pruned'],
       isLong: true,
       async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
@@ -33,7 +38,7 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
           return log.changes({ after, limit });
         }
         const known = lastEventId ?? after;
-        await log.changes({ after: known, limit: 1 }); // or it says now that they are gone
+        await log.changes({ after: known, limit: 1 }); // throws `changes_pruned` before the stream starts
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
         const closed = new AbortController();
         const signal = AbortSignal.any([stopping, ended, closed.signal]);
@@ -55,7 +60,7 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
       }
       if (result.done) return;
       next = iterator.next();
-      next.catch(() => {}); // thrown when it is awaited, after the reader has received this one
+      next.catch(() => {}); // the error is thrown when `next` is awaited, after the client has received this event
       yield toEvent(result.value);
     }
   }

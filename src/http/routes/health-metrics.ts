@@ -1,4 +1,4 @@
-// For those who run the service rather than use it: is it alive, can it write, how is it doing.
+// Routes for operators: liveness, readiness and metrics.
 
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -7,24 +7,27 @@ import { withDeadline } from '../../lib/deadline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { type Route, route } from '../core/route.ts';
 
-/** A probe is a commit: however often it is asked, the disk sees one in this time. */
+/** Minimum interval between probes. Each probe is a commit, so more requests share its result. */
 const PROBE_EVERY_MS = 1000;
 const PROBE_TIMEOUT_MS = 5000;
 
-const Status = z.object({ status: z.string() }).meta({ id: 'Status' });
+const Status = z.object({ status: z.string().meta({ description: 'Status of the service' }) }).meta({ id: 'Status' });
 
 export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;
 
   return [
     route('GET /healthz', 'getHealth', 'open', {
-      summary: 'Tell if the process lives',
-      response: { description: 'It lives', schema: Status },
+      summary: 'Check that the process is alive',
+      description: 'Returns 200 while the process is running. It does not check the database.',
+      response: { description: 'The process is alive', schema: Status },
       handle: () => ({ status: 'ok' }),
     }),
     route('GET /readyz', 'getReadiness', 'open', {
-      summary: 'Tell if plants can be stored now',
-      response: { description: 'They can', schema: Status },
+      summary: 'Check that plants can be stored',
+      description:
+        'Returns 200 if the service can write to its database now. Returns 503 while the service is stopping or the database is unavailable.',
+      response: { description: 'The service can store plants', schema: Status },
       async handle() {
         if (stopping.aborted) throw new PlantStoreError('unavailable', 'The service is stopping');
         probe ??= probeOnce();
@@ -33,8 +36,9 @@ export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: Ab
       },
     }),
     route('GET /metrics', 'getMetrics', 'admin', {
-      summary: 'Give figures to Prometheus',
-      response: { description: 'Figures of this node, in the text format of Prometheus', streams: ['text/plain'] },
+      summary: 'Get metrics for Prometheus',
+      description: 'Returns the metrics of this node.',
+      response: { description: 'Metrics in the Prometheus text format', streams: ['text/plain'] },
       async handle({ reply }) {
         reply.type(metrics.contentType);
         return metrics.print();
@@ -45,7 +49,7 @@ export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: Ab
   function probeOnce(): Promise<void> {
     setTimeout(() => (probe = undefined), PROBE_EVERY_MS).unref();
     return withDeadline(store.probe(), PROBE_TIMEOUT_MS, () => {
-      throw new PlantStoreError('unavailable', 'The database does not answer');
+      throw new PlantStoreError('unavailable', 'The database does not respond');
     });
   }
 }

@@ -1,4 +1,4 @@
-// The whole store in and out, as a stream of any length: POST /plants/import and GET /plants/export.
+// POST /plants/import and GET /plants/export: stream files of any length into and out of the store.
 
 import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
@@ -20,21 +20,21 @@ import type { Timeouts } from '../core/timeouts.ts';
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
-export const MAX_ERRORS_NAMED = 1000;
-/** Each may have 2 MiB in memory. */
-export const MAX_IMPORTS = 16;
-/** As many as a store has. */
-export const MAX_EXPORTS = 16;
+const MAX_ERRORS_NAMED = 1000;
+/** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
+const MAX_IMPORTS = 16;
+/** Number of export slots of a store. */
+const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z
   .object({
-    created: count,
-    replayed: count.meta({ description: 'Stored before, the same' }),
-    failed: count,
+    created: count.meta({ description: 'Number of plants that were created' }),
+    replayed: count.meta({ description: 'Number of plants that already existed with the same content' }),
+    failed: count.meta({ description: 'Number of lines that failed' }),
     errors: z
-      .array(z.object({ line: count.meta({ description: 'Counted from 1' }), ...ErrorBody.shape }))
-      .meta({ description: `The first ${MAX_ERRORS_NAMED} of them` }),
+      .array(z.object({ line: count.meta({ description: 'Line number, starting at 1' }), ...ErrorBody.shape }))
+      .meta({ description: `The first ${MAX_ERRORS_NAMED} errors, in the order of lines` }),
   })
   .meta({ id: 'ImportReport' });
 
@@ -45,21 +45,23 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
 
   return [
     route('POST /plants/import', 'importPlants', 'plants:write', {
-      summary: 'Create many plants from a file',
+      summary: 'Import plants from a file',
       description:
-        'NDJSON, a NewPlant a line, or CSV with the header row `id,name,tag`, of any length; a name or a tag may have 64 KiB. ' +
-        'A bad line is named and never stops the others. To send the whole file again is safe. ' +
-        'In CSV an empty cell is no tag, and `""` is an empty one. ' +
-        `A token may have ${MAX_IMPORTS / 4} imports in progress. After 30 s the file must arrive at 1 KiB/s on average.`,
+        'Creates a plant for each line of a file and returns the number of created, replayed and failed lines. ' +
+        'The file is NDJSON with one NewPlant per line, or CSV with the header row `id,name,tag`. ' +
+        'The file can have any length. A name or a tag can have up to 64 KiB. ' +
+        'An invalid line is listed in `errors` and does not stop the import. You can safely send the whole file again. ' +
+        'In CSV, an empty cell means no tag, and `""` means an empty tag. ' +
+        `A token can have ${MAX_IMPORTS / 4} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
       body: { types: [NDJSON, CSV] },
-      response: { description: 'What became of the lines', schema: ImportReport },
+      response: { description: 'The result of the import', schema: ImportReport },
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
       async handle({ request, token, ended }) {
         const endShare = takeImport(token.id);
         if (imports >= MAX_IMPORTS) {
           endShare();
-          throw new PlantStoreError('unavailable', 'Too many imports are under way: try again later');
+          throw new PlantStoreError('unavailable', 'Too many imports are in progress. Try again later.');
         }
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
@@ -79,15 +81,16 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
       },
     }),
     route('GET /plants/export', 'exportPlants', 'plants:read', {
-      summary: 'Read the whole store at one moment',
+      summary: 'Export all plants',
       description:
-        'Streamed by ascending id, as NDJSON or CSV by `Accept`; import of it into an empty store gives the same plants. ' +
-        'With `/events` after the number in its `ETag` a copy stays up to date. ' +
-        `A token may have ${MAX_EXPORTS / 4} exports in progress. After 60 s the response must be read at 8 KiB/s on average.`,
+        'Streams a consistent snapshot of all plants in ascending order of id, as NDJSON or CSV according to `Accept`. ' +
+        'An import of the file into an empty store creates the same plants. ' +
+        'To keep a copy up to date, read `/events` after the number in the `ETag`. ' +
+        `A token can have ${MAX_EXPORTS / 4} exports in progress. After 60 s, the client must have read 8 KiB/s on average.`,
       response: {
-        description: 'All plants',
+        description: 'All plants as a file',
         streams: [NDJSON, CSV],
-        headers: { ETag: 'Number of the last change that it holds, quoted' },
+        headers: { ETag: 'The quoted number of the last change in the snapshot' },
       },
       errors: ['over_share'],
       isLong: true,

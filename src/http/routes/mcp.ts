@@ -1,5 +1,5 @@
-// The door for assistants: MCP's messages by POST, one at a time, under the same token, rate and limits as all else. What
-// they mean is not known here. It is in no OpenAPI description: its errors are JSON-RPC's, and its tools list themselves.
+// POST /mcp: accepts one MCP message per request, with the same tokens, rates and limits as other routes. src/mcp
+// processes the messages. The OpenAPI description omits this route: MCP has JSON-RPC errors and lists its own tools.
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
@@ -10,19 +10,22 @@ import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
 
-interface McpAnswer {
+interface McpResponse {
   status: number;
-  /** JSON, or empty. */
+  /** The body as JSON, or an empty string. */
   text: string;
-  /** Scope of a tool that was called without it. */
+  /** The missing scope, if the token lacked the scope of the tool. */
   lacked: Scope | undefined;
 }
 
-type AnswerMessage = (message: object, exchange: { token: Token; headers: IncomingHttpHeaders }) => Promise<McpAnswer>;
+type AnswerMessage = (
+  message: object,
+  exchange: { token: Token; headers: IncomingHttpHeaders },
+) => Promise<McpResponse>;
 
 export type LoadMcp = () => Promise<AnswerMessage>;
 
-/** A batch would be many requests in the rate of one. */
+/** One message. A batch is rejected, because it would count as one request against the rate. */
 const Message = z.custom<object>(
   (message) => typeof message === 'object' && message !== null && !Array.isArray(message),
   { error: 'must be one JSON-RPC message (an object, not a batch)' },
@@ -32,13 +35,13 @@ export function mcpRoute(loadMcp: LoadMcp, corsOrigins: string[], observe: Obser
   let loading: Promise<AnswerMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {
-    summary: 'Answer an assistant (Model Context Protocol)',
+    summary: 'Handle an MCP message',
     body: jsonBody(Message),
-    response: { description: 'The answer to the message' },
+    response: { description: 'The response to the message' },
     guard: (request) => requireOrigin(request, corsOrigins),
     async handle({ body, token, request, reply }) {
       loading ??= loadMcp();
-      loading.catch(() => (loading = undefined)); // the next may have more luck
+      loading.catch(() => (loading = undefined)); // the next request tries again
       const answerMessage = await loading;
       const { status, text, lacked } = await answerMessage(body, { token, headers: request.headers });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });

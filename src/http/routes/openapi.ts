@@ -1,4 +1,4 @@
-// The OpenAPI description, made from the routes and the schemas that validate.
+// Generates the OpenAPI description from the routes and from the schemas that validate requests.
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
@@ -9,12 +9,15 @@ import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { Parameter } from '../core/parameters.ts';
 import { type Access, type Route, type RouteResponse, route } from '../core/route.ts';
 
-const DESCRIPTION = `A store of plant records.
+const DESCRIPTION = `Plant Store is a store of plant records with an HTTP API.
 
-Every error is an \`Error\`; its number is the HTTP status × 100 + n, and a number once given keeps its meaning.
-A path that is not here answers 404, a method that a path does not have 405. Every answer carries \`X-Request-Id\`;
-to a token that has a rate, \`RateLimit\` and \`RateLimit-Policy\`, too. Assistants speak MCP at \`/mcp\`, whose
-tools describe themselves.`;
+Every failed request returns an \`Error\`. Its number is the HTTP status × 100 + n, and a published number never changes
+its meaning. An unknown path returns 404. An unsupported method returns 405.
+
+Every response has the header \`X-Request-Id\`. Responses to a token with a rate also have \`RateLimit\` and
+\`RateLimit-Policy\`.
+
+Assistants can use the Model Context Protocol (MCP) at \`/mcp\`, which lists its own tools.`;
 
 const ALWAYS: ErrorCode[] = [
   'malformed_request',
@@ -26,44 +29,45 @@ const ALWAYS: ErrorCode[] = [
 ];
 const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
-export const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
-  401: { 'WWW-Authenticate': 'The challenge of RFC 6750' },
-  403: { 'WWW-Authenticate': 'The challenge of RFC 6750, with the scopes that are needed' },
-  405: { Allow: 'The methods that the path has' },
-  412: { ETag: 'Of the record as it is now, where there is one' },
-  415: { Accept: 'The media types that are taken', 'Accept-Encoding': 'Sent for a compressed body: none is taken' },
-  429: { 'Retry-After': 'Seconds to wait' },
-  503: { 'Retry-After': 'Seconds to wait' },
+const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
+  401: { 'WWW-Authenticate': 'The challenge (RFC 6750)' },
+  403: { 'WWW-Authenticate': 'The challenge (RFC 6750), with the required scopes' },
+  405: { Allow: 'The methods that the path supports' },
+  412: { ETag: 'ETag of the current record, if it exists' },
+  415: { Accept: 'The accepted media types', 'Accept-Encoding': '`identity`, if the request body was compressed' },
+  429: { 'Retry-After': 'Seconds to wait before a retry' },
+  503: { 'Retry-After': 'Seconds to wait before a retry' },
 };
 
-export const OF_A_RATE = {
+const RATE_HEADERS = {
   RateLimit:
-    'To a token that has a rate: what is left, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11)',
-  'RateLimit-Policy': 'To a token that has a rate: how many requests in how many seconds',
+    'For a token with a rate: the remaining requests, and the seconds until more are available (draft-ietf-httpapi-ratelimit-headers-11)',
+  'RateLimit-Policy': 'For a token with a rate: the number of requests and the period in seconds',
 };
 
-/** By the first part of the path: how pages and clients made from it group the operations. */
+/** Tags by the first segment of the path, which group the operations in documentation and generated clients. */
 const TAGS: Record<string, { name: string; description: string }> = {
-  plants: { name: 'Plants', description: 'Records of plants, one by one and as files' },
-  events: { name: 'Changes', description: 'Every create, update and delete, numbered' },
-  tokens: { name: 'Tokens', description: 'Who may use the service' },
-  webhooks: { name: 'Receivers', description: 'Webhooks: who is told of changes' },
+  plants: { name: 'Plants', description: 'Create, read, change, delete, import and export plants' },
+  events: { name: 'Changes', description: 'Read or follow the change log' },
+  tokens: { name: 'Tokens', description: 'Manage the tokens that authenticate clients' },
+  webhooks: { name: 'Receivers', description: 'Manage webhooks, which send changes to receivers' },
 };
-const OTHERS = { name: 'Operations', description: 'For those who run the service' };
+const OTHERS = { name: 'Operations', description: 'Check and monitor the service' };
 
-/** The route that serves the description of all others and of itself. */
+/** Returns the route that serves the description of all routes, including itself. */
 export function openapiRoute(others: Route[], basePath: string): Route {
   let printed: Buffer | undefined;
   const self: Route = route('GET /openapi.json', 'getDescription', 'open', {
-    summary: 'Describe this interface (OpenAPI 3.1)',
+    summary: 'Get the OpenAPI description',
+    description: 'Returns this description in OpenAPI 3.1.',
     response: {
-      description: 'The description',
+      description: 'The OpenAPI description',
       schema: z.looseObject({ openapi: z.string() }).meta({ id: 'Description' }),
     },
     handle({ reply }) {
       printed ??= Buffer.from(JSON.stringify(describe([...others, self], basePath)));
       reply.type('application/json; charset=utf-8');
-      return printed; // the same bytes for everybody: who asks a thousand times and never reads takes no memory for it
+      return printed; // shared by all responses, so that clients that do not read their responses use no extra memory
     },
   });
   return self;
@@ -117,13 +121,13 @@ function describeOperation(entry: Route): unknown {
     responses: {
       [response.status ?? 200]: {
         description: response.description,
-        headers: describeHeaders({ ...response.headers, ...(access !== 'open' && OF_A_RATE) }),
+        headers: describeHeaders({ ...response.headers, ...(access !== 'open' && RATE_HEADERS) }),
         ...((response.schema || response.streams) && { content: describeContent(response) }),
       },
       ...(response.notModified && {
         304: {
-          description: 'It is as the client knows it',
-          headers: describeHeaders({ ...response.headers, ...OF_A_RATE }),
+          description: 'The record has not changed',
+          headers: describeHeaders({ ...response.headers, ...RATE_HEADERS }),
         },
       }),
       ...Object.fromEntries(
@@ -133,28 +137,30 @@ function describeOperation(entry: Route): unknown {
   };
 }
 
-/** What the operation does, if its summary does not say it all, and the scopes that it needs. */
+/** Returns the description of an operation, with its required scopes. */
 function describeAccess(description: string | undefined, access: Access): { description?: string } {
   if (access === 'open' || access === 'any') return description === undefined ? {} : { description };
   const scopes = [access].flat();
-  const needed = `Needs the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
+  const needed = `Requires the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
   return { description: description === undefined ? needed : `${description} ${needed}` };
 }
 
-/** What a receiver gets, as the published description has it, and what comes with it. */
+/** Describes the message that a receiver gets: the published body, and the headers of this service. */
 function describeWebhookMessage(): unknown {
   const headers = {
-    'webhook-id': 'The same however often this change is sent: by it a receiver knows what it has had before',
-    'webhook-timestamp': 'Seconds since 1970 of this attempt',
+    'webhook-id': 'Id of the message. It is the same for every attempt, so receivers can detect duplicates.',
+    'webhook-timestamp': 'Time of this attempt, in seconds since 1970',
     'webhook-signature':
-      '`v1,` and HMAC-SHA256 of `id.timestamp.body` in base64 (Standard Webhooks 1.0); two, with a space between them, while a secret is replaced',
-    'webhook-event': 'What has happened; `webhook.test` for a test. The signature does not cover it',
+      '`v1,` followed by the HMAC-SHA256 of `id.timestamp.body` in base64 (Standard Webhooks 1.0). During a rotation it holds two signatures, separated by a space.',
+    'webhook-event': 'Type of the change, or `webhook.test` for a test. The signature does not cover it.',
   };
   return {
     operationId: 'receiveChange',
-    summary: 'Be told of a change',
+    summary: 'Receive a change',
     description:
-      'Any 2xx within 15 s is delivered, 410 disables the webhook, all else is tried again for three days. Redirects are not followed.',
+      'The server sends this request to the URL of a webhook. A 2xx status within 15 s marks the change as delivered. ' +
+      'Status 410 disables the webhook. After any other result, the server retries for three days. ' +
+      'The server does not follow redirects.',
     security: [],
     parameters: Object.entries(headers).map(([name, description]) => ({
       in: 'header',
@@ -164,7 +170,7 @@ function describeWebhookMessage(): unknown {
       schema: { type: 'string', ...(name === 'webhook-event' && { enum: [...CHANGE_TYPES, 'webhook.test'] }) },
     })),
     requestBody: { required: true, content: contentOf(['application/json'], NewPlant) },
-    responses: { 200: { description: 'The receiver has it' } },
+    responses: { 200: { description: 'The receiver has accepted the change' } },
   };
 }
 
@@ -180,7 +186,7 @@ function describeContent({ schema, streams = [] }: RouteResponse): unknown {
   return { ...(schema && contentOf(['application/json'], schema)), ...contentOf(streams) };
 }
 
-/** One response for each status, which lists the numbers that can come with it. */
+/** Returns one response per status, which lists its error numbers. */
 function describeErrors(): unknown {
   const codesByStatus = Map.groupBy(Object.keys(ERROR_KINDS) as ErrorCode[], statusOf);
   return Object.fromEntries(
@@ -188,7 +194,11 @@ function describeErrors(): unknown {
       nameOf(status),
       {
         description: codes.map((code) => `\`${ERROR_NUMBERS[code]}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
-        headers: describeHeaders({ 'Cache-Control': 'Always `no-store`', ...OF_A_RATE, ...HEADERS_OF_STATUS[status] }),
+        headers: describeHeaders({
+          'Cache-Control': 'Always `no-store`',
+          ...RATE_HEADERS,
+          ...HEADERS_OF_STATUS[status],
+        }),
         content: contentOf(['application/json'], ErrorBody),
       },
     ]),
@@ -196,7 +206,10 @@ function describeErrors(): unknown {
 }
 
 function describeHeaders(headers: Record<string, string> = {}): unknown {
-  const all = { 'X-Request-Id': "Names this request in the logs: the client's own, if it sent a sane one", ...headers };
+  const all = {
+    'X-Request-Id': "Id of the request in the server's log. It is the client's own id if that is valid.",
+    ...headers,
+  };
   return Object.fromEntries(
     Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
   );
@@ -214,7 +227,7 @@ function describeSchemas(routes: Route[]): unknown {
   return Object.fromEntries(Object.entries(described).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
 }
 
-/** Without a schema it is text. */
+/** Returns the content for each media type. Without a schema, the content is text. */
 function contentOf(types: string[], schema?: z.ZodType): Record<string, unknown> {
   const described = schema ? referenceTo(schema) : { type: 'string' };
   return Object.fromEntries(types.map((type) => [type, { schema: described }]));
@@ -231,7 +244,7 @@ function elementOf(schema: z.ZodType): z.ZodType {
 
 function idOf(schema: z.ZodType): string {
   const id = schema.meta()?.id;
-  if (!id) throw new Error('A schema of the interface needs a name: .meta({ id })');
+  if (!id) throw new Error('A schema of the API needs a name: .meta({ id })');
   return id;
 }
 

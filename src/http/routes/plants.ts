@@ -1,4 +1,4 @@
-// Everything under /plants, except files of plants, which import-export.ts reads and writes.
+// The routes under /plants, except for import and export (import-export.ts).
 
 import { z } from 'zod';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
@@ -11,7 +11,7 @@ import { jsonBody } from '../core/json-body.ts';
 import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
-const ETAG = { ETag: 'Number of the change that made this version, quoted' };
+const ETAG = { ETag: 'The quoted number of the change that created this version' };
 const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
 const SUMMARY_KEPT_MS = 5000;
 
@@ -22,17 +22,18 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
     route('POST /plants', 'createPlant', 'plants:write', {
       summary: 'Create a plant',
       description:
-        'Stored for good when the 200 is sent. The same plant sent again is answered again and stored once; ' +
-        'a different plant under a taken id is refused.',
+        'Creates a plant with an id that you choose and returns its name and tag. Once you receive the 200, the plant is durable. ' +
+        'If you send the same plant again, the server stores nothing and returns the same response, so a retry is safe. ' +
+        'If the id belongs to a different plant, the server returns 400 with error 40009.',
       body: jsonBody(NewPlant),
       isConcurrent: true,
       response: {
-        description: 'The plant is stored',
+        description: 'The stored plant',
         schema: Plant,
         headers: {
           ...ETAG,
           Location: 'Path of the record',
-          'Idempotent-Replayed': '`true` when the same plant was stored before',
+          'Idempotent-Replayed': '`true` if the same plant already existed',
         },
       },
       errors: ['id_taken'],
@@ -45,14 +46,16 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       },
     }),
     route('GET /plants', 'listPlants', 'plants:read', {
-      summary: 'List plants by ascending id',
+      summary: 'List plants',
       description:
-        'A walk along the `Link` headers shows every record that exists throughout it exactly once, whatever is written meanwhile.',
+        'Returns a page of plants in ascending order of id. The `Link` header has the URL of the next page. ' +
+        'A page can hold fewer than `limit` plants when they are large. If you follow all `Link` headers, you get every ' +
+        'plant that exists for the whole time exactly once, even while other clients write.',
       parameters: { limit, cursor, tag, q },
       response: {
         description: 'A page of records',
         schema: z.array(PlantRecord),
-        headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
+        headers: { Link: 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.' },
       },
       async handle({ parameters, reply }) {
         const { records, next } = await store.list(parameters);
@@ -62,7 +65,9 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       },
     }),
     route('GET /plants/:id', 'getPlant', 'plants:read', {
-      summary: 'Read a plant',
+      summary: 'Get a plant',
+      description:
+        'Returns the record of a plant. With `If-None-Match`, the server returns 304 if the record has not changed.',
       parameters: IF_UNCHANGED,
       response: { description: 'The record', schema: PlantRecord, headers: ETAG, notModified: true },
       errors: ['not_found', 'condition_failed'],
@@ -78,9 +83,10 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       },
     }),
     route('PUT /plants/:id', 'putPlant', 'plants:write', {
-      summary: 'Replace a plant, or create it',
+      summary: 'Create or replace a plant',
       description:
-        'What is the same already stays as it is: same ETag, no change in the log. `If-None-Match: *` only creates, `If-Match` only replaces.',
+        'Replaces the plant with this id, or creates it, and returns the record. If the record is already the same, the server ' +
+        'keeps its `ETag` and adds no change to the change log. Use `If-None-Match: *` to only create and `If-Match` to only replace.',
       parameters: IF_UNCHANGED,
       body: jsonBody(Plant),
       isConcurrent: true,
@@ -93,8 +99,10 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       },
     }),
     route('PATCH /plants/:id', 'patchPlant', 'plants:write', {
-      summary: 'Change the name or the tag of a plant',
-      description: 'A JSON merge patch (RFC 7396): what is not in it stays, `"tag": null` removes the tag.',
+      summary: 'Update a plant',
+      description:
+        'Changes the name or the tag of a plant with a JSON merge patch (RFC 7396) and returns the record. ' +
+        'Fields that you omit keep their values. `"tag": null` removes the tag.',
       parameters: IF_UNCHANGED,
       body: jsonBody(PlantPatch, 'application/merge-patch+json'),
       isConcurrent: true,
@@ -108,9 +116,9 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
     }),
     route('DELETE /plants/:id', 'deletePlant', 'plants:write', {
       summary: 'Delete a plant',
-      description: 'The id is free again.',
+      description: 'Deletes a plant permanently. Its id can then be used for a new plant.',
       parameters: IF_UNCHANGED,
-      response: { status: 204, description: 'It is deleted' },
+      response: { status: 204, description: 'The plant is deleted' },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ...condition }, token }) {
         await store.delete(id, { tokenId: token.id, ...condition });
@@ -118,14 +126,14 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
     }),
     route('GET /plants/summary', 'getSummary', 'plants:read', {
       summary: 'Count plants, tags and changes',
-      description: `All of one moment, which may be ${SUMMARY_KEPT_MS / 1000} s ago, or longer where there is very much to count.`,
+      description: `Returns the number of plants, the most common tags, and the changes per hour, from one consistent snapshot. The snapshot can be ${SUMMARY_KEPT_MS / 1000} s old, or older if the store is very large.`,
       response: { description: 'The counts', schema: Summary, headers: NO_STORE },
       handle: () => unlessStopping(cachedSummary(), stopping),
     }),
   ];
 }
 
-/** Counting may take longer than a stop has time for. */
+/** Rejects as soon as the service stops, because counting can take longer than a stop may. */
 async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
   const stopped = Promise.withResolvers<never>();
   const stop = () => stopped.reject(unavailable('The service is stopping'));

@@ -1,4 +1,4 @@
-// Everything under /tokens: who may use the service, for what, how often and how long.
+// The routes under /tokens, which create, list, rotate and revoke tokens.
 
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -22,17 +22,19 @@ import { jsonBody } from '../core/json-body.ts';
 import { grace, tokenId as id } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
-const NEW_SECRET = 'The token with its new secret, which is shown only now';
+const NEW_SECRET = 'The token with its new secret, which is shown only in this response';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
   return [
     route('POST /tokens', 'createToken', 'admin', {
-      summary: 'Make a token',
-      description: 'It can have no scope that the token which asks for it lacks.',
+      summary: 'Create a token',
+      description:
+        'Creates a token and returns it with its secret. Store the secret, because the server does not show it again. ' +
+        'You can only grant scopes that your own token has.',
       body: jsonBody(WantedToken),
       response: {
         status: 201,
-        description: 'The token with its secret, which is shown only now',
+        description: 'The token with its secret, which is shown only in this response',
         schema: TokenWithSecret,
         headers: { Location: 'Path of the token', ...NO_STORE },
       },
@@ -51,20 +53,23 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       },
     }),
     route('GET /tokens', 'listTokens', 'admin', {
-      summary: 'List all tokens, oldest first',
-      description: 'Also those that are expired or revoked: the change log names them.',
-      response: { description: 'Tokens, without their secrets', schema: z.array(DescribedToken) },
+      summary: 'List all tokens',
+      description:
+        'Returns all tokens, oldest first. The list includes expired and revoked tokens, because the change log refers to them.',
+      response: { description: 'All tokens, without their secrets', schema: z.array(DescribedToken) },
       handle: async () => (await store.listTokens()).map((token) => describeToken(token, clock())),
     }),
     route('GET /tokens/self', 'getOwnToken', 'any', {
-      summary: 'Tell what the credential of this request may do',
+      summary: 'Get your own token',
       description:
-        'Whatever its scopes. A JWT is described as a token, too: its id is `jwt:` and its subject, its name the subject.',
+        'Returns the token that authenticates this request. It requires no scope. A JWT is returned as a token: its id is ' +
+        '`jwt:` followed by the subject, and its name is the subject.',
       response: { description: 'The token, without its secret', schema: DescribedToken, headers: NO_STORE },
       handle: ({ token }) => describeToken(token, clock()),
     }),
     route('GET /tokens/:id', 'getToken', 'admin', {
-      summary: 'Read a token',
+      summary: 'Get a token',
+      description: 'Returns a token by its id, without its secret.',
       parameters: { id },
       response: { description: 'The token, without its secret', schema: DescribedToken },
       errors: ['not_found'],
@@ -73,15 +78,18 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
     route('DELETE /tokens/:id', 'revokeToken', 'admin', {
       summary: 'Revoke a token',
       description:
-        'No node takes it a second later. The last token that is active with the scope `admin` cannot be revoked here.',
+        'Revokes a token. After one second, every node rejects it. ' +
+        'You cannot revoke the last active token with the scope `admin` over HTTP: the server returns 409.',
       parameters: { id },
-      response: { status: 204, description: 'It is revoked' },
+      response: { status: 204, description: 'The token is revoked' },
       errors: ['not_found', 'last_admin'],
       handle: ({ parameters: { id } }) => store.revokeToken(id, clock()),
     }),
     route('POST /tokens/:id/rotate', 'rotateToken', 'admin', {
-      summary: 'Give a token a new secret',
-      description: 'All else of it stays. The old secret is taken, too, until `grace` is over.',
+      summary: 'Rotate the secret of a token',
+      description:
+        'Replaces the secret of a token and returns the new secret. The id, name, scopes, rate and expiry stay the same. ' +
+        'The server accepts the old secret until the time in `grace` is over.',
       parameters: { id, grace },
       response: { description: NEW_SECRET, schema: TokenWithSecret, headers: NO_STORE },
       errors: ['not_found'],
@@ -94,7 +102,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
   ];
 }
 
-/** Nobody gets at more than they have by making, or taking over, a token. */
+/** Throws if the own token lacks a scope, so that a client cannot gain scopes by creating or rotating a token. */
 function requireOwnScopes(own: Token, wanted: Scope[]): void {
   for (const scope of wanted) requireScopes(own, scope);
 }

@@ -1,4 +1,4 @@
-// Everything under /webhooks: receivers that are told of changes, and what became of each delivery.
+// The routes under /webhooks, which manage webhooks and their deliveries.
 
 import { z } from 'zod';
 import { unavailable } from '../../domain/errors.ts';
@@ -24,16 +24,16 @@ import { jsonBody } from '../core/json-body.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
-/** A webhook reads plants for its receiver, so an admin who sets one up or has it send must be allowed to read them. */
+/** A webhook sends plants to its receiver, so creating or triggering one also requires the scope to read plants. */
 const READS_PLANTS = ['admin', 'plants:read'] as const;
-const NEW_SECRET = 'The webhook with its new secret, which is shown only now';
-/** Each may take as long as an attempt does. */
-export const MAX_TESTS = 16;
+const NEW_SECRET = 'The webhook with its new secret, which is shown only in this response';
+/** Maximum number of concurrent tests. Each can take as long as a delivery attempt. */
+const MAX_TESTS = 16;
 
 export interface WebhookTools {
   targetGuard: TargetGuard;
   receiverClient: ReceiverClient;
-  /** What is sent, or how, has changed. */
+  /** Called after a webhook or its deliveries were changed. */
   onChange(): void;
 }
 
@@ -47,17 +47,19 @@ export function webhookRoutes(
     maxConcurrent: MAX_TESTS,
     maxQueued: 0,
     waitMs: 0,
-    tooBusy: () => unavailable('Too many tests are under way: try again later'),
+    tooBusy: () => unavailable('Too many tests are in progress. Try again later.'),
   });
   return [
     route('POST /webhooks', 'addWebhook', READS_PLANTS, {
-      summary: 'Have a receiver told of changes',
+      summary: 'Create a webhook',
       description:
-        'From now on each change is sent to it as the webhook `/plant/webhook` describes, in order for each plant, at least once.',
+        'Creates a webhook and returns it with its secret. Store the secret, because the server does not show it again. ' +
+        'The server sends each later change to the URL, as described under the webhook `/plant/webhook`. ' +
+        'It delivers each change at least once, and the changes of one plant in order.',
       body: jsonBody(NewWebhook),
       response: {
         status: 201,
-        description: 'The webhook with its secret, which is shown only now',
+        description: 'The webhook with its secret, which is shown only in this response',
         schema: WebhookWithSecret,
         headers: { Location: 'Path of the webhook', ...NO_STORE },
       },
@@ -72,21 +74,24 @@ export function webhookRoutes(
       },
     }),
     route('GET /webhooks', 'listWebhooks', 'admin', {
-      summary: 'List all webhooks, oldest first',
-      response: { description: 'Webhooks, without their secrets', schema: z.array(Webhook) },
+      summary: 'List all webhooks',
+      description: 'Returns all webhooks, oldest first, without their secrets.',
+      response: { description: 'All webhooks, without their secrets', schema: z.array(Webhook) },
       handle: async () => (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock())),
     }),
     route('GET /webhooks/:id', 'getWebhook', 'admin', {
-      summary: 'Read a webhook',
+      summary: 'Get a webhook',
+      description: 'Returns a webhook by its id, without its secret.',
       parameters: { id },
       response: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
       handle: async ({ parameters: { id } }) => describeWebhook(await store.getWebhook(id), clock()),
     }),
     route('DELETE /webhooks/:id', 'removeWebhook', 'admin', {
-      summary: 'Remove a webhook and all that is known of its deliveries',
+      summary: 'Delete a webhook',
+      description: 'Deletes a webhook and the records of its deliveries.',
       parameters: { id },
-      response: { status: 204, description: 'It is removed' },
+      response: { status: 204, description: 'The webhook is deleted' },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         await store.removeWebhook(id);
@@ -94,8 +99,10 @@ export function webhookRoutes(
       },
     }),
     route('POST /webhooks/:id/rotate', 'rotateSecret', READS_PLANTS, {
-      summary: 'Give a webhook a new secret',
-      description: 'For 24 hours everything is signed with the old secret, too, so that the receiver can change over.',
+      summary: 'Rotate the secret of a webhook',
+      description:
+        'Replaces the secret of a webhook and returns the new secret. For 24 hours, the server signs deliveries with both ' +
+        'secrets, so that the receiver can switch.',
       parameters: { id },
       response: { description: NEW_SECRET, schema: WebhookWithSecret, headers: NO_STORE },
       errors: ['not_found'],
@@ -107,8 +114,9 @@ export function webhookRoutes(
       },
     }),
     route('POST /webhooks/:id/enable', 'enableWebhook', READS_PLANTS, {
-      summary: 'Go on with a webhook that was disabled',
-      description: 'Everything since then is sent, as far as it is still in the change log.',
+      summary: 'Enable a webhook',
+      description:
+        'Resumes a disabled webhook and returns it. The server sends all changes since the webhook was disabled, except for pruned ones.',
       parameters: { id },
       response: { description: 'The webhook', schema: Webhook },
       errors: ['not_found'],
@@ -119,10 +127,12 @@ export function webhookRoutes(
       },
     }),
     route('POST /webhooks/:id/test', 'testWebhook', 'admin', {
-      summary: 'Send a message now, and tell what came of it',
-      description: 'Its `webhook-event` is `webhook.test`. It is not listed, not tried again, and changes nothing.',
+      summary: 'Test a webhook',
+      description:
+        'Sends a test message to the receiver and returns the result. Its `webhook-event` is `webhook.test`. The server does ' +
+        'not retry the message and does not list it as a delivery. The status of the webhook does not change.',
       parameters: { id },
-      response: { description: 'What came of it', schema: TestResult },
+      response: { description: 'The result of the test', schema: TestResult },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
@@ -130,14 +140,16 @@ export function webhookRoutes(
       },
     }),
     route('GET /webhooks/:id/deliveries', 'listDeliveries', 'admin', {
-      summary: 'List what became of the deliveries of a webhook, newest first',
+      summary: 'List the deliveries of a webhook',
       description:
-        'All that wait or are dead letters, and the newest of those that were delivered, 1,000 at least. A token without `plants:read` does not see `answer`, since a receiver may send back the plant that it was sent.',
+        'Returns a page of deliveries, newest first. The list has all deliveries that are waiting or dead, and at least the newest ' +
+        '1,000 that were delivered. `answer` is only present for tokens with the scope `plants:read`, because a receiver ' +
+        'can return the plant that it was sent.',
       parameters: { id, before, limit, status: deliveryStatus },
       response: {
         description: 'A page of deliveries',
         schema: z.array(Delivery),
-        headers: { Link: 'The next page, `rel="next"` (RFC 8288); not there on the last one' },
+        headers: { Link: 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.' },
       },
       errors: ['not_found'],
       async handle({ parameters: { id, ...query }, token, reply }) {
@@ -152,11 +164,13 @@ export function webhookRoutes(
       },
     }),
     route('POST /webhooks/:id/deliveries/:seq/retry', 'retryDelivery', READS_PLANTS, {
-      summary: 'Send a change again, whatever became of it',
+      summary: 'Retry a delivery',
       description:
-        'Now, and then as often as a new one. Its `webhook-id` is the one that it had. A webhook that is disabled sends it when it is enabled.',
+        'Sends a change again, with any status of its delivery, and returns the delivery. The server attempts it now, with the ' +
+        'same number of retries as for a new change. The `webhook-id` stays the same. A disabled webhook sends the change ' +
+        'after you enable it.',
       parameters: { id, seq },
-      response: { status: 202, description: 'The delivery, which waits again', schema: Delivery },
+      response: { status: 202, description: 'The delivery, which is waiting again', schema: Delivery },
       errors: ['not_found'],
       async handle({ parameters: { id, seq } }) {
         const delivery = await store.retryDelivery(id, seq, clock());
@@ -165,9 +179,11 @@ export function webhookRoutes(
       },
     }),
     route('POST /webhooks/:id/replay', 'replayChanges', READS_PLANTS, {
-      summary: 'Send a range of changes again, whatever became of them',
+      summary: 'Replay a range of changes',
       description:
-        'Those of them that the webhook is told of, in order for each plant. What is new comes after them. Each `webhook-id` is the one that it had. A webhook that is disabled sends them when it is enabled.',
+        'Sends all changes in a range again, if the webhook sends their type, and returns the webhook. The changes of one plant ' +
+        'are sent in order, and new changes follow after the range. Each `webhook-id` stays the same. A disabled webhook sends ' +
+        'the changes after you enable it.',
       parameters: { id },
       body: jsonBody(Replay),
       response: { status: 202, description: 'The webhook, with its position before the range', schema: Webhook },
