@@ -1,4 +1,4 @@
-// The pages as files over HTTP: what they are sent with, and that nothing else is in reach through them.
+// Tests of the pages over HTTP: their headers, and that no other file can be read through them.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -14,7 +14,7 @@ describe('the pages', () => {
   after(() => Promise.all([server.stop(), based.stop()]));
 
   for (const path of ['/', '/docs']) {
-    test(`${path} needs no token, lets in nothing from elsewhere, and is not shown in a frame`, async () => {
+    test(`${path} needs no token, loads nothing from other origins, and cannot be framed`, async () => {
       const { status, headers } = await send(server.port, { path });
       assert.equal(status, 200);
       assert.equal(headers['content-type'], 'text/html; charset=utf-8');
@@ -28,7 +28,7 @@ describe('the pages', () => {
       assert.doesNotMatch(policy, /https?:|\*|unsafe-eval/);
     });
 
-    test(`${path} names only files that are there, and can be kept for good`, async () => {
+    test(`${path} refers only to existing files, which caches may keep forever`, async () => {
       const { body } = await send(server.port, { path });
       const names = [...body.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(([, name]) => name as string);
       assert.ok(names.length >= 2);
@@ -41,7 +41,7 @@ describe('the pages', () => {
     });
   }
 
-  test('come compressed to who takes that, the same otherwise, and not at all to who has them', async () => {
+  test('are compressed for clients that accept gzip, uncompressed for others, and 304 for cached copies', async () => {
     const plain = await send(server.port, { path: '/' });
     const none = await send(server.port, { path: '/', headers: { 'accept-encoding': 'br, gzip;q=0' } });
     const packed = await send(server.port, { path: '/', headers: { 'accept-encoding': 'gzip, br' } });
@@ -65,7 +65,7 @@ describe('the pages', () => {
   });
 
   for (const name of ['nothing.js', '..%2Findex.html', '%2e%2e%2findex.html', 'x.map', 'a%00.js', '..', 'index.html']) {
-    test(`there is no file ${name}`, async () => {
+    test(`the file ${name} is not served`, async () => {
       const { status, headers, body } = await send(server.port, { path: `/assets/${name}` });
       assert.equal(status, 404);
       assert.equal(headers['cache-control'], 'no-store');
@@ -73,7 +73,7 @@ describe('the pages', () => {
     });
   }
 
-  test('are found below a base path, also without the slash', async () => {
+  test('are served below a base path, with or without the final slash', async () => {
     const { status, headers } = await send(based.port, { path: '/store' });
     assert.deepEqual([status, headers.location], [308, '/store/']);
     assert.equal((await send(based.port, { path: '/store/' })).status, 200);
@@ -81,7 +81,7 @@ describe('the pages', () => {
     assert.equal((await send(based.port, { path: '/' })).status, 404);
   });
 
-  test('take no other method', async () => {
+  test('support no other method', async () => {
     const { status, headers } = await send(server.port, { method: 'POST', path: '/', body: '{}' });
     assert.deepEqual([status, headers.allow], [405, 'GET, HEAD']);
   });

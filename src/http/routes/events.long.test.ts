@@ -1,5 +1,4 @@
-// The change log as a stream, against the real process: across its restarts, and without growth of its memory. All else:
-// events.test.ts.
+// Tests of the event stream on the real process: restarts and memory. events.test.ts has the other tests.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -16,7 +15,7 @@ import { createClient } from '../../client/client.ts';
 const CHANGES = 10_000;
 
 suite('following the change log', { concurrency: true }, () => {
-  test('10,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
+  test('a client follows 10,000 changes across a restart and a dropped connection, without gaps or repeats', async () => {
     const folder = makeFolder();
     const port = await freePort();
     const start = () => startServer({ folder, env: { PORT: String(port) } });
@@ -44,7 +43,7 @@ suite('following the change log', { concurrency: true }, () => {
     })();
     for await (const { seq, plant } of follower.follow({ after: 0, signal: end.signal })) {
       seen.push({ seq, id: plant.id });
-      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // what comes twice comes late
+      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // a repeated change would arrive late
     }
     await written;
     assert.deepEqual(
@@ -56,7 +55,7 @@ suite('following the change log', { concurrency: true }, () => {
     await server.stop();
   });
 
-  test('a stream says something every 15 s, and ends within 3 s when the server stops, whose exit status is 0', async () => {
+  test('a stream gets a comment line every 15 s and ends within 3 s when the server stops with exit status 0', async () => {
     const server = await startServer();
     const headers = { authorization: `Bearer ${server.secret}`, accept: 'text/event-stream' };
     const [response] = (await once(get(`${server.url}/events`, { headers }), 'response')) as [IncomingMessage];
@@ -74,7 +73,7 @@ suite('following the change log', { concurrency: true }, () => {
     assert.equal(response.complete, true);
   });
 
-  test('a reader that does not read is cut off, and costs no memory meanwhile', async () => {
+  test('a client that does not read is disconnected and uses no memory until then', async () => {
     const server = await startServer({ env: { ACCESS_LOG: '1' } });
     const client = createClient({ url: server.url, token: server.secret });
     const name = 'x'.repeat(10_000);
@@ -90,7 +89,7 @@ suite('following the change log', { concurrency: true }, () => {
     await sleep(2000);
     assert.ok(residentKib(server) - beforeKib < 40 * 1024, `${residentKib(server) - beforeKib} KiB more`);
     await until(() => server.output().includes('"requestId":"unread"'));
-    socket.resume(); // what was buffered on the way comes, then the end
+    socket.resume(); // receives the buffered data, then the end
     await once(socket, 'close');
     assert.ok(socket.bytesRead < 3000 * 10_000, 'not all of it was sent');
     await server.stop();

@@ -1,4 +1,4 @@
-// The change log as a stream that goes on. Across kills of the process, and its memory: events.long.test.ts.
+// Tests of the change log as an event stream. events.long.test.ts tests restarts of the process and its memory.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { createClient } from '../../client/client.ts';
 const CHANGES = 1000;
 
 suite('following the change log', { concurrency: true }, () => {
-  test('1,000 changes are followed across a restart and a dropped connection, without a gap or a repeat', async () => {
+  test('a client follows 1,000 changes across a restart and a dropped connection, without gaps or repeats', async () => {
     const folder = makeFolder();
     const port = await freePort();
     const start = () => startTestService({ folder, env: { PORT: String(port) } });
@@ -39,7 +39,7 @@ suite('following the change log', { concurrency: true }, () => {
     })();
     for await (const { seq, plant } of follower.follow({ after: 0, signal: end.signal })) {
       seen.push({ seq, id: plant.id });
-      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // what comes twice comes late
+      if (seen.length === CHANGES) setTimeout(() => end.abort(), 300); // a repeated change would arrive late
     }
     await written;
     assert.deepEqual(
@@ -51,7 +51,7 @@ suite('following the change log', { concurrency: true }, () => {
     await server.stop();
   });
 
-  test('a stream says something at once and at an interval, and ends cleanly when the server stops', async () => {
+  test('a stream gets a comment line immediately and at an interval, and ends cleanly when the server stops', async () => {
     const server = await startTestService({ timeouts: { eventKeepAliveMs: 50 } });
     const { response, text } = await follow(server);
     assert.equal(response.headers['content-type'], 'text/event-stream');
@@ -82,7 +82,7 @@ suite('following the change log', { concurrency: true }, () => {
     await server.stop();
   });
 
-  test('a reader that does not read is disconnected', async () => {
+  test('a client that does not read is disconnected', async () => {
     const impatient = await startTestService({ env: { ACCESS_LOG: '1' }, timeouts: { unreadMs: 200, checkMs: 50 } });
     const { port, secret, store, events } = impatient;
     const name = 'x'.repeat(60_000);
@@ -95,13 +95,13 @@ suite('following the change log', { concurrency: true }, () => {
     socket.write(`GET /events HTTP/1.1\r\n${headers}Accept: text/event-stream\r\n\r\n`);
     socket.on('error', () => {});
     await until(() => events.some((event) => event.kind === 'request' && event.requestId === 'unread'));
-    socket.resume(); // what was buffered on the way comes, then the end
+    socket.resume(); // receives the buffered data, then the end
     await once(socket, 'close');
     assert.ok(socket.bytesRead < 300 * 60_000, 'not all of it was sent');
     await impatient.stop();
   });
 
-  test('who follows from a number that is pruned is told so, and who begins anew is not', async () => {
+  test('following from a pruned number fails, and starting over works', async () => {
     const server = await startTestService();
     const client = createClient({ url: server.url, token: server.secret });
     for (let id = 0n; id < 5n; id++) await client.create({ id, name: 'x' });
@@ -125,7 +125,7 @@ suite('following the change log', { concurrency: true }, () => {
     await server.stop();
   });
 
-  test('a token that may not read may not follow', async () => {
+  test('a token without plants:read cannot follow the change log', async () => {
     const server = await startTestService();
     const { secret } = await server.addToken({ scopes: ['plants:write'] });
     await assert.rejects(createClient({ url: server.url, token: secret }).changes(), { code: 'scope_missing' });

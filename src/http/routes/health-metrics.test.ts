@@ -1,4 +1,4 @@
-// /metrics on the real process: every figure that is promised, and labels that are bounded.
+// Tests of /metrics on the real process: all documented metrics, and a bounded set of labels.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../../testing/service.ts'
 import { eventually } from '../../../testing/until.ts';
 import { mintSecret } from '../../domain/token-secret.ts';
 
-test('bugs are counted from 0, so that the first one is seen to come', async () => {
+test('the bug counter starts at 0, so that the first bug shows as an increase', async () => {
   const server = await startTestService();
   const { secret } = await server.addToken({ scopes: ['admin', 'plants:read'] });
   const call = callerOf(server, secret);
@@ -56,7 +56,7 @@ for (const [title, databaseOf, needs] of [
       return values;
     }
 
-    test('requests by route and status, how long they took, commits, batches, and who was not let in', async () => {
+    test('report requests by route and status, durations, commits, batches and rejected requests', async () => {
       for (let id = 1; id <= 20; id++) await call('POST', '/plants', { id, name: 'x' });
       await call('POST', '/plants', { id: 1, name: 'other' });
       for (const id of [1, 2, 9223372036854775807n]) await call('GET', `/plants/${id}`);
@@ -102,7 +102,7 @@ for (const [title, databaseOf, needs] of [
       }
     });
 
-    test('buckets add up, and nothing that a client sends becomes a label', async () => {
+    test('have consistent buckets, and no label comes from client input', async () => {
       const names = [...(await read()).keys()];
       for (const path of ['/plants/12345', '/secret-path', '/plants?q=needle', '/tokens/tok_needle', '/plants/%zz']) {
         for (const method of ['GET', 'DELETE', 'BREW']) await call(method, path).catch(() => {});
@@ -119,7 +119,7 @@ for (const [title, databaseOf, needs] of [
       );
     });
 
-    test('those whose client goes away are counted, too: a stream as it began, half a request as what it is', async () => {
+    test('count requests of disconnected clients: a stream as 200, an incomplete request as 400', async () => {
       const before = await read();
       const stream = request({
         port: server.port,
@@ -129,7 +129,7 @@ for (const [title, databaseOf, needs] of [
       await new Promise((resolve) => stream.on('response', (response) => response.once('data', resolve)).end());
       stream.destroy();
       for (const id of [501, 502, 503]) {
-        await call('POST', '/plants', { id, name: 'x' }); // only who writes to it finds out that it is gone
+        await call('POST', '/plants', { id, name: 'x' }); // only a write to the stream detects that its client is gone
         await sleep(50);
       }
       const headers = { ...own(), 'content-type': 'application/x-ndjson' };
@@ -149,7 +149,7 @@ for (const [title, databaseOf, needs] of [
       return { authorization: `Bearer ${server.secret}` };
     }
 
-    test('a batch of many writes is one commit', async () => {
+    test('count a batch of many writes as one commit', async () => {
       const before = await read();
       const lines = Array.from({ length: 1000 }, (_, n) => `{"id":${1000 + n},"name":"x"}\n`).join('');
       const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };

@@ -1,5 +1,5 @@
-// Files of any length in and out of the real process: its memory stays flat, and it holds nobody up. All else:
-// import-export.test.ts, which runs here with more lines.
+// Tests of large imports and exports on the real process: memory stays flat and other requests are not blocked.
+// import-export.test.ts has the other tests, with fewer lines.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const LINES_AT_ONCE = 1000;
 const LINES = Number(process.env.TRANSFER_LINES ?? 30_000);
 
 suite('files in and out of the process', { concurrency: 2 }, () => {
-  test(`${LINES} lines go in, come out the same in both formats, and go in again: memory stays flat`, async () => {
+  test(`an import and export of ${LINES} lines round-trips in both formats with flat memory`, async () => {
     const server = await startServer();
     const lines = Array.from({ length: LINES / LINES_AT_ONCE }, (_, block) => block * LINES_AT_ONCE);
     const text = (from: number) =>
@@ -47,11 +47,11 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     await other.stop();
   });
 
-  test('what is sent faster than it can be stored waits at the sender', async () => {
+  test('backpressure stops a client that sends faster than the store can write', async () => {
     const server = await startServer();
     const beforeKib = residentKib(server);
     const lock = new DatabaseSync(server.databasePath, { timeout: 5000 });
-    lock.exec('BEGIN IMMEDIATE'); // from now on nothing can be stored
+    lock.exec('BEGIN IMMEDIATE'); // blocks all writes from now on
     const sent = importRequest(server, 'application/x-ndjson');
     const name = 'x'.repeat(10_000);
     let written = 0;
@@ -73,7 +73,7 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('a process that was stopped for a while does not hold that against who sends', async () => {
+  test('a suspended process does not time out its clients when it resumes', async () => {
     const server = await startServer();
     const sent = importRequest(server, 'application/x-ndjson');
     sent.write(linesFrom(0));
@@ -87,15 +87,15 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('imports of long texts, many at once, all get through, and leave no trace in later ones', async () => {
+  test('many concurrent imports of long texts succeed and do not affect later imports', async () => {
     const server = await startServer();
-    const names = ['\ufdfa'.repeat(20_000), 'x'.repeat(60_000)]; // the first one folds to 18 times its length
+    const names = ['\ufdfa'.repeat(20_000), 'x'.repeat(60_000)]; // the first name folds to 18 times its length
     const block = (name: string, first: number) =>
       Array.from({ length: 24 }, (_, n) => `{"id":${first + n},"name":"${name}"}\n`).join('');
     const { secret } = await addToken(server.databaseUrl, {});
     const all = await Promise.all(
       Array.from({ length: 8 }, (_, n) => {
-        const own = n < 4 ? server : { ...server, secret }; // 4 of each token
+        const own = n < 4 ? server : { ...server, secret }; // four imports per token
         return load(own, 'application/x-ndjson', [block(names[n % 2] ?? '', n * 100)]);
       }),
     );
@@ -107,10 +107,10 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('an import of short lines, in tiny pieces or all of them bad, holds nobody up', async () => {
+  test('an import of short lines, in tiny chunks or all invalid, does not block other requests', async () => {
     const server = await startServer();
     const longestMs: number[] = [];
-    // What holds others up does so each time; a machine that is busy with other tests does not.
+    // Real blocking occurs in every round, unlike delays from a machine that is busy with other tests.
     while (longestMs.length < 5 && !longestMs.some((ms) => ms < 1000)) {
       longestMs.push(
         await longestWaitMs(server, async () => {
@@ -128,7 +128,7 @@ function linesFrom(first: number): string {
   return Array.from({ length: LINES_AT_ONCE }, (_, n) => `{"id":${first + n},"name":"Plant ${first + n}"}\n`).join('');
 }
 
-/** Of those who ask for their health meanwhile. */
+/** Returns the longest response time of the health checks that run during `work`. */
 async function longestWaitMs({ port }: TestServer, work: () => Promise<void>): Promise<number> {
   let longestMs = 0;
   let isDone = false;

@@ -1,5 +1,5 @@
-// Files of any length in and out: nothing is lost, and either side may go. The memory and the responses of the process
-// meanwhile: import-export.long.test.ts.
+// Tests of import and export: no plant is lost, even if either side disconnects. import-export.long.test.ts tests the
+// memory and the response times of the process.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const ALL_BLOCKS = Array.from({ length: BLOCKS }, (_, block) => block * LINES_AT
 const LINES = BLOCKS * LINES_AT_ONCE;
 
 suite('files in and out', { concurrency: 2 }, () => {
-  test(`${LINES} lines go in, come out the same in both formats, and go in again`, async () => {
+  test(`an import and export of ${LINES} lines round-trips in both formats`, async () => {
     const server = await startTestService();
     const text = (from: number) =>
       Array.from({ length: LINES_AT_ONCE }, (_, n) => {
@@ -40,7 +40,7 @@ suite('files in and out', { concurrency: 2 }, () => {
     await other.stop();
   });
 
-  test('an import answers to /healthz and to creates all along', async () => {
+  test('the server handles /healthz and creates during an import', async () => {
     const server = await startTestService();
     const client = createClient({ url: server.url, token: server.secret, retries: 0 });
     const loaded = load(server, 'application/x-ndjson', ALL_BLOCKS.map(linesFrom));
@@ -56,7 +56,7 @@ suite('files in and out', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('a client that goes in the middle of an import leaves whole batches, and the server goes on', async () => {
+  test('a client that disconnects during an import leaves complete batches, and the server continues', async () => {
     const server = await startTestService();
     const sent = importRequest(server, 'application/x-ndjson');
     sent.on('error', () => {});
@@ -76,19 +76,19 @@ suite('files in and out', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('a server that stalled itself does not hold that against who sends', async () => {
+  test('a server that stalls does not time out its clients', async () => {
     const server = await startTestService({ timeouts: { bodyMs: 1000 } });
     const sent = importRequest(server, 'application/x-ndjson', { expect: '100-continue' });
     sent.flushHeaders();
     await once(sent, 'continue'); // the server waits for the body
-    sent.write(linesFrom(0)); // the system has it, unread
+    sent.write(linesFrom(0)); // in the buffer of the operating system, unread
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500); // as a laptop that sleeps
     sent.end();
     assert.equal((await answerOf(sent)).created, LINES_AT_ONCE);
     await server.stop();
   });
 
-  test('a server that stops ends an import with 503, and the same file again finishes it', async () => {
+  test('a stop ends an import with 503, and a second import of the file completes it', async () => {
     const server = await startTestService();
     const sent = importRequest(server, 'application/x-ndjson');
     for (let block = 0; block < BLOCKS; block++) sent.write(linesFrom(block * LINES_AT_ONCE));
@@ -101,9 +101,9 @@ suite('files in and out', { concurrency: 2 }, () => {
     await stopped;
   });
 
-  test('a client that goes in the middle of an export ends it: nothing is left open', async () => {
+  test('a client that disconnects during an export leaves nothing open', async () => {
     const server = await startTestService();
-    const name = 'x'.repeat(60_000); // 6 MB in all, which do not fit into the buffers of a connection
+    const name = 'x'.repeat(60_000); // 6 MB in total, more than the buffers of a connection hold
     const plants = Array.from({ length: 100 }, (_, n) => ({ id: BigInt(n), name }));
     for (let at = 0; at < 100; at += 20) await server.store.import(plants.slice(at, at + 20), { tokenId: 'tok_1' });
     const client = createClient({ url: server.url, token: server.secret });
@@ -124,7 +124,7 @@ suite('files in and out', { concurrency: 2 }, () => {
     await server.stop();
   });
 
-  test('an answer names the first 1,000 bad lines, in the order of lines, and counts all', async () => {
+  test('the response lists the first 1,000 invalid lines in order and counts all of them', async () => {
     const server = await startTestService();
     const bad = Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? `{"id":${n}}\n` : `{"id":1,"name":"${n}"}\n`));
     const report = await load(server, 'application/x-ndjson', [bad.join('')]);

@@ -1,4 +1,4 @@
-// The description itself: valid under a linter, and the published words in it as they were published.
+// Tests of the OpenAPI description: it passes a linter and agrees with the published description.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,13 +8,13 @@ import { readDescription } from '../../../testing/description.ts';
 import { post, send } from '../../../testing/request.ts';
 import { startTestService } from '../../../testing/service.ts';
 
-test('/openapi.json passes the linter and says what the published description says', async () => {
+test('/openapi.json passes the linter and agrees with the published description', async () => {
   const server = await startTestService();
   const { body, headers } = await send(server.port, { path: '/openapi.json' });
   await server.stop();
   assert.match(headers['content-type'] ?? '', /^application\/json/);
 
-  // 404 and 405 are described, yet no operation can give them: they belong to paths and methods that are not there.
+  // No operation refers to some of the described responses, such as 405: they belong to unknown paths and methods.
   const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-unused-components': 'off' } });
   const problems = await lintFromString({ source: body, absoluteRef: 'openapi.json', config });
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('/openapi.json passes the linter and says what the published description sa
   for (const name of ['NotFound', 'MethodNotAllowed']) assert.ok(components.responses[name]);
 });
 
-test('clients made from the published description work: its list is an array of Plants, its delete has no body', async () => {
+test('clients generated from the published description work: the list is an array of Plants, and delete has no body', async () => {
   const server = await startTestService();
   const { components, paths } = await readDescription(server.port);
   const isPlants = new Ajv2020({ strict: false }).compile({ type: 'array', items: components.schemas?.Plant });

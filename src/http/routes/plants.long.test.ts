@@ -1,4 +1,4 @@
-// The walk of plants.test.ts over 100,000 records.
+// Runs plants.test.ts with 100,000 records.
 
 process.env.WALK_RECORDS = '100000';
 await import('./plants.test.ts');

@@ -1,4 +1,4 @@
-// Records page by page, while others write. plants.long.test.ts runs it with 100,000 of them.
+// Tests of paging while other clients write. plants.long.test.ts runs it with 100,000 records.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { createClient } from '../../client/client.ts';
 const RECORDS = Number(process.env.WALK_RECORDS ?? 2000);
 const PAGE = Math.max(100, RECORDS / 100);
 
-test(`a walk of ${RECORDS} records shows each that stays exactly once and in order, while others come, change and go`, async () => {
+test(`paging through ${RECORDS} records returns each permanent one exactly once and in order, during concurrent writes`, async () => {
   const server = await startTestService();
   const client = createClient({ url: server.url, token: server.secret });
   for (let at = 0; at < RECORDS; at += 1000) {

@@ -1,11 +1,11 @@
-// A stop of the real process while it counts. All else: summary.test.ts.
+// Tests a stop of the real process during a count. summary.test.ts has the other tests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { callerOf } from '../../../testing/request.ts';
 import { startServer } from '../../../testing/server.ts';
 
-test('a stop does not wait for a count: it takes less than 5 s, and the exit status is 0', async () => {
+test('a stop during a count takes less than 5 s and exits with status 0', async () => {
   const server = await startServer();
   const lines = Array.from({ length: 100_000 }, (_, n) => `{"id":${n},"name":"x"}`).join('\n');
   const headers = { authorization: `Bearer ${server.secret}`, 'content-type': 'application/x-ndjson' };

@@ -1,5 +1,4 @@
-// The summary over weeks, which both databases count in their own way and tell the same; and over HTTP, where those who
-// ask at once share one.
+// Tests of the summary: both databases return the same counts, and concurrent HTTP requests share one result.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -19,9 +18,9 @@ import { openSqliteStore } from '../../storage/sqlite/store.ts';
 
 const HOUR_MS = 3_600_000;
 const by = { tokenId: 'tok_1' };
-/** In the middle of an hour. */
+/** A time in the middle of an hour. */
 const NOW_MS = Date.UTC(2026, 10, 15, 19, 30);
-/** The first hour that counts is the 719th before the one that has begun. */
+/** The first hour in the summary is the 719th before the current one. */
 const AGES: [hoursAgo: number, changes: number][] = [
   [2000, 3],
   [719.6, 2],
@@ -42,7 +41,7 @@ const EXPECTED: Summary['changes'] = [
 
 interface Opened {
   store: Store;
-  /** As a restore does it. */
+  /** Does the same as a restore. */
   skip(): Promise<void>;
 }
 
@@ -70,7 +69,7 @@ for (const [name, open, needs] of [
   ['SQLite', openOnSqlite, {}],
   ['PostgreSQL', openOnPostgres, needsPostgres],
 ] as const) {
-  test(`changes are counted by the hours of the last 30 days, on ${name}`, needs, async () => {
+  test(`changes are counted per hour for the last 30 days, on ${name}`, needs, async () => {
     let nowMs = NOW_MS;
     const { store, skip } = await open(() => nowMs);
     assert.deepEqual(await store.summary(), { plants: 0, untagged: 0, tags: [], lastChange: 0, changes: [] });
@@ -101,43 +100,47 @@ for (const [name, open, needs] of [
   ['SQLite', openOnSqlite, {}],
   ['PostgreSQL', openOnPostgres, needsPostgres],
 ] as const) {
-  test(`tags that are too long are not told, and none where they are too many, on ${name}`, needs, async () => {
-    const { store } = await open(Date.now);
-    await store.import(
-      [
-        { id: -3n, name: 'x', tag: 'é'.repeat(512) },
-        { id: -2n, name: 'x', tag: 'é'.repeat(513) },
-        { id: -1n, name: 'x' },
-      ],
-      by,
-    );
-    const { plants, untagged, tags } = await store.summary();
-    assert.deepEqual(
-      { plants, untagged, tags },
-      { plants: 3, untagged: 1, tags: [{ tag: 'é'.repeat(512), plants: 1 }] },
-    );
-    const many = Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n % 9999}` }));
-    await store.import(many, by);
-    assert.deepEqual((await store.summary()).tags[0], { tag: '0', plants: 2 });
-    await store.create({ id: 10_000n, name: 'x', tag: 'one more' }, by);
-    const last = await store.summary();
-    assert.deepEqual([last.plants, last.untagged, last.tags], [10_004, 1, []]);
-    await store.close();
-  });
+  test(
+    `tags that are too long are omitted, and all tags are omitted if there are too many, on ${name}`,
+    needs,
+    async () => {
+      const { store } = await open(Date.now);
+      await store.import(
+        [
+          { id: -3n, name: 'x', tag: 'é'.repeat(512) },
+          { id: -2n, name: 'x', tag: 'é'.repeat(513) },
+          { id: -1n, name: 'x' },
+        ],
+        by,
+      );
+      const { plants, untagged, tags } = await store.summary();
+      assert.deepEqual(
+        { plants, untagged, tags },
+        { plants: 3, untagged: 1, tags: [{ tag: 'é'.repeat(512), plants: 1 }] },
+      );
+      const many = Array.from({ length: 10_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n % 9999}` }));
+      await store.import(many, by);
+      assert.deepEqual((await store.summary()).tags[0], { tag: '0', plants: 2 });
+      await store.create({ id: 10_000n, name: 'x', tag: 'one more' }, by);
+      const last = await store.summary();
+      assert.deepEqual([last.plants, last.untagged, last.tags], [10_004, 1, []]);
+      await store.close();
+    },
+  );
 }
 
-test('a stop does not wait for a count, and tells who waits for it', async () => {
+test('a stop does not wait for a count, and waiting clients get 503', async () => {
   const server = await startTestService();
   const plants = Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n}` }));
   for (let at = 0; at < plants.length; at += 1000) await server.store.import(plants.slice(at, at + 1000), by);
   const counting = callerOf(server, server.secret)('GET', '/plants/summary');
-  await new Promise((resolve) => setTimeout(resolve, 5)); // it is here, and counting takes longer
+  await new Promise((resolve) => setTimeout(resolve, 5)); // the request has arrived, and counting takes longer
   await server.stop();
   const { status, body } = await counting;
   assert.ok(status === 200 || (status === 503 && /The service is stopping/.test(body)), `${status} ${body}`);
 });
 
-test('a store that is closed while it counts says so, and is closed cleanly', async () => {
+test('a store that is closed during a count rejects the count and closes cleanly', async () => {
   const { store } = await openOnSqlite(Date.now);
   await store.import(
     Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n}` })),
@@ -148,7 +151,7 @@ test('a store that is closed while it counts says so, and is closed cleanly', as
   await counting;
 });
 
-test('GET /plants/summary is not kept by anybody but the service, and there for some seconds', async () => {
+test('GET /plants/summary is cached for some seconds by the service, and by no other cache', async () => {
   const server = await startTestService();
   const call = callerOf(server, server.secret);
   await call('POST', '/plants', '{"id":1,"name":"x","tag":"t"}');
@@ -161,7 +164,7 @@ test('GET /plants/summary is not kept by anybody but the service, and there for 
   await server.stop();
 });
 
-test('those who ask at once, or soon after, share one answer; what failed is tried anew', async () => {
+test('concurrent and soon repeated requests share one result, and a failed count is retried', async () => {
   let calls = 0;
   const ended: PromiseWithResolvers<number>[] = [];
   const recent = createCachedResult(50, () => {

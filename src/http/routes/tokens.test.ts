@@ -1,4 +1,4 @@
-// Tokens over HTTP, on the real process and both databases: made, listed, renewed, revoked, and who may do that.
+// Tests of tokens over HTTP on both databases: create, list, rotate, revoke, and the required scopes.
 
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
@@ -43,7 +43,7 @@ for (const [title, databaseOf, needs] of [
     });
     after(() => server.stop());
 
-    test('POST /tokens gives the secret once, and a token that works at once', async () => {
+    test('POST /tokens returns the secret once, and the token works immediately', async () => {
       const expires = new Date(Date.now() + 90 * 86_400_000).toISOString();
       const wanted = { name: 'Shop № 7', scopes: ['plants:read'], expires, rate: '100/s' };
       const { status, headers, body } = await call('POST', '/tokens', wanted);
@@ -60,13 +60,13 @@ for (const [title, databaseOf, needs] of [
       assert.deepEqual(JSON.parse((await call('GET', `/tokens/${id}`)).body).name, wanted.name);
     });
 
-    test('expires may be a span of time, as on the command line', async () => {
+    test('expires accepts a duration, as on the command line', async () => {
       const { status, body } = await call('POST', '/tokens', { name: 'x', scopes: ['plants:read'], expires: '90d' });
       const { created, expires } = JSON.parse(body);
       assert.deepEqual([status, Date.parse(expires) - Date.parse(created)], [201, 90 * 86_400_000]);
     });
 
-    test('GET /tokens tells all but the secrets and their hashes, and when each was used, to the minute', async () => {
+    test('GET /tokens returns every token without secret or hash, with its last use to the minute', async () => {
       await until(async () => (await tokenWith(admin.id)).lastUsed !== undefined);
       const { body } = await call('GET', '/tokens');
       const tokens: Record<string, unknown>[] = JSON.parse(body);
@@ -83,7 +83,7 @@ for (const [title, databaseOf, needs] of [
       }
     });
 
-    test('GET /tokens/self describes the credential that asks, whatever its scopes, and counts against its rate', async () => {
+    test('GET /tokens/self returns the own token with any scopes, and counts against its rate', async () => {
       for (const scopes of [['plants:read'], ['plants:write'], ['admin']] as const) {
         const { id, secret } = await server.addToken({
           name: 'me',
@@ -103,7 +103,7 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await call('DELETE', '/tokens/self')).status, 405);
     });
 
-    /** Its own use of the list is noted to the minute, which may change between two calls. */
+    /** Omits the last use, which can change between two calls because each call records its minute. */
     async function tokensButForTheirUse(): Promise<object[]> {
       const tokens: Record<string, unknown>[] = JSON.parse((await call('GET', '/tokens')).body);
       return tokens.map(({ lastUsed, ...token }) => token);
@@ -133,7 +133,7 @@ for (const [title, databaseOf, needs] of [
       [[], /The body must be an object/],
     ];
     for (const [body, says] of BAD) {
-      test(`POST /tokens refuses ${JSON.stringify(body).slice(0, 60)}`, async () => {
+      test(`POST /tokens rejects ${JSON.stringify(body).slice(0, 60)}`, async () => {
         const before = await tokensButForTheirUse();
         const answer = await call('POST', '/tokens', body);
         assert.deepEqual([answer.status, JSON.parse(answer.body).error], [400, 40002], answer.body);
@@ -142,7 +142,7 @@ for (const [title, databaseOf, needs] of [
       });
     }
 
-    test('a token cannot give a scope that it does not have, nor take over a token that has it', async () => {
+    test('a token cannot grant a scope that it lacks, or rotate a token that has it', async () => {
       for (const scopes of [['plants:write'], ALL, undefined]) {
         const { status, headers, body } = await call('POST', '/tokens', { name: 'more', scopes });
         assert.deepEqual([status, JSON.parse(body).error], [403, 40301]);
@@ -154,7 +154,7 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await call('POST', '/tokens', { name: 'no more', scopes: ['plants:read', 'admin'] })).status, 201);
     });
 
-    test('a revoked token is refused within 1 s, in the middle of its use, and so is a stream of it', async (t) => {
+    test('a revoked token is rejected within 1 s while in use, and its streams end', async (t) => {
       await quickEnough(1000, async () => {
         const { id, secret } = await server.addToken({});
         const statuses: [askedMs: number, status: number][] = [];
@@ -179,7 +179,7 @@ for (const [title, databaseOf, needs] of [
       });
     });
 
-    test('a request whose body comes late is looked at again: a revoked token makes and stores nothing', async () => {
+    test('a slow body causes a second check of the token, so a revoked token stores nothing', async () => {
       const { id, secret } = await server.addToken({ scopes: ['plants:write'] });
       const body = '{"id":900001,"name":"late"}';
       const headers = {
@@ -202,7 +202,7 @@ for (const [title, databaseOf, needs] of [
     });
 
     if (title === 'PostgreSQL') {
-      test('nobody waits for the note that a token was used', async () => {
+      test('requests do not wait until the last use of a token is recorded', async () => {
         const tokens = await Promise.all(
           Array.from({ length: 12 }, () => server.addToken({ scopes: ['plants:read'] })),
         );
@@ -218,7 +218,7 @@ for (const [title, databaseOf, needs] of [
       });
     }
 
-    test('of two rotations at once, the later one decides until when all older secrets are taken', async () => {
+    test('the later of two concurrent rotations sets the expiry of all older secrets', async () => {
       await besideServer(server.databaseUrl, async (one) => {
         await besideServer(server.databaseUrl, async (other) => {
           for (let round = 0; round < 20; round++) {
@@ -242,7 +242,7 @@ for (const [title, databaseOf, needs] of [
       });
     });
 
-    test('an import under way ends with its token', async () => {
+    test('an import in progress ends when its token is revoked', async () => {
       const { id, secret } = await server.addToken({});
       const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/x-ndjson' };
       const sent = request({ port: server.port, method: 'POST', path: '/plants/import', headers });
@@ -257,7 +257,7 @@ for (const [title, databaseOf, needs] of [
       sent.destroy();
     });
 
-    test('rotate gives a new secret; the old one is taken until its grace is over', async () => {
+    test('rotate returns a new secret, and the old one is accepted until the grace period ends', async () => {
       const { id, secret } = await server.addToken({ scopes: ['plants:read'], name: 'renewed' });
       const { status, body, headers } = await call('POST', `/tokens/${id}/rotate?grace=1h`);
       assert.equal(status, 200, body);
@@ -273,7 +273,7 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await tokenWith(id)).rotating, undefined);
     });
 
-    test('rotate sent twice leaves the first secret valid; grace=0 ends all old ones; a revocation ends them, too', async () => {
+    test('after two rotations the first secret is valid, and grace=0 or a revocation ends all old secrets', async () => {
       const { id, secret } = await server.addToken({ scopes: ['plants:read'] });
       const rotate = async (query = '') =>
         JSON.parse((await call('POST', `/tokens/${id}/rotate${query}`)).body).secret as string;
@@ -293,7 +293,7 @@ for (const [title, databaseOf, needs] of [
       assert.deepEqual([again.status, JSON.parse(again.body).error], [404, 40401]);
     });
 
-    test('rotate of an expired token, a bad grace and a bad id are refused', async () => {
+    test('rotate rejects an expired token, an invalid grace and an invalid id', async () => {
       const { id } = await server.addToken({ scopes: ['plants:read'], expiresMs: Date.now() + 50 });
       await sleep(60);
       assert.equal((await call('POST', `/tokens/${id}/rotate`)).status, 404);
@@ -312,7 +312,7 @@ for (const [title, databaseOf, needs] of [
       assert.equal((await call('DELETE', '/tokens/tok_nobody')).status, 404);
     });
 
-    test('the last admin cannot revoke itself, nor can the last two revoke each other at once', async () => {
+    test('the last admin cannot revoke itself, and the last two cannot revoke each other concurrently', async () => {
       await besideServer(server.databaseUrl, async (store) => {
         for (const { id, scopes } of await store.listTokens()) {
           if (scopes.includes('admin') && id !== admin.id) await store.revokeToken(id, Date.now(), true);
@@ -331,7 +331,7 @@ for (const [title, databaseOf, needs] of [
           );
         const came = await Promise.all([revoke(id), revoke(admin.id)]);
         assert.deepEqual([...came].sort(), ['last_admin', 'undefined']);
-        if (came[1] === 'undefined') break; // it is gone itself
+        if (came[1] === 'undefined') break; // the token itself is revoked
       }
     });
 
