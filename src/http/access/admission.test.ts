@@ -39,7 +39,7 @@ async function readTable(): Promise<Route[]> {
     webhooks,
     observe() {},
     corsOrigins: [],
-    loadMcp: () => Promise.reject(new Error('nobody calls a route of a table')),
+    loadMcp: () => Promise.reject(new Error('this test calls no route')),
     stopping,
     timeouts: TIMEOUTS,
     clock: Date.now,

@@ -1,5 +1,5 @@
 // Tests of large imports and exports on the real process: memory stays flat and other requests are not blocked.
-// import-export.test.ts has the other tests, with fewer lines.
+// It also runs import-export.test.ts with more lines.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

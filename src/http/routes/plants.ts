@@ -90,7 +90,7 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       parameters: IF_UNCHANGED,
       body: jsonBody(Plant),
       isConcurrent: true,
-      response: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      response: { description: 'The current record', schema: PlantRecord, headers: ETAG },
       errors: ['condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {
         const { record, seq } = await store.put(id, body, { tokenId: token.id, ...condition });
@@ -106,7 +106,7 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
       parameters: IF_UNCHANGED,
       body: jsonBody(PlantPatch, 'application/merge-patch+json'),
       isConcurrent: true,
-      response: { description: 'The record as it is now', schema: PlantRecord, headers: ETAG },
+      response: { description: 'The current record', schema: PlantRecord, headers: ETAG },
       errors: ['not_found', 'condition_failed'],
       async handle({ parameters: { id, ...condition }, body, token, reply }) {
         const { record, seq } = await store.patch(id, body, { tokenId: token.id, ...condition });

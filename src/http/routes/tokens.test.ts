@@ -253,7 +253,7 @@ for (const [title, databaseOf, needs] of [
       sent.write('{"id":900000,"name":"before"}\n');
       await sleep(300);
       await call('DELETE', `/tokens/${id}`);
-      assert.equal(await Promise.race([answer, sleep(8000, 'it goes on')]), 401);
+      assert.equal(await Promise.race([answer, sleep(8000, 'the import continues')]), 401);
       sent.destroy();
     });
 
