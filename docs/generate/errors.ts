@@ -2,7 +2,7 @@
 
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { ERROR_KINDS, statusOf } from '../../src/http/core/error-response.ts';
-import { HEADERS_OF_STATUS, OF_A_RATE } from '../../src/http/routes/openapi.ts';
+import { HEADERS_OF_STATUS, RATE_HEADERS } from '../../src/http/routes/openapi.ts';
 import { toCode, toPage, toTable } from './markdown.ts';
 
 const INTRODUCTION = `Every error is \`{"error", "message"}\`, on every path. \`error\` is the HTTP status × 100 + n, and each number keeps its
@@ -37,7 +37,7 @@ function listHeaders(codes: ErrorCode[]): string[][] {
   return [
     [toCode('X-Request-Id'), 'all', 'Identifies the request in the server log.'],
     [toCode('Cache-Control'), 'all', 'Always `no-store`.'],
-    ...Object.entries(OF_A_RATE).map(([name, value]) => [toCode(name), 'all', value]),
+    ...Object.entries(RATE_HEADERS).map(([name, value]) => [toCode(name), 'all', value]),
     ...byStatus,
     [
       toCode('Connection'),

@@ -6,11 +6,11 @@ import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
 /** Interval for reloading the keys, and the longest time for which a withdrawn key is still accepted. */
-const REFRESH_MS = 5 * 60_000;
+export const REFRESH_MS = 5 * 60_000;
 /** Maximum rate of requests to the provider, for any number of tokens with unknown keys. */
 const MAX_RATE: Rate = { count: 10, periodMs: 60_000 };
 /** Timeout for reading the keys. A request with an unknown key waits for the result. */
-const TIMEOUT_MS = 3_000;
+export const TIMEOUT_MS = 3_000;
 /** Time after a failure in which the client does not contact the provider, so that no request waits. */
 const PAUSE_MS = 1_000;
 const MAX_BYTES = 1024 * 1024;

@@ -9,8 +9,8 @@ import { type AddressOf, networkOf } from './client-address.ts';
 
 const MAX_BUCKETS = 100_000;
 /** Maximum rate of wrong tokens from one address. */
-const WRONG: Rate = { count: 100, periodMs: 10_000 };
-const DELAY_MS = 100;
+export const WRONG: Rate = { count: 100, periodMs: 10_000 };
+export const DELAY_MS = 100;
 /** Maximum number of concurrently delayed requests, for all addresses. */
 const MAX_DELAYED = 1000;
 

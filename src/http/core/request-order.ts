@@ -9,7 +9,7 @@ import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
 /** Maximum number of concurrent requests per connection. */
-const MAX_IN_PROGRESS = 32;
+export const MAX_IN_PROGRESS = 32;
 /** Maximum number of queued requests per connection. A queued request of a few bytes takes 3 KB of memory. */
 const MAX_QUEUED_OF_ONE = 1024;
 /** Maximum number of requests queued after a response that may take very long or never end. */

@@ -7,10 +7,10 @@ import { acceptedBytes } from './node-internals.ts';
 import type { Timeouts } from './timeouts.ts';
 
 /** Minimum number of bytes that a client must read within the timeout. */
-const UNREAD_BYTES = 5 * 1024;
+export const UNREAD_BYTES = 5 * 1024;
 /** Minimum read rate of an export while data is pending. Faster reading earns credit. */
-const EXPORT_BYTES_PER_S = 8 * 1024;
-const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
+export const EXPORT_BYTES_PER_S = 8 * 1024;
+export const EXPORT_GRACE_BYTES = 60 * EXPORT_BYTES_PER_S;
 const EXPORT_MAX_CREDIT_BYTES = 2 * 1024 * 1024;
 
 /** Applies the minimum read rate to this response, because export slots are few. */

@@ -9,8 +9,8 @@ import type { Timeouts } from './timeouts.ts';
 /** Number of bytes that must arrive within `bodyMs`, the timeout of a whole body on other routes. */
 const BYTES_PER_TIMEOUT = 1024;
 /** Minimum average rate while the server waits for the client. Faster sending earns credit, up to a limit. */
-const BYTES_PER_S = 1024;
-const GRACE_BYTES = 30 * BYTES_PER_S;
+export const BYTES_PER_S = 1024;
+export const GRACE_BYTES = 30 * BYTES_PER_S;
 const MAX_CREDIT_BYTES = 60 * BYTES_PER_S;
 
 /**

@@ -20,11 +20,11 @@ import type { Timeouts } from '../core/timeouts.ts';
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
-const MAX_ERRORS_NAMED = 1000;
+export const MAX_ERRORS_NAMED = 1000;
 /** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
-const MAX_IMPORTS = 16;
+export const MAX_IMPORTS = 16;
 /** Number of export slots of a store. */
-const MAX_EXPORTS = 16;
+export const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z

@@ -29,7 +29,7 @@ const ALWAYS: ErrorCode[] = [
 ];
 const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
-const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
+export const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   401: { 'WWW-Authenticate': 'The challenge (RFC 6750)' },
   403: { 'WWW-Authenticate': 'The challenge (RFC 6750), with the required scopes' },
   405: { Allow: 'The methods that the path supports' },
@@ -39,7 +39,7 @@ const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
   503: { 'Retry-After': 'Seconds to wait before a retry' },
 };
 
-const RATE_HEADERS = {
+export const RATE_HEADERS = {
   RateLimit:
     'For a token with a rate: the remaining requests, and the seconds until more are available (draft-ietf-httpapi-ratelimit-headers-11)',
   'RateLimit-Policy': 'For a token with a rate: the number of requests and the period in seconds',

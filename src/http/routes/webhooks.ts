@@ -28,7 +28,7 @@ import { NO_STORE, type Route, route } from '../core/route.ts';
 const READS_PLANTS = ['admin', 'plants:read'] as const;
 const NEW_SECRET = 'The webhook with its new secret, which is shown only in this response';
 /** Maximum number of concurrent tests. Each can take as long as a delivery attempt. */
-const MAX_TESTS = 16;
+export const MAX_TESTS = 16;
 
 export interface WebhookTools {
   targetGuard: TargetGuard;
