@@ -41,7 +41,7 @@ test('the package holds what it runs on and nothing else', (t) => {
   const paths = files.map(({ path }) => path);
   const strangers = paths.filter(
     (path) =>
-      !/^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE|bin\/plant-store\.js|packaging\/plant-store\.service|docs\/(reference\/)?[a-z]+\.md|docs\/grafana\.json|docs\/alerts\.yml|examples\/species\.csv)$/.test(
+      !/^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE|bin\/plant-store\.js|packaging\/plant-store\.service|docs\/([a-z]+\/)?[\w-]+\.md|docs\/background\/[a-z]+\.svg|docs\/grafana\.json|docs\/alerts\.yml|examples\/species\.csv)$/.test(
         path,
       ) &&
       !/^dist\/([a-z-]+\/)*[a-z-]+\.(js|d\.ts)$/.test(path) &&

@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from './setup.ts';
 import { groupNames, longTests } from './test-files.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const CHECKS = ['biome ci', 'tsc', 'tsc -p console'];
+const CHECKS = ['biome ci', 'tsc', 'tsc -p console', 'textlint *.md docs/**/*.md'];
 const TEST_TIMEOUT_MS = 150_000;
 const CONCURRENCY = 4;
 const LONG_CONCURRENCY = 2;

@@ -1,0 +1,47 @@
+// The commands of the README and the docs as a reader follows them. Those of a checkout run in a fresh copy of the
+// project in an empty folder, with nothing but npm on the machine.
+
+import assert from 'node:assert/strict';
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { checkoutPages, installedPages, QUICK_PAGES } from '../testing/docs-pages.ts';
+import { leadsToRegistry } from '../testing/packed.ts';
+import { needsPostgres } from '../testing/postgres.ts';
+import { runPage } from '../testing/run-page.ts';
+import { makeFolder, needsCurl } from '../testing/server.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const TIMEOUT_MS = 600_000;
+
+test('the README runs first in a checkout, since it installs', () => assert.equal(checkoutPages()[0], 'README.md'));
+
+test('the commands of the README and of the pages for a checkout work', {
+  timeout: TIMEOUT_MS,
+  ...needsCurl,
+}, async (t) => {
+  const folder = copyOfProject();
+  const env = { ...withoutNpm(process.env), npm_config_prefer_offline: 'true' };
+  for (const page of checkoutPages()) await t.test(page, () => runPage(page, { folder, env }));
+});
+
+for (const page of installedPages().filter((each) => !QUICK_PAGES.includes(each))) {
+  test(`the commands of ${page} work as the page says`, { ...needsCurl, ...needsPostgres }, () => runPage(page));
+}
+
+/** Returns a folder with the files of a fresh clone. */
+function copyOfProject(): string {
+  const folder = makeFolder();
+  const added = ['.git', 'node_modules', 'data', 'dist'].map((name) => join(ROOT, name));
+  cpSync(ROOT, folder, { recursive: true, filter: (source) => !added.includes(source) });
+  return folder;
+}
+
+/** Returns the environment without the npm that runs this test, so that the Node of the machine comes first again. */
+function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const kept = Object.entries(env).filter(([name]) => leadsToRegistry(name) || !/^(npm_|NODE_)/i.test(name));
+  const path = env.PATH?.split(':')
+    .filter((entry) => !entry.includes('node_modules'))
+    .join(':');
+  return { ...Object.fromEntries(kept), PATH: path };
+}
