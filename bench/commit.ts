@@ -1,5 +1,5 @@
-// Group commit: creates by 1, 64 and 512 clients, on the disk as it is and on one whose every fsync takes 5 ms (strace
-// delays it). A lone create should cost one fsync and wait for nothing else; nobody should feel a checkpoint: p99.9.
+// Group commit: creates from 1, 64 and 512 clients, on the real disk and with every fsync delayed by 5 ms (by strace).
+// A single create should cost one fsync and no other wait. Checkpoints should not show in the p99.9.
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -16,18 +16,18 @@ const DELAY_US = 5000;
 
 const folder = makeBenchFolder();
 if (!isWrkHere || spawnSync('strace', ['--version']).status !== 0) {
-  console.error('wrk and strace have to be installed for this one');
+  console.error('This benchmark needs wrk and strace: run apt-get install wrk strace');
   process.exit(2);
 }
 
 const machine = readMachine(folder);
 console.log(`${describeMachine(machine)}\n`);
 console.log(
-  '                              creates/s    p50 ms    p99 ms  p99.9 ms  creates in a commit  fsyncs for each',
+  '                              creates/s    p50 ms    p99 ms  p99.9 ms   creates per commit  fsyncs/create',
 );
 for (const [disk, delayUs] of [
-  ['as it is', 0],
-  ['5 ms an fsync', DELAY_US],
+  ['real disk', 0],
+  ['5 ms per fsync', DELAY_US],
 ] as const) {
   const syncs = join(folder, 'syncs');
   const databaseUrl = `sqlite:${join(folder, `${delayUs}.db`)}`;
@@ -42,15 +42,15 @@ for (const [disk, delayUs] of [
       Math.round(perSecond).toLocaleString('en').padStart(11),
       ...[p50Ms, p99Ms, p999Ms].map((ms) => ms.toFixed(2).padStart(10)),
       each.toFixed(1).padStart(21),
-      ((countLines(syncs) - syncsBefore) / sent).toFixed(3).padStart(17),
+      ((countLines(syncs) - syncsBefore) / sent).toFixed(3).padStart(15),
     ];
     console.log(`${`${disk}, ${clients} client${clients === 1 ? '' : 's'}`.padEnd(28)}${cells.join('')}`);
   }
-  process.kill(treeOf(server.pid)[1] as number); // strace keeps signals to itself
+  process.kill(treeOf(server.pid)[1] as number); // strace does not forward signals
   await server.stop();
 }
 
-/** Stops only those calls, so that all others cost what they cost. */
+/** Returns the strace command that stops only these calls, so that all others keep their cost. */
 function tracing(syncs: string, delayUs: number): string[] {
   const calls = 'fsync,fdatasync';
   const delay = delayUs > 0 ? ['-e', `inject=${calls}:delay_exit=${delayUs}`] : [];

@@ -1,6 +1,6 @@
-// Creates (and reads) by this server, by the least that Node can do, by what one would write by hand, and by well-known
-// products: every one in each round, over 64 connections. `--save` keeps it in docs/performance/, and draws it.
-// BENCH_ONLY=echo,plant-store takes only these; BENCH_ROUNDS and BENCH_SECONDS say how long it takes.
+// Compares creates and reads with a minimal Node server, hand-written servers and well-known products: all of them in
+// each round, over 64 connections. `--save` writes the results and a chart to docs/results. BENCH_ONLY=echo,plant-store
+// selects servers. BENCH_ROUNDS and BENCH_SECONDS set the duration.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import type { Contestant } from './contestants/contestant.ts';
 import { CONNECTIONS } from './load.ts';
 import { readMachine } from './machine.ts';
 import { rssMibOf, untilIdle } from './measure.ts';
-import { PERFORMANCE, savePicture } from './picture.ts';
+import { RESULTS, savePicture } from './picture.ts';
 import { comparePicture } from './plot-compare.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
 import { type Comparison, summarize } from './results.ts';
@@ -18,12 +18,12 @@ import { printComparison } from './table.ts';
 import { isWrkHere } from './wrk.ts';
 
 if (!isWrkHere) {
-  console.error('wrk is missing: apt-get install wrk');
+  console.error('wrk is missing: run apt-get install wrk');
   process.exit(2);
 }
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
-/** So long a JavaScript engine goes on compiling what is called most. */
+/** Time in which a JavaScript engine still compiles hot code. */
 const WARM_UP_SECONDS = ROUNDS > 1 ? 10 : SECONDS;
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
@@ -42,21 +42,23 @@ try {
 }
 printComparison(comparison);
 if (process.argv.includes('--save')) {
-  await savePicture('compare', comparePicture(comparison), PERFORMANCE);
-  writeFileSync(join(PERFORMANCE, 'compare.json'), `${JSON.stringify(comparison, undefined, 2)}\n`);
+  await savePicture('compare', comparePicture(comparison), RESULTS);
+  writeFileSync(join(RESULTS, 'compare.json'), `${JSON.stringify(comparison, undefined, 2)}\n`);
 }
 
 function chosen(): Contestant[] {
   const only = process.env.BENCH_ONLY?.split(',');
   const unknown = only?.find((name) => !CONTESTANTS.some((contestant) => contestant.name === name));
   if (unknown !== undefined) {
-    console.error(`There is no contestant "${unknown}": take ${CONTESTANTS.map(({ name }) => name).join(', ')}`);
+    console.error(
+      `Unknown server "${unknown}" in BENCH_ONLY. Choose from: ${CONTESTANTS.map(({ name }) => name).join(', ')}`,
+    );
     process.exit(2);
   }
   return CONTESTANTS.filter(({ name }) => only?.includes(name) ?? true);
 }
 
-/** Who cannot be installed, started or loaded here does not hinder the others. */
+/** Enters the contestant. One that cannot be installed, started or loaded does not stop the others. */
 async function tryToEnter(contestant: Contestant): Promise<void> {
   process.stderr.write(`Starting ${contestant.name}\n`);
   try {
@@ -65,11 +67,11 @@ async function tryToEnter(contestant: Contestant): Promise<void> {
     if (error instanceof WrongCount) throw error;
     const { message } = error as Error;
     notMeasured.push({ name: contestant.name, reason: message.split('\n')[0] ?? '' });
-    process.stderr.write(`${contestant.name} is not measured: ${message}\n`);
+    process.stderr.write(`${contestant.name} was not measured: ${message}\n`);
   }
 }
 
-/** Started, warmed up, and stopped until its turn. */
+/** Starts the contestant, warms it up, and pauses it until its turn. */
 async function enter(contestant: Contestant): Promise<Entrant> {
   const own = join(folder, contestant.name);
   mkdirSync(own);
@@ -108,7 +110,7 @@ async function compare(): Promise<Comparison> {
   };
 }
 
-/** Ours against the floor, which gets a record to answer with. */
+/** Compares our reads with the floor, which first gets a record to return. */
 async function compareReads(): Promise<Comparison['reads']> {
   const [own, floor] = ['plant-store', 'echo'].map((name) => entrants.find((one) => one.contestant.name === name));
   if (!own || !floor) return [];
@@ -128,7 +130,7 @@ async function compareReads(): Promise<Comparison['reads']> {
 
 async function stopAll(): Promise<void> {
   for (const { running } of entrants.splice(0)) {
-    signalAll(running, 'SIGCONT'); // else it would not hear that it has to end
+    signalAll(running, 'SIGCONT'); // a stopped process would not receive SIGTERM
     await running.stop();
   }
 }

@@ -1,5 +1,4 @@
-// The databases below the servers that are measured: a PostgreSQL for each, with the settings that it comes with, and
-// how many rows there are.
+// The databases of the measured servers: a PostgreSQL server for each, with default settings, and row counts.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +7,7 @@ import { queryPostgres, startPostgres } from '../testing/postgres.ts';
 
 export interface Database {
   url: string;
-  /** Above all its processes. */
+  /** Process id of the postmaster, the parent of all its processes. */
   pid: number;
   folder: string;
   query(text: string): Promise<Record<string, unknown>[]>;
@@ -16,7 +15,7 @@ export interface Database {
   remove(): Promise<void>;
 }
 
-/** `settings` as in postgresql.conf. */
+/** Starts a PostgreSQL server. `settings` are those of postgresql.conf. */
 export async function startDatabase(settings: Record<string, string> = {}): Promise<Database> {
   const { url, folder, remove } = await startPostgres(settings);
   const query = (text: string) => queryPostgres(url, text);
@@ -33,7 +32,7 @@ export async function startDatabase(settings: Record<string, string> = {}): Prom
   };
 }
 
-/** In a file that a server may have open. */
+/** Returns the number of plants in a file, which a server may have open. */
 export function countSqlite(path: string): number {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
   try {

@@ -1,5 +1,5 @@
-// Creates from 64 connections of wrk, with ids that ascend above all that are there, and with ids at random between
-// them: rounds in turns between the stores, and medians of them.
+// Creates over 64 connections of wrk, with ascending ids above all existing ones, and with random ids between them.
+// Rounds alternate between the stores, and medians are reported.
 
 import { median } from './measure.ts';
 import type { TokenedServer } from './server.ts';
@@ -10,13 +10,13 @@ const IDS_OF_A_ROUND = 10_000_000;
 
 export interface Creates {
   perSecond: number;
-  /** Of the server, for each. */
+  /** CPU time of the server per create. */
   cpuUs: number;
 }
 
 export interface CreateStore {
   server: TokenedServer;
-  /** Ids of what is there are evenly below it. */
+  /** Upper bound of the existing ids, which are evenly spaced below it. */
   idsBelow: number;
 }
 
@@ -24,11 +24,11 @@ export type Order = 'ascending' | 'random';
 
 export interface MeasuredCreates {
   creates: Record<Order, Creates>;
-  /** So many were added. */
+  /** Number of plants added. */
   count: number;
 }
 
-/** For each store. The first round warms up and is not counted. */
+/** Returns the results for each store. The first round is a warm-up and does not count. */
 export async function measureCreates(
   stores: CreateStore[],
   rounds: number,

@@ -1,5 +1,5 @@
-// Reads of every kind, one after the other over one connection to each store, in turns between the stores: what the
-// machine does meanwhile hits them all alike.
+// Reads of every kind, sequentially over one connection to each store. Requests alternate between the stores, so that
+// other activity on the machine affects them equally.
 
 import { Agent, get } from 'node:http';
 import { toCursor } from '../src/domain/list-cursor.ts';
@@ -34,7 +34,7 @@ export interface Latency {
   p99Ms: number;
 }
 
-/** For each store, by kind of read. */
+/** Returns the latencies for each store, by kind of read. */
 export async function measureReads(stores: ReadStore[], requests: number): Promise<Record<string, Latency>[]> {
   const measured = stores.map((): Record<string, Latency> => ({}));
   for (const [kind, toPath] of Object.entries(PATHS)) {

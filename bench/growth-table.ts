@@ -1,5 +1,5 @@
-// What `growth` has measured, as a table: a column for each store, the last one against the first, and if that
-// reaches what was aimed at.
+// The results of `growth` as a table: a column for each store, the ratio of the last to the first, and whether it meets
+// the target.
 
 import type { Creates, Order } from './growth-creates.ts';
 import type { Latency } from './growth-reads.ts';
@@ -7,15 +7,15 @@ import type { Transfer } from './growth-transfer.ts';
 import { describeMachine, type Machine } from './machine.ts';
 
 export interface StoreGrowth {
-  /** Before the creates. */
+  /** Number of records before the creates. */
   records: number;
   import: Transfer;
   httpImport: Transfer;
   httpExport: Transfer;
   reads: Record<string, Latency>;
-  /** None where there is no wrk. */
+  /** Undefined if wrk is not installed. */
   creates?: Record<Order, Creates>;
-  /** After all of it. */
+  /** Memory and file size after all measurements. */
   rssMib: number;
   recordsInTheEnd: number;
   fileMib: number;
@@ -48,7 +48,7 @@ export function toTable({ date, machine, stores }: Growth): string {
   const lines = rowsOf(stores).map(({ name, unit, values, target }) => {
     const [first = Number.NaN, last = Number.NaN] = [values[0], values.at(-1)];
     const shown = values.map((value) => `${toText(value)} ${unit}`.padStart(14)).join('');
-    const verdict = target ? `   ${target.text.padEnd(9)} ${target.isReached(first, last) ? 'reached' : 'MISSED'}` : '';
+    const verdict = target ? `   ${target.text.padEnd(9)} ${target.isReached(first, last) ? 'met' : 'MISSED'}` : '';
     return `${name.padEnd(34)}${shown}${(last / first).toFixed(2).padStart(8)}${verdict}`;
   });
   return [
@@ -78,11 +78,11 @@ function rowsOf(stores: StoreGrowth[]): Row[] {
     ]),
     ...(['ascending', 'random'] as const).flatMap((order) => [
       row(`creates, ${order} ids`, '/s', ({ creates }) => creates?.[order].perSecond ?? Number.NaN, AT_LEAST),
-      row("  the server's processor time each", 'µs', ({ creates }) => creates?.[order].cpuUs ?? Number.NaN),
+      row("  the server's CPU time per create", 'µs', ({ creates }) => creates?.[order].cpuUs ?? Number.NaN),
     ]),
-    row('memory after all that', 'MiB', ({ rssMib }) => rssMib, FLAT),
-    row('records in the end', '', ({ recordsInTheEnd }) => recordsInTheEnd),
-    row('the file then', 'MiB', ({ fileMib }) => fileMib),
+    row('memory at the end', 'MiB', ({ rssMib }) => rssMib, FLAT),
+    row('records at the end', '', ({ recordsInTheEnd }) => recordsInTheEnd),
+    row('file size at the end', 'MiB', ({ fileMib }) => fileMib),
   ];
 }
 

@@ -1,4 +1,4 @@
-// Whole stores in and out: by `plant-store import`, and through the running server.
+// Imports and exports of whole stores: with `plant-store import`, and through the running server.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const NEW_LINE = 10;
 
 export interface Transfer {
   perSecond: number;
-  /** Of the process, since it began. */
+  /** Peak memory of the process since its start. */
   peakMib: number;
 }
 
@@ -24,7 +24,7 @@ export interface File {
   records: number;
 }
 
-/** The start of the process is part of it. */
+/** Measures `plant-store import`, including the start of the process. */
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
   const begunMs = performance.now();
   const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', file.path], {
@@ -48,7 +48,7 @@ export async function importOverHttp(server: TokenedServer, file: File): Promise
   await pipeline(createReadStream(file.path), asked);
   const [answer] = (await answered) as [IncomingMessage];
   const { created } = JSON.parse(await text(answer));
-  if (created !== file.records) throw new Error(`${created} of ${file.records} were imported`);
+  if (created !== file.records) throw new Error(`${created} of ${file.records} records were imported`);
   return { perSecond: rate(created, begunMs), peakMib: peakMibOf(server.pid) ?? 0 };
 }
 
@@ -60,7 +60,7 @@ export async function exportOverHttp(server: TokenedServer, records: number): Pr
   for await (const chunk of answer as AsyncIterable<Buffer>) {
     for (let at = chunk.indexOf(NEW_LINE); at !== -1; at = chunk.indexOf(NEW_LINE, at + 1)) lines++;
   }
-  if (lines !== records) throw new Error(`${lines} of ${records} were exported`);
+  if (lines !== records) throw new Error(`${lines} of ${records} records were exported`);
   return { perSecond: rate(lines, begunMs), peakMib: peakMibOf(server.pid) ?? 0 };
 }
 

@@ -1,5 +1,5 @@
-// What becomes slower, or larger, as the store grows: imports, exports, reads and creates on SQLite with 10 thousand,
-// 1 million and 10 million records, in turns. With --save it is kept in docs/performance/, and drawn.
+// Measures how times and sizes change as the store grows: imports, exports, reads and creates on SQLite with 10
+// thousand, 1 million and 10 million records, in turns. `--save` writes the results and a chart to docs/results.
 
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { type Growth, type StoreGrowth, toTable } from './growth-table.ts';
 import { exportOverHttp, importByCommand, importOverHttp } from './growth-transfer.ts';
 import { readMachine } from './machine.ts';
 import { rssMibOf } from './measure.ts';
-import { PERFORMANCE, savePicture } from './picture.ts';
+import { RESULTS, savePicture } from './picture.ts';
 import { toNdjson, writePlants } from './plants.ts';
 import { growthPicture } from './plot-growth.ts';
 import { makeBenchFolder, startTokenedServer, type TokenedServer } from './server.ts';
@@ -18,7 +18,7 @@ import { isWrkHere } from './wrk.ts';
 const SIZES = (process.env.BENCH_SIZES ?? '10000,1000000,10000000').split(',').map(Number);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const READS = Number(process.env.BENCH_READS ?? 3000);
-/** Ids are spread evenly below it, however many: one at random falls between two others. */
+/** Upper bound of the ids, which are spaced evenly at any store size. A random id falls between two others. */
 const ID_RANGE = 2 ** 52;
 
 interface Store extends Pick<StoreGrowth, 'records' | 'import' | 'httpImport' | 'httpExport'> {
@@ -30,10 +30,10 @@ const folder = makeBenchFolder();
 
 const stores: Store[] = [];
 for (const records of SIZES) {
-  console.error(`Import and export of ${records.toLocaleString('en')} records`);
+  console.error(`Importing and exporting ${records.toLocaleString('en')} records`);
   stores.push(await fill(records));
 }
-console.error(`Reads, ${READS} of each kind`);
+console.error(`Reading, ${READS} requests of each kind`);
 const reads = await measureReads(
   stores.map(({ server, records }) => ({
     server,
@@ -41,7 +41,9 @@ const reads = await measureReads(
   })),
   READS,
 );
-console.error(isWrkHere ? `Creates, ${ROUNDS} rounds` : 'wrk is not installed: no creates');
+console.error(
+  isWrkHere ? `Creating, ${ROUNDS} rounds` : 'wrk is missing, so creates are skipped: run apt-get install wrk',
+);
 const created = await measureCreates(
   stores.map(({ server }) => ({ server, idsBelow: ID_RANGE })),
   isWrkHere ? ROUNDS : -1,
@@ -51,8 +53,8 @@ const growth: Growth = { date: new Date().toISOString().slice(0, 10), machine: r
 for (const [at, store] of stores.entries()) growth.stores.push(await finish(store, at));
 console.log(toTable(growth));
 if (process.argv.includes('--save')) {
-  await savePicture('growth', growthPicture(growth), PERFORMANCE);
-  writeFileSync(join(PERFORMANCE, 'growth.json'), `${JSON.stringify(growth, toShort, 2)}\n`);
+  await savePicture('growth', growthPicture(growth), RESULTS);
+  writeFileSync(join(RESULTS, 'growth.json'), `${JSON.stringify(growth, toShort, 2)}\n`);
 }
 
 async function fill(records: number): Promise<Store> {
@@ -72,7 +74,7 @@ async function fill(records: number): Promise<Store> {
 async function finish({ path, server, ...store }: Store, at: number): Promise<StoreGrowth> {
   const { creates, count = 0 } = created[at] ?? {};
   const rssMib = rssMibOf(server.pid) ?? 0;
-  await server.stop(); // only then everything is in the file
+  await server.stop(); // the shutdown copies the WAL into the file
   return {
     ...store,
     reads: reads[at] as Record<string, Latency>,

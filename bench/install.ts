@@ -1,5 +1,5 @@
-// Packages that only this comparison needs: installed from npm when they are needed, outside of the repository, and
-// kept for the next time. Each in a folder of its own, so that one that cannot be installed hinders no other.
+// Installs packages from npm that only the benchmarks need, outside of the repository, and caches them. Each package
+// has its own folder, so that a failed install does not affect the others.
 
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,15 @@ const CACHE =
   process.env.PLANT_STORE_BENCH_CACHE ??
   join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'plant-store-bench');
 
-/** `npm run` tells those below it which folder is theirs; it is not the one of this install. */
+/**
+ * `npm run` passes its project folder to child processes in these variables. It differs from the folder of this
+ * install.
+ */
 const withoutNpm = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_')));
 
 /**
- * Gives the folder with the `node_modules`. Exact versions, so that two runs measure the same. No install scripts run:
- * what they would compile would ask for a compiler.
+ * Returns the folder with `node_modules`. Versions are exact, so that two runs measure the same. Install scripts are
+ * disabled, because they would require a compiler.
  */
 export async function install(
   name: string,
@@ -41,7 +44,7 @@ export async function install(
     rmSync(partial, { recursive: true, force: true });
     const { stderr = '', message } = error as Error & { stderr?: string };
     const reason = stderr.split('\n').find((line) => /npm error (notarget|404|[A-Z])/.test(line)) ?? message;
-    throw new Error(`npm could not install it: ${reason.replace(/^npm error /, '').split('\n')[0]}`);
+    throw new Error(`npm install failed: ${reason.replace(/^npm error /, '').split('\n')[0]}`);
   }
   renameSync(partial, folder);
   return folder;

@@ -1,5 +1,5 @@
-// What a rate costs: creates by a token that has one against creates by a token that has none, on one server in turns,
-// with 64 connections of wrk; and the limiter alone, on a real reply. Targets: within 3 %, and under 1 µs.
+// The cost of a rate limit: creates with a limited and an unlimited token, on one server in turns, over 64 connections
+// of wrk, and the limiter alone on a real reply. Targets: within 3 %, and under 1 µs.
 
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -15,7 +15,7 @@ import { isWrkHere, loadCreates } from './wrk.ts';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
 const CALLS = 500_000;
-/** More than it can ever get. */
+/** Higher than the load can reach. */
 const RATE = { count: 1_000_000, periodMs: 1000 };
 
 interface Measured {
@@ -29,14 +29,14 @@ const free = await addToken(databaseUrl);
 const limited = await addToken(databaseUrl, { rate: RATE });
 
 const costUs = measureLimiter(limited.token);
-console.log(`The limiter with its two headers: ${costUs.toFixed(2)} µs of a request\n`);
+console.log(`The limiter with its two headers: ${costUs.toFixed(2)} µs per request\n`);
 if (isWrkHere) await overHttp();
-else console.log('wrk is not installed: nothing over HTTP');
+else console.log('wrk is missing, so HTTP is skipped: run apt-get install wrk');
 
 function measureLimiter(token: Token): number {
   const takeFromRate = createRateLimit();
   const reply = new HttpReply(new ServerResponse(new IncomingMessage(new Socket())));
-  for (let n = 0; n < CALLS / 10; n++) takeFromRate(token, reply, performance.now()); // until it is compiled
+  for (let n = 0; n < CALLS / 10; n++) takeFromRate(token, reply, performance.now()); // until V8 has compiled it
   const begunMs = performance.now();
   for (let n = 0; n < CALLS; n++) takeFromRate(token, reply, performance.now());
   return (1000 * (performance.now() - begunMs)) / CALLS;
@@ -60,7 +60,7 @@ async function overHttp(): Promise<void> {
   show('with a rate', withRate);
   const throughput = median(pairs.map(([a, b]) => b.perSecond / a.perSecond));
   const cpu = median(pairs.map(([a, b]) => b.cpuUs / a.cpuUs));
-  console.log(`ratio            ${throughput.toFixed(3)} of the rate, ${cpu.toFixed(3)} of the processor time`);
+  console.log(`ratio            ${throughput.toFixed(3)} of the rate, ${cpu.toFixed(3)} of the CPU time`);
 }
 
 function load(server: BenchServer, secret: string, round: number): Promise<Measured> {

@@ -1,4 +1,4 @@
-// Small line charts side by side, three in a row.
+// Small line charts, three per row.
 
 import { COLOURS, exact, FAINT, GRID, heading, type Picture, short } from './picture.ts';
 
@@ -9,7 +9,7 @@ export interface Panel {
   title: string;
   unit: string;
   lines: { name: string; points: [x: number, y: number][] }[];
-  /** Drawn across. */
+  /** Value of a horizontal line across the chart. */
   limit?: number;
 }
 
@@ -46,7 +46,7 @@ export function linePanels({ title, facts, panels, xAxis, xLabel }: PanelsOption
         gridIndex,
         min: 0,
         splitNumber: 4,
-        ...(limit !== undefined && { max: Math.ceil(limit / 50) * 50 }), // so that the limit is in the picture
+        ...(limit !== undefined && { max: Math.ceil(limit / 50) * 50 }), // keeps the limit inside the chart
         axisLabel: { color: FAINT, formatter: short },
         splitLine: { lineStyle: { color: GRID } },
       })),
@@ -68,7 +68,7 @@ export function linePanels({ title, facts, panels, xAxis, xLabel }: PanelsOption
   };
 }
 
-/** Below the title each line has its name, and its first and last value. */
+/** Returns the title, with a legend of each line's name, first and last value. */
 function titleOf({ title, unit, lines }: Panel): object {
   const legend = lines.map(({ name, points }, at) => {
     const change = `${exact(points[0]?.[1] ?? 0)} → ${exact(points.at(-1)?.[1] ?? 0)} ${unit}`;

@@ -1,6 +1,6 @@
-// What a load is: the same kind of request again and again, over connections that stay open. wrk.ts makes it.
+// Describes a load: repeated requests of one kind over persistent connections. wrk.ts generates it.
 
-/** Where nothing else is said. */
+/** Default number of connections. */
 export const CONNECTIONS = 64;
 
 /** The body of a create. */
@@ -8,7 +8,7 @@ export const PLANT = '{"id":{n},"name":"Monstera deliciosa {n}","tag":"tropical"
 
 export interface Request {
   method: 'GET' | 'POST';
-  /** In the path and the body `{n}` stands for the number of the request, which is the id of its plant. */
+  /** `{n}` in the path and the body stands for the number of the request, which is the id of its plant. */
   path: string;
   headers: Record<string, string>;
   body?: string;
@@ -17,24 +17,24 @@ export interface Request {
 export interface Load {
   url: string;
   request: Request;
-  /** The number of its first request. */
+  /** Number of the first request. */
   first: number;
-  /** Numbers start over after so many. */
+  /** Count after which the numbers start over. */
   wrapAfter?: number;
-  /** Numbers are random below this. */
+  /** If set, the numbers are random below this value. */
   randomBelow?: number;
   seconds: number;
   connections?: number;
-  /** For files of its own. */
+  /** Folder for temporary files. */
   folder: string;
 }
 
 export interface Loaded {
-  /** Answered with 2xx. */
+  /** Number of 2xx responses. */
   answered: number;
-  /** More than are answered where those under way at the end are cut off: nobody knows if they were stored. */
+  /** Number of requests sent. Requests in flight at the end can exceed `answered`, and may or may not be stored. */
   sent: number;
-  /** From the first request to the last answer. */
+  /** Rate from the first request to the last response. */
   perSecond: number;
   p50Ms: number;
   p99Ms: number;

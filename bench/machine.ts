@@ -1,4 +1,4 @@
-// What a measurement was made on: without this its figures mean nothing.
+// Describes the machine of a measurement. Results are meaningless without it.
 
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { arch, availableParallelism, cpus, release, totalmem, type } from 'node:os';
@@ -11,15 +11,15 @@ export interface Machine {
   cpu: string;
   cores: number;
   memoryGib: number;
-  /** Of the file system that the databases are on. */
+  /** File system of the databases. */
   disk: string;
-  /** How long it takes until 4 KiB are on that disk. */
+  /** Median time to write and sync 4 KiB on that disk. */
   fsyncMs: number;
   os: string;
   node: string;
 }
 
-/** `folder` is where the databases are. */
+/** Returns the machine. `folder` is the location of the databases. */
 export function readMachine(folder: string): Machine {
   return {
     cpu: `${cpuModel()} (${arch()})`,
@@ -44,7 +44,7 @@ function cpuModel(): string {
   return part === undefined ? 'unknown' : `CPU part ${part}`;
 }
 
-/** The mount that is nearest to the folder. */
+/** Returns the type of the mount nearest to the folder. */
 function fileSystemOf(folder: string): string {
   const mounts = readIfThere('/proc/mounts')
     .split('\n')

@@ -1,11 +1,11 @@
-// What /proc of Linux tells about a process and all that it has started, and the middle of several measurements.
-// Elsewhere than on Linux nothing is known, and `undefined` says so.
+// Reads CPU time and memory of a process tree from Linux's /proc, and computes medians and percentiles.
+// On other systems the values are `undefined`.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export const hasProc = process.platform === 'linux';
-/** Below this share of one core nobody is at work. */
+/** Share of one core below which a process tree counts as idle. */
 const IDLE_SHARE = 0.05;
 const IDLE_WITHIN_MS = 100;
 
@@ -17,7 +17,7 @@ export function percentile(values: number[], share: number): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 }
 
-/** The process and all below it. */
+/** Returns the process and all its descendants. */
 export function treeOf(root: number): number[] {
   if (!hasProc) return [root];
   const parents = new Map<number, number>();
@@ -30,7 +30,7 @@ export function treeOf(root: number): number[] {
   return tree;
 }
 
-/** Processor time of all threads of a tree so far. The scheduler's own count: `stat` has hundredths of a second. */
+/** Returns the CPU time of all threads of a tree, from the scheduler. `stat` has a resolution of only 10 ms. */
 export function cpuUsOf(root: number): number | undefined {
   if (!hasProc) return undefined;
   let ns = 0;
@@ -41,7 +41,7 @@ export function cpuUsOf(root: number): number | undefined {
   return ns / 1000;
 }
 
-/** Memory of a tree in use now. What its processes share is counted once: as much as the one that has most of it. */
+/** Returns the current memory of a tree. Shared memory counts once, with the share of the process that has the most. */
 export function rssMibOf(root: number): number | undefined {
   if (!hasProc) return undefined;
   const all = treeOf(root).map((pid) => readIfThere(`/proc/${pid}/status`));
@@ -51,13 +51,13 @@ export function rssMibOf(root: number): number | undefined {
   return (own + shared) / 1024;
 }
 
-/** The most that one process has ever had. */
+/** Returns the peak memory of one process. */
 export function peakMibOf(pid: number): number | undefined {
   const kib = /VmHWM:\s+(\d+)/.exec(readIfThere(`/proc/${pid}/status`))?.[1];
   return kib === undefined ? undefined : Number(kib) / 1024;
 }
 
-/** Until none of these trees has more to do, or the time is over. */
+/** Waits until all trees are idle, or until the timeout. */
 export async function untilIdle(roots: number[], timeoutMs: number): Promise<void> {
   const used = () => roots.reduce((sum, root) => sum + (cpuUsOf(root) ?? 0), 0);
   const deadlineMs = performance.now() + timeoutMs;
@@ -76,7 +76,7 @@ function threadsOf(pid: number): string[] {
   }
 }
 
-/** Returns the text of a file, or an empty one if there is none: a process may have ended meanwhile. */
+/** Returns the text of a file, or an empty string if it does not exist, since a process may end at any time. */
 export function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');

@@ -1,4 +1,4 @@
-// What postgres.ts compares with over HTTP: the plainest server that stores a plant, one INSERT for each request.
+// The baseline of postgres.ts over HTTP: a minimal server that stores each plant with one INSERT.
 
 import { createServer } from 'node:http';
 import pg from 'pg';

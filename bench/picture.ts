@@ -1,12 +1,11 @@
-// A chart as a PNG of the docs: ECharts draws it as SVG, which Chromium photographs. ECharts comes from npm when results
-// are saved: nothing else needs its 67 MB.
+// Saves a chart as a PNG for the docs: ECharts renders SVG, and Chromium takes a screenshot. ECharts (67 MB) is
+// installed from npm only when results are saved.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { install } from './install.ts';
 
-export const PERFORMANCE = join(import.meta.dirname, '../docs/performance');
-export const RELIABILITY = join(import.meta.dirname, '../docs/reliability');
+export const RESULTS = join(import.meta.dirname, '../docs/results');
 export const COLOURS = ['#2a7d4f', '#3b6fb5', '#c2691c'];
 export const INK = '#1f2933';
 export const FAINT = '#66727f';
@@ -17,13 +16,13 @@ const DOTS_PER_PIXEL = 2;
 export interface Picture {
   width: number;
   height: number;
-  /** As setOption() of ECharts takes them. */
+  /** Options for ECharts' setOption(). */
   options: object;
 }
 
 export async function savePicture(name: string, { width, height, options }: Picture, folder: string): Promise<void> {
-  const { needsBrowser, openBrowser } = await import('../testing/browser.ts'); // which brings the test runner
-  if ('skip' in needsBrowser) return console.error(`${name}.png was not drawn: there is no Chromium`);
+  const { needsBrowser, openBrowser } = await import('../testing/browser.ts'); // loads the test runner
+  if ('skip' in needsBrowser) return console.error(`${name}.png was not drawn: Chromium is missing`);
   const packages = await install('echarts', { echarts: '6.1.0' });
   const echarts = createRequire(join(packages, 'package.json'))('echarts');
   const chart = echarts.init(null, null, { renderer: 'svg', ssr: true, width, height });
@@ -37,7 +36,7 @@ export async function savePicture(name: string, { width, height, options }: Pict
   chart.dispose();
 }
 
-/** Returns the title of a picture, and the line below it. */
+/** Returns the title and subtitle of a picture. */
 export function heading(text: string, facts: string): object {
   return { text, subtext: facts, left: 22, top: 16, textStyle: { fontSize: 20 }, subtextStyle: { color: FAINT } };
 }

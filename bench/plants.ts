@@ -1,5 +1,5 @@
-// Plants as benchmarks use them: 1,600 names of two words, each with a number, so that words and beginnings are shared
-// as in a real stock.
+// Plants for benchmarks: 1,600 names of two words, each with a number, so that words and prefixes repeat as in real
+// data.
 
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
@@ -26,7 +26,7 @@ export function plantAt(n: number): BenchPlant {
   return { id: n + 1, name: `${genus} ${epithet} ${Math.floor(n / 1600)}`, tag: TAGS[n % TAGS.length] };
 }
 
-/** `printed` gives the line of a plant. */
+/** Writes plants to a file. `printed` returns the line of a plant. */
 export async function writePlants(
   path: string,
   count: number,

@@ -1,4 +1,4 @@
-// The results of `compare` as bars: creates per second and processor time of a create, a row for each contestant.
+// Plots the results of `compare` as bars: creates per second and CPU time per create, with a row for each contestant.
 
 import type { Group } from './contestants/contestant.ts';
 import { describeMachine } from './machine.ts';
@@ -9,7 +9,7 @@ const [WIDTH, TOP, ROW_HEIGHT] = [1080, 140, 38];
 const GROUPS: Record<Group, { name: string; color: string }> = {
   ours: { name: 'Plant Store', color: COLOURS[0] as string },
   floor: { name: 'stores nothing', color: '#c9b458' },
-  'hand-written': { name: 'written by hand', color: '#8aa4c8' },
+  'hand-written': { name: 'hand-written', color: '#8aa4c8' },
   peer: { name: 'other services', color: '#b7bec7' },
 };
 
@@ -32,7 +32,7 @@ const PANELS: Bars[] = [
   {
     left: 745,
     width: 185,
-    title: 'processor time of a create, µs',
+    title: 'CPU time per create, µs',
     value: cpuUs,
     label: (row) => `${exact(cpuUs(row))} µs${row.databaseUs ? ` {note|database: ${exact(row.databaseUs)}}` : ''}`,
   },
@@ -54,7 +54,7 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
     height: TOP + height + 24,
     options: {
       title: [
-        heading('One create, 64 connections', `${describeMachine(machine)}, ${date}`),
+        heading('Creates, 64 connections', `${describeMachine(machine)}, ${date}`),
         {
           text: 'logarithmic axes; dark line: slowest to fastest round',
           left: 372,
@@ -68,7 +68,7 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
         gridIndex,
         type: 'log',
         position: 'top',
-        min: 10 ** Math.floor(Math.log10(Math.min(...rows.map(value)) / 1.5)), // the shortest bar is still one
+        min: 10 ** Math.floor(Math.log10(Math.min(...rows.map(value)) / 1.5)), // keeps the shortest bar visible
         max: 1.2 * Math.max(...rows.map(value)),
         name: title,
         nameLocation: 'start',
@@ -101,7 +101,7 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
             xAxisIndex: n,
             yAxisIndex: n,
             barWidth: 18,
-            barGap: '-100%', // a row has one bar: that of its group
+            barGap: '-100%', // a row has only the bar of its group
             data: rows.map((row) => (row.group === group ? bars.value(row) : undefined)),
             label: {
               show: true,
@@ -118,7 +118,7 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
   };
 }
 
-/** Lines from the slowest to the fastest round. */
+/** Returns lines from the slowest to the fastest round. */
 function spreadOf(rows: Result[], names: string[], wanted: Group): object {
   const data = rows.flatMap(({ group, perSecond: { min, max } }, at) =>
     group === wanted ? [[{ coord: [min, names[at]] }, { coord: [max, names[at]] }]] : [],

@@ -1,4 +1,4 @@
-// The results of `growth` as small charts against the number of records.
+// Plots the results of `growth` as small charts over the number of records.
 
 import type { Growth, StoreGrowth } from './growth-table.ts';
 import { linePanels } from './line-panels.ts';
@@ -24,7 +24,7 @@ const CHARTS: Chart[] = [
     },
   },
   {
-    title: 'Processor time of a create',
+    title: 'CPU time per create',
     unit: 'µs',
     lines: {
       'ascending ids': ({ creates }) => creates?.ascending.cpuUs,
@@ -37,7 +37,7 @@ const CHARTS: Chart[] = [
     title: 'Import and export, records',
     unit: '/s',
     lines: {
-      'plant-store import': (store) => store.import.perSecond, // of a short one most is the start of the process
+      'plant-store import': (store) => store.import.perSecond, // the process start dominates a short import
       'import over HTTP': ({ httpImport }) => httpImport.perSecond,
       export: ({ httpExport }) => httpExport.perSecond,
     },

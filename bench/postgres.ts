@@ -1,6 +1,6 @@
-// Creates on PostgreSQL against one INSERT for each with a pool of 10, on the same server in turns: without HTTP on
-// either side, and over HTTP with 64 connections where wrk is installed. Target: at least 5 times the rate.
-// Besides: processor time of both sides and bytes of the log for each plant, which docs/scaling.md is reckoned from.
+// Compares creates on PostgreSQL with one INSERT per plant and a pool of 10, on the same server in turns: without HTTP,
+// and over HTTP with 64 connections if wrk is installed. Target: at least 5 times the rate. It also measures CPU time
+// and WAL bytes per plant, the basis of docs/background/sizing.md.
 
 import { join } from 'node:path';
 import pg from 'pg';
@@ -45,7 +45,7 @@ const insert = (n: number) => {
   return pool.query('INSERT INTO plain (id, name, tag) VALUES ($1, $2, $3)', [id, name, tag]);
 };
 
-console.log(`${CREATES.toLocaleString('en')} creates, best of ${ROUNDS}, in turns; processor time and log for each\n`);
+console.log(`${CREATES.toLocaleString('en')} creates, best of ${ROUNDS}, in turns; CPU time and WAL bytes per plant\n`);
 console.log(`${''.padEnd(34)}      rate      Node   PostgreSQL        WAL   ratio of rates`);
 await measure(create, 64);
 await measure(insert, 64);
@@ -57,12 +57,12 @@ for (const callers of [64, 256, 1000]) {
     ours.push(await measure(create, callers));
   }
   const [own, other] = [best(ours), best(theirs)];
-  show(`one INSERT each, ${callers} callers`, other);
-  show(`plant store, ${callers} callers`, own, own.perSecond / other.perSecond);
+  show(`one INSERT per plant, ${callers} callers`, other);
+  show(`Plant Store, ${callers} callers`, own, own.perSecond / other.perSecond);
 }
 await pool.end();
 if (isWrkHere) await overHttp();
-else console.log('\nwrk is not installed: nothing over HTTP');
+else console.log('\nwrk is missing, so HTTP is skipped: run apt-get install wrk');
 await store.close();
 await postgres.remove();
 
@@ -96,9 +96,9 @@ async function overHttp(): Promise<void> {
     rates.ours?.push(await load(ours.url, request));
   }
   const [own, other] = [Math.max(...(rates.ours ?? [])), Math.max(...(rates.theirs ?? []))];
-  console.log('\nOver HTTP, 64 connections: here HTTP itself takes most of the time');
-  console.log(`one INSERT each   ${Math.round(other).toLocaleString('en')}/s`);
-  console.log(`plant store       ${Math.round(own).toLocaleString('en')}/s, ratio ${(own / other).toFixed(1)}`);
+  console.log('\nOver HTTP, 64 connections. HTTP itself takes most of the time.');
+  console.log(`one INSERT per plant   ${Math.round(other).toLocaleString('en')}/s`);
+  console.log(`Plant Store            ${Math.round(own).toLocaleString('en')}/s, ratio ${(own / other).toFixed(1)}`);
   await ours.stop();
   await theirs.stop();
 }
@@ -131,7 +131,7 @@ async function walPosition(): Promise<number> {
   return Number(row?.bytes);
 }
 
-/** Of the server and its processes so far; 0 where it cannot be told. */
+/** Returns the CPU time of the PostgreSQL server and its processes, or 0 if unknown. */
 function postgresUs(): number {
   return cpuUsOf(postgres.pid) ?? 0;
 }

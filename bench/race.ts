@@ -1,5 +1,5 @@
-// Loads several servers in turns and measures each alone: whoever has no turn is stopped (SIGSTOP), so that it takes
-// nothing from the others. After every load the plants that are stored are counted, against those that were promised.
+// Loads several servers in turns and measures each one alone. The others are paused (SIGSTOP), so that they use no CPU.
+// After every load, the number of stored plants is compared with the number of acknowledged ones.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Contestant, Running } from './contestants/contestant.ts';
@@ -7,18 +7,18 @@ import type { Request } from './load.ts';
 import { cpuUsOf, hasProc, treeOf, untilIdle } from './measure.ts';
 import { wrk } from './wrk.ts';
 
-/** Time to wake up in. */
+/** Time for a paused server to resume. */
 const AWAKE_MS = 100;
-/** Some go on for a while after the last answer: that belongs to what it costs. */
+/** Maximum time for work after the last response, which counts towards the cost of the requests. */
 const FINISH_MS = 10_000;
 
-/** Fewer plants are stored than were promised, or more than were sent: nothing else that was measured counts then. */
+/** The server stored fewer plants than it acknowledged, or more than were sent. This invalidates all results. */
 export class WrongCount extends Error {}
 
 export interface Entrant {
   contestant: Contestant;
   running: Running;
-  /** The id of the next plant. */
+  /** Id of the next plant. */
   next: number;
   answered: number;
   stored: number;
@@ -28,7 +28,7 @@ export interface Round {
   perSecond: number;
   p50Ms: number;
   p99Ms: number;
-  /** For each request, where /proc tells. */
+  /** CPU time per request, if /proc is available. */
   serverUs: number | undefined;
   databaseUs: number | undefined;
 }
@@ -37,11 +37,11 @@ export interface Turn {
   request: Request;
   seconds: number;
   folder: string;
-  /** Reads only the plants with the lowest ids, up to here. */
+  /** If set, reads only the plants with ids up to this value. */
   readUpTo?: number;
 }
 
-/** Rounds of each, in the order given; the first of a round is another one each time. */
+/** Runs all rounds. Each round starts with another entrant. */
 export async function race(
   entrants: Entrant[],
   rounds: number,
@@ -61,7 +61,7 @@ export async function race(
   return measured;
 }
 
-/** Throws WrongCount. */
+/** Measures one round of an entrant. Throws WrongCount. */
 export async function takeTurn(entrant: Entrant, { request, seconds, folder, readUpTo }: Turn): Promise<Round> {
   const { running } = entrant;
   const { url, pid, databasePid } = running;
@@ -91,13 +91,13 @@ export async function takeTurn(entrant: Entrant, { request, seconds, folder, rea
   };
 }
 
-/** Returns how many were stored: as many as were answered with 2xx. */
+/** Returns the number of stored plants. Throws unless it is between the acknowledged and the sent requests. */
 async function checkStored(entrant: Entrant, { answered, sent }: { answered: number; sent: number }): Promise<number> {
   entrant.answered += answered;
   if (!entrant.running.countPlants) return answered;
   const stored = (await entrant.running.countPlants()) - entrant.stored;
   if (stored < answered || stored > sent) {
-    throw new WrongCount(`${entrant.contestant.name} answered ${answered} of ${sent} with 2xx and stored ${stored}`);
+    throw new WrongCount(`${entrant.contestant.name} acknowledged ${answered} of ${sent} plants and stored ${stored}`);
   }
   entrant.stored += stored;
   return stored;
@@ -111,7 +111,7 @@ function cpuOf({ pid, databasePid }: Running): { server: number | undefined; dat
   return { server: cpuUsOf(pid), database: databasePid === undefined ? undefined : cpuUsOf(databasePid) };
 }
 
-/** Without /proc nobody knows the whole tree: then all go on. */
+/** Signals the whole process tree. Without /proc the tree is unknown, and all processes continue. */
 export function signalAll({ pid, databasePid }: Running, signal: 'SIGSTOP' | 'SIGCONT'): void {
   if (!hasProc) return;
   const roots = databasePid === undefined ? [pid] : [databasePid, pid];
@@ -119,7 +119,7 @@ export function signalAll({ pid, databasePid }: Running, signal: 'SIGSTOP' | 'SI
     try {
       process.kill(each, signal);
     } catch {
-      // it has ended meanwhile
+      // the process has ended
     }
   }
 }

@@ -1,4 +1,4 @@
-// A process that receives webhooks and counts them: 200 to all but paths that begin with /hang.
+// A process that receives and counts webhooks. It returns 200, except for paths that start with /hang.
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

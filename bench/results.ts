@@ -1,5 +1,5 @@
-// What comes out of a comparison: medians of rounds, and ratios. A ratio is made within each round first, since what
-// slows the machine down for a while slows down both. What is not known is `undefined`, and not in the JSON.
+// The results of a comparison: medians of rounds, and ratios. A ratio is computed within each round first, because a
+// temporary slowdown of the machine affects both servers. Unknown values are `undefined` and omitted from the JSON.
 
 import type { Group } from './contestants/contestant.ts';
 import type { Machine } from './machine.ts';
@@ -11,7 +11,7 @@ export interface Comparison {
   machine: Machine;
   load: { by: string; connections: number; rounds: number; seconds: number };
   creates: Result[];
-  /** By id. */
+  /** Reads by id. */
   reads: Result[];
   notMeasured: { name: string; reason: string }[];
 }
@@ -22,26 +22,26 @@ export interface Result extends Partial<End> {
   version: string;
   setup: string;
   promise: string;
-  /** Middle, least and most of the rounds. */
+  /** Median, minimum and maximum of the rounds. */
   perSecond: { median: number; min: number; max: number };
   p50Ms: number;
   p99Ms: number;
-  /** Processor time for each request. */
+  /** CPU time per request. */
   serverUs: number | undefined;
   databaseUs: number | undefined;
-  /** Against plain node:http. */
+  /** Ratio to plain node:http. */
   rateOfFloor: number | undefined;
   cpuOfFloor: number | undefined;
-  /** Against this server with its default settings. */
+  /** Ratio to this server with its default settings. */
   cpuOfOurs: number | undefined;
   rounds: Round[];
 }
 
-/** How it is with a contestant when its creates are over. */
+/** State of a contestant after its creates. */
 export interface End {
   serverMib: number | undefined;
   databaseMib: number | undefined;
-  /** With 2xx, warm-up included. */
+  /** Number of 2xx responses, including the warm-up. */
   answered: number;
   stored: number;
 }

@@ -1,4 +1,4 @@
-// Our own server as `npm start` runs it, on a free port, and other servers.
+// Starts our own server as `npm start` runs it, on a free port, and other servers.
 
 import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,7 +13,7 @@ import { PLANT, type Request } from './load.ts';
 const START_MS = 120_000;
 const POLL_MS = 200;
 
-/** Whoever ends without `stop` leaves nothing behind. */
+/** Processes to kill if this process exits without calling `stop`. */
 const started = new Set<ChildProcess>();
 process.once('exit', () => {
   for (const child of started) child.kill('SIGKILL');
@@ -25,10 +25,10 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-/** With the secret of a token for it. */
+/** A server with the secret of a token for it. */
 export type TokenedServer = BenchServer & { secret: string };
 
-/** Returns a new folder, which is removed at the end of the process. */
+/** Returns a new folder, which is removed when the process exits. */
 export function makeBenchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ export async function startTokenedServer(databaseUrl: string, ...options: Server
   return { ...(await startServer(databaseUrl, ...options)), secret };
 }
 
-/** The last one is a command that starts the server, such as strace. */
+/** `within` is a command that starts the server, such as strace. */
 type ServerOptions = [env?: Record<string, string>, within?: string[]];
 
 export function startServer(databaseUrl: string, ...[env = {}, within = []]: ServerOptions): Promise<BenchServer> {
@@ -55,11 +55,11 @@ export function startServer(databaseUrl: string, ...[env = {}, within = []]: Ser
 export interface ProcessOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** Finds where it listens in a line that it prints; or where it will listen, if it prints nothing. */
+  /** Matches the URL in a printed line. If the process prints no URL, this is the URL to poll. */
   address: RegExp | string;
 }
 
-/** Throws with the last that it has printed when it ends before it listens, or does not listen in time. */
+/** Starts a process. Throws with its last output if it exits before it listens, or does not listen in time. */
 export async function startProcess(
   command: string,
   args: string[],
@@ -99,8 +99,8 @@ function untilListening(
     });
   }
   child.once('error', reject);
-  child.once('exit', (status) => reject(new Error(`It ended with ${status}: ${printed.trim()}`)));
-  const timer = setTimeout(() => reject(new Error(`It did not start: ${printed.trim()}`)), START_MS);
+  child.once('exit', (status) => reject(new Error(`The process exited with ${status}: ${printed.trim()}`)));
+  const timer = setTimeout(() => reject(new Error(`The process did not start: ${printed.trim()}`)), START_MS);
   const poll = setInterval(() => {
     if (typeof address === 'string') fetch(address).then(() => resolve(address), Boolean);
   }, POLL_MS);

@@ -1,5 +1,5 @@
-// How much processor time a start costs, from nothing to the first stored plant on an empty database.
-// Target: under 0.6 s. Reads /proc, so it runs on Linux only.
+// Measures the CPU time of a start, from the launch to the first stored plant on an empty database.
+// Target: under 0.6 s. It reads /proc and therefore runs on Linux only.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { startServer } from './server.ts';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 
 if (!hasProc) {
-  console.error('bench/start.ts reads /proc, which only Linux has');
+  console.error('This benchmark needs Linux, because it reads /proc');
   process.exit(2);
 }
 const rounds: { cpuMs: number; wallMs: number; rssMib: number }[] = [];
@@ -19,7 +19,7 @@ for (let round = 0; round < ROUNDS; round++) rounds.push(await measure());
 
 console.log(`Start to first 200, empty database: median of ${ROUNDS} (fastest to slowest)\n`);
 for (const [name, key, unit] of [
-  ['processor time', 'cpuMs', 'ms'],
+  ['CPU time', 'cpuMs', 'ms'],
   ['wall clock', 'wallMs', 'ms'],
   ['memory', 'rssMib', 'MiB'],
 ] as const) {

@@ -1,4 +1,4 @@
-// A comparison for a terminal of 120 columns.
+// Prints a comparison for a terminal of 120 columns.
 
 import { describeMachine } from './machine.ts';
 import type { Comparison, Result } from './results.ts';
@@ -12,7 +12,7 @@ const COLUMNS: [head: string, width: number, cell: (result: Result) => string][]
   ],
   ['p50 ms', 8, ({ p50Ms }) => decimals(p50Ms)],
   ['p99 ms', 8, ({ p99Ms }) => decimals(p99Ms)],
-  ['CPU µs each', 13, ({ serverUs, databaseUs }) => sum(serverUs, databaseUs)],
+  ['CPU µs/req', 13, ({ serverUs, databaseUs }) => sum(serverUs, databaseUs)],
   ['MiB', 11, ({ serverMib, databaseMib }) => sum(serverMib, databaseMib)],
   ['rate÷echo', 11, ({ rateOfFloor }) => decimals(rateOfFloor)],
   ['CPU÷echo', 10, ({ cpuOfFloor }) => decimals(cpuOfFloor)],
@@ -34,14 +34,14 @@ export function printComparison({ date, machine, load, creates, reads, notMeasur
         ` ${decimals(own?.cpuOfFloor)} times the CPU (at most 1.50),\nreads ${decimals(read?.rateOfFloor)} of the rate (at least 0.85).\n`,
     );
   }
-  console.log('What a 2xx of a create promises, and how it is set up');
+  console.log('What a 2xx response to a create guarantees, and how the server is set up');
   for (const { name, version, promise, setup } of creates) {
     console.log(`  ${`${name} ${version}`.padEnd(28)} ${promise}\n  ${''.padEnd(28)} ${setup}`);
   }
   for (const { name, reason } of notMeasured) console.log(`  ${name.padEnd(28)} not measured: ${reason}`);
   const kept = creates.filter(({ stored }) => stored);
   const total = (key: 'answered' | 'stored') => count(kept.reduce((sum, result) => sum + (result[key] ?? 0), 0));
-  console.log(`\nCounted: ${total('answered')} plants answered with 2xx, ${total('stored')} stored.`);
+  console.log(`\nCounted: ${total('answered')} plants acknowledged with 2xx, ${total('stored')} stored.`);
 }
 
 function printRows(title: string, rows: Result[]): void {

@@ -1,5 +1,5 @@
-// Webhooks under load: how many deliveries a second one node makes and what each costs, with one webhook and a long
-// backlog, and with very many webhooks of which most hang. Memory has to stay flat, whatever waits.
+// Webhooks under load: deliveries per second of one node and their cost, with one webhook and a long backlog, and with
+// 1,000 webhooks of which most hang. Memory must stay flat regardless of the backlog.
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ try {
   await postgres.remove();
 }
 
-/** So many changes wait when the server starts; it is watched while it delivers them. */
+/** Prepares a backlog of changes, starts the server, and measures it while it delivers them. */
 async function measure(what: string, url: string, paths: string[], changes: number): Promise<void> {
   await besideServer(url, (store) => prepare(store, paths, changes));
   const { pid, stop } = await startServer(url, { WEBHOOK_ALLOW_PRIVATE: '1' });
@@ -67,7 +67,7 @@ async function measure(what: string, url: string, paths: string[], changes: numb
   const waiting = paths.length * changes - count;
   console.log(
     `  ${what.padEnd(36)} ${String(Math.round(count / seconds)).padStart(6)} deliveries/s ${String(Math.round(((cpuUsOf(pid) ?? 0) - usedUs) / count)).padStart(6)} µs each` +
-      `  ${Math.round(mostMib)} MiB at most  ${waiting.toLocaleString('en')} still wait`,
+      `  ${Math.round(mostMib)} MiB peak  ${waiting.toLocaleString('en')} pending`,
   );
   await stop();
 }

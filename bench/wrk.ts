@@ -1,6 +1,6 @@
-// Loads from wrk, which takes little of the machine that it shares with the servers. wrk itself would cut off what is
-// under way at its end; so when the time is over the script sends nothing more (an empty request is none), says so when
-// the last answer is there, and wrk is ended.
+// Generates load with wrk, which uses little CPU on the machine that it shares with the servers. wrk would abort
+// requests in flight at its end. Therefore the script stops sending when the time is over (an empty request sends
+// nothing), reports the last response, and then wrk is stopped.
 
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { cpuUsOf } from './measure.ts';
 import { type TokenedServer, toCreate } from './server.ts';
 
 export const isWrkHere = spawnSync('wrk', ['--version']).error === undefined;
-/** Then it has failed: answers do not take so long. */
+/** Time after which a missing response counts as a failure. */
 const LAST_ANSWER_SECONDS = 30;
 
 export async function wrk(load: Load): Promise<Loaded & { p999Ms: number }> {
@@ -33,11 +33,11 @@ export async function wrk(load: Load): Promise<Loaded & { p999Ms: number }> {
   if (line === undefined) throw new Error(`wrk failed: ${printed}`);
   const { bad, seconds, ...counted } = JSON.parse(line);
   const { sent, answered } = counted;
-  if (bad > 0 || answered !== sent) throw new Error(`Not all were answered with 2xx: ${printed}`);
+  if (bad > 0 || answered !== sent) throw new Error(`Not every response was 2xx: ${printed}`);
   return { ...counted, perSecond: answered / seconds };
 }
 
-/** Loads a server with creates; with the processor time of the server for each. */
+/** Loads a server with creates, and adds the server's CPU time per create. */
 export async function loadCreates(
   { url, secret, pid }: TokenedServer,
   load: Omit<Load, 'url' | 'request'>,
@@ -47,7 +47,7 @@ export async function loadCreates(
   return { ...loaded, cpuUs: ((cpuUsOf(pid) ?? Number.NaN) - beforeUs) / loaded.answered };
 }
 
-/** Puts each request together by hand: half of what wrk.format costs. wrk asks for one more, to look at its form. */
+/** Builds each request by concatenation, at half the cost of wrk.format. wrk requests one more to check its format. */
 function toLua(load: Load): string {
   const { url, request, first, wrapAfter, randomBelow, seconds, connections = CONNECTIONS } = load;
   const { method, path, headers, body } = request;
@@ -105,7 +105,9 @@ function toLua(load: Load): string {
     end`;
 }
 
-/** JSON's strings are Lua's, but for what is not ASCII or is a control character, of which headers and plants have none. */
+/**
+ * JSON strings equal Lua strings except for control and non-ASCII characters, which headers and plants do not contain.
+ */
 function toConcatenation(template: string): string {
   return template
     .split('{n}')

@@ -1,4 +1,4 @@
-// Everyone who takes part, in the order of the table.
+// All contestants, in the order of the table.
 
 import type { Contestant } from './contestant.ts';
 import { directus } from './directus.ts';

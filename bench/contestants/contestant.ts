@@ -1,4 +1,4 @@
-// What takes part in the comparison: a server that stores plants, how it is set up, and what its 2xx promises.
+// A contestant of the comparison: a server that stores plants, its setup, and the guarantee of its 2xx response.
 
 import { type Database, startDatabase } from '../database.ts';
 import { PLANT, type Request } from '../load.ts';
@@ -9,33 +9,33 @@ export interface Contestant {
   name: string;
   group: Group;
   version: string;
-  /** In one line. */
+  /** The setup in one line. */
   setup: string;
-  /** What is sure once it has answered with 2xx. */
+  /** The guarantee of a 2xx response. */
   promise: string;
-  /** Throws when it cannot be installed or started here. The folder is for its data. */
+  /** Starts the server with its data in the folder. Throws if it cannot be installed or started. */
   start(folder: string): Promise<Running>;
 }
 
 export interface Running {
   url: string;
   pid: number;
-  /** Of its database server, where it has one: nobody shares it. */
+  /** Process id of its own database server, if it has one. */
   databasePid?: number;
-  /** What stores a plant. */
+  /** The request that stores a plant. */
   create: Request;
-  /** What reads one. */
+  /** The request that reads a plant. */
   get?: Request;
-  /** How many plants are stored; missing where none is. */
+  /** Returns the number of stored plants. Undefined if the server stores none. */
   countPlants?(): Promise<number>;
   stop(): Promise<void>;
 }
 
 export const JSON_HEADERS = { 'Content-Type': 'application/json' };
-/** To a server that has no tokens. */
+/** The create request for a server without tokens. */
 export const CREATE: Request = { method: 'POST', path: '/plants', headers: JSON_HEADERS, body: PLANT };
 
-/** Sets something up over HTTP; gives the answer. Throws when it is not 2xx. */
+/** Sends a setup request and returns the response body. Throws if the status is not 2xx. */
 export async function send(
   url: string,
   headers: Record<string, string>,
@@ -44,11 +44,11 @@ export async function send(
   const init = { method: 'POST', headers: { ...JSON_HEADERS, ...headers }, body: JSON.stringify(body) };
   const answer = await fetch(url, init);
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text.slice(0, 500)}`);
+  if (!answer.ok) throw new Error(`${url} returned ${answer.status}: ${text.slice(0, 500)}`);
   return JSON.parse(text);
 }
 
-/** On a PostgreSQL that begins and ends with it. */
+/** Starts a server on its own PostgreSQL server, which stops with it. */
 export async function onPostgres(start: (database: Database) => Promise<Running>): Promise<Running> {
   const database = await startDatabase();
   try {

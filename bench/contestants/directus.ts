@@ -10,7 +10,7 @@ import { startProcess } from '../server.ts';
 import { type Contestant, CREATE, onPostgres, send } from './contestant.ts';
 
 const VERSION = '12.4.0';
-/** The one it asks for has to be compiled; this one brings binaries. Only scripts in flows use it. */
+/** The required version needs a compiler, this one includes binaries. Only scripts in flows use it. */
 const OVERRIDES = { 'isolated-vm': '7.0.1' };
 const TOKEN = 'bench-token-of-the-administrator';
 const AUTHORIZATION = { Authorization: `Bearer ${TOKEN}` };
@@ -29,12 +29,12 @@ export const directus: Contestant = {
   name: 'directus',
   group: 'peer',
   version: VERSION,
-  setup: 'its defaults on PostgreSQL, no limiter; collection plants, static token of the admin',
-  promise: 'survives a power cut: synchronous commit, with activity and revision',
+  setup: 'defaults on PostgreSQL, no rate limiter; collection plants, static admin token',
+  promise: 'survives a power cut: synchronous commit, with activity and revision records',
   async start(folder) {
     const packages = await install('directus', { directus: VERSION }, OVERRIDES);
     const cli = join(packages, 'node_modules/directus/cli.js');
-    writeFileSync(join(folder, 'package.json'), '{}'); // where it looks for extensions
+    writeFileSync(join(folder, 'package.json'), '{}'); // Directus searches for extensions here
     return onPostgres(async ({ url, countRows }) => {
       const env = {
         NODE_ENV: 'production',
@@ -46,7 +46,7 @@ export const directus: Contestant = {
         ADMIN_TOKEN: TOKEN,
         HOST: '127.0.0.1',
         PORT: String(await freePort()),
-        PRESSURE_LIMITER_ENABLED: 'false', // else it refuses some of what 64 connections send
+        PRESSURE_LIMITER_ENABLED: 'false', // otherwise it rejects some requests of 64 connections
         TELEMETRY: 'false',
       };
       await promisify(execFile)(process.execPath, [cli, 'bootstrap'], { cwd: folder, env: { ...process.env, ...env } });

@@ -1,4 +1,4 @@
-// Servers written by hand: the floor, which is what HTTP and JSON alone cost on Node, and what one would usually write.
+// Hand-written servers: the floor, which is the cost of HTTP and JSON alone on Node, and typical implementations.
 
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -13,7 +13,7 @@ export const echo: Contestant = {
   name: 'echo',
   group: 'floor',
   version: process.version,
-  setup: 'plain node:http that parses the body and sends it back, no token: the floor',
+  setup: 'plain node:http that parses the body and returns it, no token: the floor',
   promise: 'nothing is stored',
   async start() {
     const get = { method: 'GET' as const, path: '/plants/{n}', headers: {} };
@@ -25,7 +25,7 @@ export const fastifySqlite: Contestant = {
   name: 'fastify-sqlite',
   group: 'hand-written',
   version: packageJson.devDependencies.fastify,
-  setup: 'written by hand: Fastify with a JSON schema, one INSERT for each request, no token',
+  setup: 'hand-written: Fastify with a JSON schema, one INSERT per request, no token',
   promise: 'survives a power cut: WAL, synchronous=FULL',
   async start(folder) {
     const path = join(folder, 'plants.db');
@@ -38,7 +38,7 @@ export const expressPostgres: Contestant = {
   name: 'express-postgres',
   group: 'hand-written',
   version: EXPRESS_VERSION,
-  setup: 'written by hand: Express, pg with a pool of 10, one INSERT for each request, no token',
+  setup: 'hand-written: Express, pg with a pool of 10, one INSERT per request, no token',
   promise: 'survives a power cut: synchronous commit',
   async start() {
     const packages = await install('express', { express: EXPRESS_VERSION });

@@ -1,4 +1,4 @@
-// json-server: a JSON file behind HTTP, made for prototypes.
+// json-server: a JSON file behind HTTP, for prototypes.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,8 +13,8 @@ export const jsonServer: Contestant = {
   name: 'json-server',
   group: 'peer',
   version: VERSION,
-  setup: 'its command line with --quiet on a file {"plants":[]}, no token',
-  promise: 'in memory: the whole file is written again after the answer, without fsync',
+  setup: 'command line with --quiet on a file {"plants":[]}, no token',
+  promise: 'in memory: rewrites the whole file after the response, without fsync',
   async start(folder) {
     const packages = await install('json-server', { 'json-server': VERSION });
     const file = join(folder, 'plants.json');

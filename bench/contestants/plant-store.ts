@@ -1,4 +1,4 @@
-// This server, on both of its databases.
+// This server, on both databases.
 
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -12,8 +12,8 @@ export const plantStore: Contestant = {
   name: 'plant-store',
   group: 'ours',
   version,
-  setup: 'as npm start runs it, on SQLite; a bearer token is checked',
-  promise: 'survives a power cut: fsync before the answer',
+  setup: 'as npm start runs it, on SQLite, with a bearer token',
+  promise: 'survives a power cut: fsync before the response',
   async start(folder) {
     const path = join(folder, 'plants.db');
     return {
@@ -27,8 +27,8 @@ export const plantStorePostgres: Contestant = {
   name: 'plant-store-postgres',
   group: 'ours',
   version,
-  setup: 'the same with DATABASE_URL=postgres://…; a bearer token is checked',
-  promise: 'survives a power cut: synchronous commit before the answer',
+  setup: 'the same with DATABASE_URL=postgres://…',
+  promise: 'survives a power cut: synchronous commit before the response',
   start: () =>
     onPostgres(async ({ url, countRows }) => ({
       ...(await startOurs(url)),

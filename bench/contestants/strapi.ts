@@ -10,7 +10,7 @@ import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';
 const VERSION = '5.54.0';
 const PG_VERSION = '8.23.1';
 
-/** A project as its generator makes it, as far as it matters here. Ids are its own: ours is the attribute `number`. */
+/** The relevant part of a generated project. Strapi assigns its own ids, so our id is the attribute `number`. */
 const PROJECT: Record<string, string> = {
   'package.json': JSON.stringify({ name: 'plants', private: true, dependencies: { '@strapi/strapi': VERSION } }),
   'config/server.js': `module.exports = ({ env }) => ({
@@ -47,7 +47,7 @@ export const strapi: Contestant = {
   name: 'strapi',
   group: 'peer',
   version: VERSION,
-  setup: 'its defaults on PostgreSQL, no admin panel; content type plant, API token of full access',
+  setup: 'defaults on PostgreSQL, no admin panel; content type plant, full-access API token',
   promise: 'survives a power cut: synchronous commit',
   async start(folder) {
     const packages = await install('strapi', { '@strapi/strapi': VERSION, pg: PG_VERSION });

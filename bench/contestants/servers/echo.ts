@@ -1,5 +1,5 @@
-// The least that Node can do: read a body, parse it and send it back. A GET is answered with the last body.
-// The body is a text all the way: as bytes, which leave apart from the headers, it costs 5 % more.
+// A minimal Node server: reads a body, parses it and returns it. A GET returns the last body.
+// The body stays a string throughout. As bytes, which are sent separately from the headers, it costs 5 % more.
 
 import { createServer, type ServerResponse } from 'node:http';
 import { listen } from './listen.ts';

@@ -1,4 +1,4 @@
-// As it is usually written: Express with its JSON parser, a pool of 10, and one INSERT for each request.
+// A typical implementation: Express with its JSON parser, a pool of 10, and one INSERT per request.
 
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

@@ -1,4 +1,4 @@
-// As it is usually written: Fastify with a schema, and one INSERT in a transaction of its own for each request.
+// A typical implementation: Fastify with a schema, and one INSERT in its own transaction per request.
 
 import { DatabaseSync } from 'node:sqlite';
 import fastify from 'fastify';

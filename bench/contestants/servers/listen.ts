@@ -1,4 +1,4 @@
-// Any free port, which is printed.
+// Listens on a free port and prints the URL.
 
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
