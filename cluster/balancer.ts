@@ -1,5 +1,5 @@
-// One HAProxy: a port where the PostgreSQL that leads answers, whichever it is, and a port with the service nodes
-// behind it, of which any may stop and start without a client noticing.
+// An HAProxy with two ports: one for the current PostgreSQL leader, and one for the service nodes, any of which may
+// stop and start without an effect on clients.
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const REQUEST_MS = 2000;
 
 export type Balancer = Awaited<ReturnType<typeof startBalancer>>;
 
-/** Without a PostgreSQL it balances the service alone. */
+/** Starts HAProxy. Without PostgreSQL nodes it balances the service only. */
 export async function startBalancer(
   machine: Machine,
   postgresNodes: PostgresNode[],
@@ -22,16 +22,16 @@ export async function startBalancer(
   writeFileSync(path, configuration());
   machine.startAsPostgres('haproxy', 'haproxy', ['-db', '-f', path]);
   if (postgresNodes.length > 0) {
-    await eventually('HAProxy has found the one PostgreSQL that leads', UP_WITHIN_MS, async () => {
+    await eventually('HAProxy has found the PostgreSQL leader', UP_WITHIN_MS, async () => {
       return (await namesUp('postgres')).length === 1 || undefined;
     });
   }
   return {
-    /** Where the PostgreSQL that leads is. */
+    /** Port of the current PostgreSQL leader. */
     postgresPort,
-    /** Of the service. */
+    /** URL of the service. */
     url: `http://127.0.0.1:${httpPort}`,
-    /** Ends when requests are sent to the node again. */
+    /** Waits until the node receives requests. */
     async serves(nodeName: string): Promise<void> {
       await eventually(`HAProxy sends requests to ${nodeName}`, UP_WITHIN_MS, async () => {
         return (await namesUp('plants')).includes(nodeName) || undefined;
@@ -39,7 +39,7 @@ export async function startBalancer(
     },
   };
 
-  /** Of the servers in a section of the configuration. */
+  /** Returns the names of the healthy servers in a section of the configuration. */
   async function namesUp(section: string): Promise<string[]> {
     const response = await fetch(`http://127.0.0.1:${statsPort}/;csv`, { signal: AbortSignal.timeout(REQUEST_MS) });
     const rows = (await response.text()).split('\n').map((line) => line.split(','));
@@ -48,19 +48,18 @@ export async function startBalancer(
     );
   }
 
-  // What is sent again, and to whom:
-  // - No connection, nothing sent: to another node at once ("option redispatch 1"), whatever the request.
-  // - Sent, and the connection closed without an answer: reads, and POST, which stores a plant once however often it
-  //   comes. A PUT, PATCH or DELETE may have been done, and another's may have followed: the client has to look.
-  // A node that stops refuses new connections and keeps the others open for half a second: by then it has been found
-  // out by the first that was refused, or by two checks.
+  // Retries: - If the connection fails, nothing was sent: HAProxy sends any request to another node ("option redispatch
+  // 1"). - If the connection closes without a response: HAProxy retries reads and POST, which stores a plant only once.
+  // A PUT,   PATCH or DELETE may have taken effect, and another client's write may have followed, so the client must
+  // check. A node that stops refuses new connections and keeps the others open for 0.5 s. By then HAProxy has detected
+  // it, by the first refused connection or by two health checks.
   function configuration(): string {
     const servers = {
       postgres: postgresNodes.map(
         ({ name, port, restPort }) => `server ${name} 127.0.0.1:${port} check port ${restPort}`,
       ),
       plants: serviceNodes.map(({ name, port }) => `server ${name} 127.0.0.1:${port} check`),
-      /** For those who want to race through different nodes. While the one they name is down, it is any. */
+      /** Lets clients choose a node to race each other. While that node is down, HAProxy chooses any. */
       choice: serviceNodes.map(({ name }) => `use-server ${name} if { req.hdr(x-node) ${name} }`),
     };
     return `

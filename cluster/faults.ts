@@ -1,5 +1,5 @@
-// What is done to the servers while clients write, each time until all of them are back, and for how long nothing was
-// acknowledged meanwhile.
+// Faults that are injected while clients write. Each one lasts until all servers are back, and records the longest time
+// without an acknowledged write.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Balancer } from './balancer.ts';
@@ -8,11 +8,11 @@ import { eventually } from './machine.ts';
 import type { PostgresCluster, PostgresNode } from './postgres-cluster.ts';
 import type { ServiceNode } from './service-nodes.ts';
 
-/** So long there is load before each, at least and at most: no two find it in the same state. */
+/** Range of the load's duration before each fault. It is random, so that the faults hit different states. */
 const CALM_MS = { least: 2000, most: 4000 };
-/** A node stays away for so long. */
+/** Downtime of a node. */
 const AWAY_MS = 1000;
-/** So many acknowledgements after a failover say that writes are back. */
+/** Number of acknowledgements after a failover that prove that writes are back. */
 const WRITES_AGAIN = 100;
 const WRITES_WITHIN_MS = 60_000;
 
@@ -23,7 +23,7 @@ export function createFaults(options: {
   databaseUrl: string;
   ledger: Ledger;
   say: (text: string) => void;
-  /** From 0 up to 1, without it. */
+  /** Returns a number from 0 up to but not including 1. */
   random: () => number;
 }) {
   const { postgres, nodes, balancer, databaseUrl, ledger, say, random } = options;
@@ -31,14 +31,14 @@ export function createFaults(options: {
   let turn = 0;
 
   return {
-    /** By what was done. */
+    /** Longest times without an acknowledged write, by fault. */
     pausesMs,
-    /** Crashes the one that leads; another one leads then. */
+    /** Crashes the leader, so that another server becomes the leader. */
     crashPostgres: () =>
       measure('PostgreSQL crashes', () => failOver({ fail: postgres.crash, bringBack: postgres.start })),
     hangPostgres: () =>
       measure('PostgreSQL hangs', () => failOver({ fail: postgres.freeze, bringBack: postgres.thaw })),
-    /** One node and the other by turns. */
+    /** Crashes the nodes in turn. */
     crashNode: () => measure('a node crashes', () => withoutNode(async (node) => node.kill())),
     restartNode: () => measure('a node restarts', () => withoutNode((node) => node.stop())),
   };
@@ -62,7 +62,7 @@ export function createFaults(options: {
     });
     how.bringBack(old);
     await postgres.whole();
-    return `${old.name}, now ${leader.name} leads`;
+    return `${old.name}, new leader ${leader.name}`;
   }
 
   async function withoutNode(end: (node: ServiceNode) => Promise<void>): Promise<string> {
@@ -70,7 +70,7 @@ export function createFaults(options: {
     await end(node);
     await sleep(AWAY_MS);
     await node.start(databaseUrl);
-    await balancer.serves(node.name); // before the other one may go
+    await balancer.serves(node.name); // before the other node may stop
     return node.name;
   }
 }

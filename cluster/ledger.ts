@@ -1,19 +1,19 @@
-// What the servers acknowledged to the clients, and how often each answer came.
+// Records the acknowledged writes of all clients, and counts the responses.
 
 import type { NewPlant } from '../src/client/client.ts';
 import { Tally } from '../torture/tally.ts';
 
-/** A version of a plant that was acknowledged. */
+/** An acknowledged version of a plant. */
 export interface Version {
   name: string;
   seq: number;
 }
 
-/** What may come to a client depends on what is done to the servers meanwhile. */
+/** A phase of the trial. The allowed responses depend on the faults injected during it. */
 export interface Phase {
   title: string;
   allowed: string[];
-  /** By status, or by the code of what happened to the connection. */
+  /** Counts by status, or by the error code of the connection. */
   answers: Tally<string>;
 }
 
@@ -21,16 +21,16 @@ export class Ledger {
   /** The versions of each plant, oldest first. */
   readonly plants = new Map<bigint, Version[]>();
   readonly phases: Phase[] = [];
-  /** What the follower received, as `changeLine` writes it. */
+  /** Changes that the follower received, in the form of `changeLine`. */
   readonly followed: string[] = [];
-  /** What must not happen. */
+  /** Descriptions of violations. */
   readonly violations: string[] = [];
   acknowledged = 0;
-  /** Creates that were acknowledged as stored before: the answer to an earlier try was lost. */
+  /** Number of creates acknowledged as replays, because the response to an earlier attempt was lost. */
   replayed = 0;
-  /** Reads that were answered. */
+  /** Number of successful reads. */
   read = 0;
-  /** Ids that two wanted. */
+  /** Number of ids that two clients requested. */
   contests = 0;
   #lastMs = performance.now();
   #longestPauseMs = 0;
@@ -59,7 +59,7 @@ export class Ledger {
   }
 }
 
-/** Returns a change as one line, to be compared. */
+/** Returns a change as one line, for comparison. */
 export function changeLine(seq: number, type: string, { id, name }: NewPlant): string {
   return `${seq} ${type} ${id} ${name}`;
 }

@@ -1,4 +1,4 @@
-// Clients that write and read all the time, and one that follows the change log. The ledger keeps what they receive.
+// Clients that constantly write and read, and one that follows the change log. The ledger records their responses.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient } from '../src/client/client.ts';
@@ -7,12 +7,12 @@ import { changeLine, Ledger } from './ledger.ts';
 import { countingFetch, untilAnswered } from './tries.ts';
 
 const WRITERS = 24;
-/** Of clients that want the same ids for different plants, each of a pair through its own node. */
+/** Number of client pairs that request the same ids for different plants, each client through its own node. */
 const PAIRS = 4;
 const OPERATIONS_PER_S = 1000;
-/** The rest of the turns creates. */
+/** Shares of updates and reads. The remaining operations are creates. */
 const SHARES = { update: 0.2, read: 0.2 };
-/** One of so many plants that the writer made last is updated or read. */
+/** Number of a writer's newest plants from which it picks one to update or read. */
 const RECENT = 100;
 const FIRST_ID = 9_000_000_000_000_000_000n;
 const TRY_MS = 30_000;
@@ -21,7 +21,7 @@ export interface LoadOptions {
   url: string;
   token: string;
   nodeNames: string[];
-  /** From 0 up to 1, without it. */
+  /** Returns a number from 0 up to but not including 1. */
   random: () => number;
   operationsPerS?: number;
 }
@@ -35,7 +35,7 @@ export class ClusterLoad {
   #isWriting = true;
   #nextId = FIRST_ID;
 
-  /** Starts. */
+  /** Starts the load. */
   constructor(options: LoadOptions) {
     this.#options = options;
     this.#follower = this.#follow(this.#clientFor());
@@ -45,7 +45,7 @@ export class ClusterLoad {
     ];
   }
 
-  /** Ends after the last request of each was acknowledged. */
+  /** Stops the writers, and waits until their last requests are acknowledged. */
   async stopWriting(): Promise<void> {
     this.#isWriting = false;
     await Promise.all(this.#writers);
@@ -56,7 +56,7 @@ export class ClusterLoad {
     await this.#follower;
   }
 
-  /** Without retries of its own: what each single try comes to is what the trial is about. */
+  /** Returns a client without its own retries, because the trial counts the outcome of each attempt. */
   #clientFor(node?: string): PlantStoreClient {
     const { url, token } = this.#options;
     return createClient({ url, token, timeoutMs: TRY_MS, retries: 0, fetch: countingFetch(this.ledger, node) });
@@ -73,7 +73,7 @@ export class ClusterLoad {
     }
   }
 
-  /** Creates plants, and updates and reads those that it created: no other client does. */
+  /** Creates plants, and updates and reads its own plants, which no other client changes. */
   #createWriter(author: string): () => Promise<void> {
     const client = this.#clientFor();
     const { random } = this.#options;
@@ -96,13 +96,13 @@ export class ClusterLoad {
       (): Promise<{ seq: number; replayed?: boolean }> =>
         known === undefined ? client.create({ id, name }) : client.put(id, { name }),
     );
-    if (stored === 'id_taken') throw new Error(`${name}: refused, as if its own id were taken`);
+    if (stored === 'id_taken') throw new Error(`${name}: rejected as a conflict, although the id is its own`);
     if (stored.replayed) this.ledger.replayed++;
     this.ledger.acknowledge(id, { name, seq: stored.seq });
     return id;
   }
 
-  /** Whichever node is asked, and whoever leads now, it knows what was acknowledged before. */
+  /** Reads a plant. Every node must return the last acknowledged version, whichever server leads. */
   async #readBack(client: PlantStoreClient, id: bigint): Promise<void> {
     const expected = this.ledger.plants.get(id)?.at(-1);
     const found = await untilAnswered(`Reading ${id}`, () => client.get(id));
@@ -118,7 +118,7 @@ export class ClusterLoad {
       const id = this.#nextId++;
       const wins = await Promise.all(
         clients.map(async (client, n) => {
-          const name = `Plant ${id}, wanted by client ${n}`;
+          const name = `Plant ${id}, requested by client ${n}`;
           const outcome = await untilAnswered(name, () => client.create({ id, name }));
           if (outcome === 'id_taken') return 0;
           if (outcome.replayed) this.ledger.replayed++;
@@ -128,7 +128,7 @@ export class ClusterLoad {
       );
       this.ledger.contests++;
       const winners = wins.filter((win) => win === 1).length;
-      if (winners !== 1) throw new Error(`${winners} clients won the id ${id}, not one`);
+      if (winners !== 1) throw new Error(`${winners} clients won the id ${id} instead of one`);
     };
   }
 

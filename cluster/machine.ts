@@ -1,4 +1,4 @@
-// The machine that the trial runs on: a fresh folder, free ports, processes, and the end of all of them.
+// The environment of the trial: a new folder, free ports, and processes that are all stopped at the end.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { chownSync, globSync, mkdirSync, mkdtempSync, openSync, realpathSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../testing/free-port.ts';
 import { killPostgresIn, POSTGRES_SERVERS } from './postgres-processes.ts';
 
-/** What has to be there, and the Debian package that brings it. */
+/** Required files, and the Debian packages that contain them. */
 const NEEDED = {
   '/usr/bin/patroni': 'patroni',
   '/usr/lib/python3/dist-packages/etcd': 'python3-etcd',
@@ -22,12 +22,12 @@ const POLL_MS = 100;
 
 export interface Machine {
   folder: string;
-  /** For a program that brings its own data: its folder in ours. */
+  /** Creates a subfolder for the data of a program. */
   subfolder(name: string): string;
-  /** As PostgreSQL's user where we are root, which PostgreSQL refuses to be. */
+  /** Starts a process as PostgreSQL's user if we are root, because PostgreSQL refuses to run as root. */
   startAsPostgres(name: string, command: string, args: string[], env?: Record<string, string>): ChildProcess;
   start(name: string, command: string, args: string[], env?: Record<string, string>): ChildProcess;
-  /** Of everything that was started. */
+  /** Stops all started processes. */
   end(): void;
 }
 
@@ -35,9 +35,9 @@ export function missingPackages(): string[] {
   return Object.entries(NEEDED).flatMap(([path, name]) => (globSync(path).length > 0 ? [] : [name]));
 }
 
-/** However we end, what was started ends with us, and the folder is removed unless it is to be kept. */
+/** Creates the environment. On exit, it stops all processes and removes the folder unless `keep` is true. */
 export function createMachine({ keep }: { keep: boolean }): Machine {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'plant-store-cluster-'))); // as /proc names it
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'plant-store-cluster-'))); // the form that /proc shows
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : undefined;
   const children: ChildProcess[] = [];
   giveAway(folder);
@@ -60,8 +60,8 @@ export function createMachine({ keep }: { keep: boolean }): Machine {
     process.off('exit', end);
     for (const child of children) child.kill('SIGKILL');
     killPostgresIn(folder);
-    if (keep) console.log(`The logs are in ${folder}`);
-    else rmSync(folder, { recursive: true, force: true, maxRetries: 10 }); // the last one may still be writing
+    if (keep) console.log(`Log files: ${folder}`);
+    else rmSync(folder, { recursive: true, force: true, maxRetries: 10 }); // a process may still be writing
   }
 
   function giveAway(path: string): void {
@@ -80,14 +80,14 @@ export function createMachine({ keep }: { keep: boolean }): Machine {
       cwd: folder,
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C.UTF-8', ...env },
       stdio: ['ignore', log, log],
-      detached: true, // Ctrl-C is for us alone: we end the others in order
+      detached: true, // Ctrl-C must reach only this process, which stops the others in order
     });
     children.push(child);
     return child;
   }
 }
 
-/** Of PostgreSQL's user; where there is no PostgreSQL of Debian, HAProxy still runs as nobody in particular. */
+/** Returns an id of PostgreSQL's user. Without Debian's PostgreSQL, HAProxy runs as an unprivileged user. */
 function idOf(option: '-u' | '-g'): number {
   const { status, stdout } = spawnSync('id', [option, 'postgres'], { encoding: 'utf8' });
   return status === 0 ? Number(stdout) : UNPRIVILEGED;
@@ -99,7 +99,10 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...ports];
 }
 
-/** The first value that is not undefined. What the check throws means "not yet", and is told when the time is up. */
+/**
+ * Returns the first value that is not undefined. It ignores errors of the check until the timeout, and then reports the
+ * last.
+ */
 export async function eventually<T>(what: string, timeoutMs: number, check: () => Promise<T | undefined>): Promise<T> {
   const endMs = performance.now() + timeoutMs;
   let reason = '';
@@ -113,5 +116,5 @@ export async function eventually<T>(what: string, timeoutMs: number, check: () =
     }
     await sleep(POLL_MS);
   }
-  throw new Error(`Not within ${timeoutMs / 1000} s: ${what}${reason}`);
+  throw new Error(`Timed out after ${timeoutMs / 1000} s waiting until ${what}${reason}`);
 }

@@ -1,11 +1,13 @@
-// How Patroni keeps each of the three PostgreSQL servers. A commit always waits for a standby, and only a standby that
-// has all of them may lead next: what was acknowledged survives the loss of any one machine.
+// Patroni's configuration for each of the three PostgreSQL servers. A commit always waits for a standby, and only a
+// standby with all commits may become the leader. Acknowledged writes survive the loss of any one machine.
 
 import { join } from 'node:path';
 import { postgresBin } from './postgres-processes.ts';
 
-/** The least that Patroni's documentation allows for the two waits, and for the first the least that goes with them:
- *  TTL_S >= LOOP_WAIT_S + 2 * RETRY_TIMEOUT_S. Newer versions than Debian's 3.0 raise it to 20. */
+/**
+ * The two waits are the minimum that Patroni's documentation allows. The TTL is the minimum for them:
+ * TTL_S >= LOOP_WAIT_S + 2 * RETRY_TIMEOUT_S. Versions after Debian's 3.0 raise it to 20.
+ */
 const TTL_S = 8;
 const LOOP_WAIT_S = 1;
 const RETRY_TIMEOUT_S = 3;
@@ -24,7 +26,7 @@ export function patroniConfig(node: {
     scope: 'plants',
     name,
     restapi: { listen: restAddress, connect_address: restAddress },
-    // Not etcd3: there, up to Patroni 3.0.2, a leader that hung for too long takes the lock from its successor.
+    // Not etcd3: up to Patroni 3.0.2, a leader that hung for too long takes the lock back from its successor there.
     etcd: { host: `127.0.0.1:${node.etcdPort}` },
     watchdog: { mode: 'off' },
     bootstrap: {
@@ -33,7 +35,7 @@ export function patroniConfig(node: {
         loop_wait: LOOP_WAIT_S,
         retry_timeout: RETRY_TIMEOUT_S,
         synchronous_mode: true,
-        synchronous_mode_strict: true, // without it a primary that is left alone would acknowledge what it may lose
+        synchronous_mode_strict: true, // otherwise an isolated primary would acknowledge writes that it may lose
         postgresql: { use_pg_rewind: true },
       },
       initdb: ['data-checksums', { encoding: 'UTF8' }, { locale: 'C.UTF-8' }],
@@ -51,7 +53,7 @@ export function patroniConfig(node: {
       pg_hba: ['host all all 127.0.0.1/32 scram-sha-256', 'host replication replicator 127.0.0.1/32 scram-sha-256'],
       parameters: {
         unix_socket_directories: '',
-        wal_retrieve_retry_interval: '500ms', // with the 5 s of the default, writes wait so much longer for a standby
+        wal_retrieve_retry_interval: '500ms', // with the default of 5 s, writes wait longer for a standby
       },
       basebackup: [{ checkpoint: 'fast' }],
       remove_data_directory_on_rewind_failure: true,

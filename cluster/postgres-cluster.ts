@@ -1,4 +1,4 @@
-// Three PostgreSQL servers under Patroni, and the etcd in which they agree on who leads.
+// Three PostgreSQL servers under Patroni, and the etcd server with which they elect a leader.
 
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -17,15 +17,15 @@ const REQUEST_MS = 2000;
 export interface PostgresNode {
   name: string;
   port: number;
-  /** Of Patroni: `/primary` is 200 on the one that leads. */
+  /** Port of Patroni's REST API, where `/primary` returns 200 on the leader. */
   restPort: number;
   folder: string;
   patroni: ChildProcess;
 }
 
-/** Of Patroni's `/cluster`. One that has diverged, and is still to be rewound, is on another timeline. */
+/** Response of Patroni's `/cluster`. A server that diverged and must be rewound is on another timeline. */
 type Members = { members: { role: string; timeline: number }[] };
-/** Of Patroni's `/patroni`, as the leader sees its standbys. */
+/** Response of Patroni's `/patroni`: the standbys, as the leader sees them. */
 type Standbys = { replication?: { state: string }[] };
 
 export type PostgresCluster = Awaited<ReturnType<typeof startPostgresCluster>>;
@@ -38,25 +38,25 @@ export async function startPostgresCluster(machine: Machine, password: string) {
 
   return {
     nodes,
-    leader: (): Promise<PostgresNode> => eventually('one of them leads', FAILOVER_WITHIN_MS, findLeader),
-    /** As if its machine lost power. */
+    leader: (): Promise<PostgresNode> => eventually('one server is the leader', FAILOVER_WITHIN_MS, findLeader),
+    /** Simulates a power failure of its machine. */
     crash({ folder, patroni }: PostgresNode): void {
-      patroni.kill('SIGKILL'); // first, or it would tell the others
+      patroni.kill('SIGKILL'); // first, otherwise it would notify the others
       killPostgresIn(folder);
     },
-    /** As if its machine hung, or its network were cut: connections stay open, and nothing comes over them. */
+    /** Simulates a hang of its machine or network: connections stay open but carry no data. */
     freeze({ folder, patroni }: PostgresNode): void {
       patroni.kill('SIGSTOP');
       signalPostgresIn(folder, 'SIGSTOP');
     },
-    /** It wakes up, and believes that it still leads. */
+    /** Resumes the server, which still considers itself the leader. */
     thaw({ folder, patroni }: PostgresNode): void {
       signalPostgresIn(folder, 'SIGCONT');
       patroni.kill('SIGCONT');
     },
-    /** Returns the one that leads instead. */
+    /** Waits for a new leader, and returns it. */
     newLeader(old: PostgresNode): Promise<PostgresNode> {
-      return eventually(`another one leads instead of ${old.name}`, FAILOVER_WITHIN_MS, async () => {
+      return eventually(`another server leads instead of ${old.name}`, FAILOVER_WITHIN_MS, async () => {
         const leader = await findLeader();
         return leader === old ? undefined : leader;
       });
@@ -64,7 +64,7 @@ export async function startPostgresCluster(machine: Machine, password: string) {
     start(node: PostgresNode): void {
       node.patroni = startPatroni(node);
     },
-    /** Ends when all run, one of them as the standby that every commit waits for. */
+    /** Waits until all servers run, one of them as the synchronous standby. */
     whole: () => allRunning(REJOIN_WITHIN_MS),
   };
 
@@ -72,7 +72,7 @@ export async function startPostgresCluster(machine: Machine, password: string) {
     const [port = 0, restPort = 0] = await freePorts(2);
     const folder = machine.subfolder(name);
     const config = patroniConfig({ name, port, restPort, folder, etcdPort, password });
-    writeFileSync(join(folder, 'patroni.yml'), JSON.stringify(config, null, 2)); // JSON is YAML, too
+    writeFileSync(join(folder, 'patroni.yml'), JSON.stringify(config, null, 2)); // JSON is valid YAML
     const node = { name, port, restPort, folder };
     return { ...node, patroni: startPatroni(node) };
   }
@@ -81,7 +81,7 @@ export async function startPostgresCluster(machine: Machine, password: string) {
     return machine.startAsPostgres(name, 'patroni', [join(folder, 'patroni.yml')]);
   }
 
-  /** One leads, one is the standby that every commit waits for, and one more is as far as these. */
+  /** Waits for a leader, a synchronous standby, and a second standby on the same timeline. */
   async function allRunning(timeoutMs: number): Promise<void> {
     await eventually('one PostgreSQL leads and two follow, one of them synchronously', timeoutMs, async () => {
       const leader = await findLeader();
@@ -101,7 +101,8 @@ export async function startPostgresCluster(machine: Machine, password: string) {
       nodes.map(async (node) => ((await isLeader(node).catch(() => false)) ? [node] : [])),
     );
     const leaders = leading.flat();
-    if (leaders.length > 1) throw new Error(`${leaders.map(({ name }) => name).join(' and ')} both say that they lead`);
+    if (leaders.length > 1)
+      throw new Error(`${leaders.map(({ name }) => name).join(' and ')} both report that they are the leader`);
     return leaders[0];
   }
 

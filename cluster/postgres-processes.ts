@@ -1,5 +1,5 @@
-// The processes of a PostgreSQL server: Patroni starts them, so they are not our children. They are programs of
-// PostgreSQL that work in a folder of ours, as nobody else's do.
+// The processes of a PostgreSQL server. Patroni starts them, so they are not our children. They are identified by the
+// PostgreSQL binary and a working directory in our folder.
 
 import { globSync, readdirSync, readlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -7,21 +7,21 @@ import { dirname } from 'node:path';
 export const POSTGRES_SERVERS = '/usr/lib/postgresql/*/bin/postgres';
 const END_WITHIN_MS = 10_000;
 
-/** Of the newest PostgreSQL there is. */
+/** Returns the folder with the binaries of the newest installed PostgreSQL. */
 export function postgresBin(): string {
   const byAge = globSync(POSTGRES_SERVERS).sort(new Intl.Collator('en', { numeric: true }).compare);
   return dirname(byAge.at(-1) ?? '');
 }
 
-/** SIGKILL until there is none: one may just be starting another. */
+/** Sends SIGKILL until no process is left, because a process may just be starting another. */
 export function killPostgresIn(folder: string): void {
   const endMs = performance.now() + END_WITHIN_MS;
   while (signalPostgresIn(folder, 'SIGKILL') > 0) {
-    if (performance.now() > endMs) throw new Error(`There are processes in ${folder} that do not end`);
+    if (performance.now() > endMs) throw new Error(`Processes in ${folder} do not exit after SIGKILL`);
   }
 }
 
-/** Gives how many there were. */
+/** Sends the signal to all processes, and returns their number. */
 export function signalPostgresIn(folder: string, signal: NodeJS.Signals): number {
   const pids = postgresIn(folder);
   for (const pid of pids) sendSignal(pid, signal);
@@ -39,7 +39,7 @@ function linkOf(pid: string, name: 'cwd' | 'exe'): string {
   try {
     return readlinkSync(`/proc/${pid}/${name}`);
   } catch {
-    return ''; // it has ended, or is somebody else's
+    return ''; // the process has ended, or belongs to another user
   }
 }
 
@@ -51,6 +51,6 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // it has ended before
+    // the process has ended
   }
 }

@@ -1,46 +1,46 @@
-// The outcome in a form to read: numbers, and everything that was violated.
+// Prints the outcome: counts, and all violations.
 
 import type { Ledger, Phase } from './ledger.ts';
 import type { Findings } from './verify.ts';
 
-/** Nobody reads on after so many. */
+/** Maximum number of lines per kind of violation. */
 const SHOWN = 20;
 
 export interface Outcome {
   ledger: Ledger;
   findings: Findings;
-  /** How long nothing was acknowledged, each time, by what was done. */
+  /** Longest times without an acknowledged write, by fault. */
   pausesMs: Map<string, number[]>;
 }
 
-/** Gives whether all is well. */
+/** Prints the report. Returns true if the trial passed. */
 export function printReport({ ledger, findings, pausesMs }: Outcome): boolean {
   const { phases, plants, contests, acknowledged, replayed, read, followed } = ledger;
   const violations = [...ledger.violations, ...findings.violations, ...phases.flatMap(notAllowed)];
   printTable({
-    'writes acknowledged': `${acknowledged}, of ${plants.size} plants`,
-    'the first answer was lost': replayed,
+    'writes acknowledged': `${acknowledged}, for ${plants.size} plants`,
+    'first response was lost': replayed,
     'acknowledged and lost': findings.lost.length,
-    'reads of what was acknowledged': read,
+    'reads of acknowledged plants': read,
     'plants stored': findings.stored,
-    'ids that two wanted, one won': contests,
-    'changes in the log': findings.changes,
+    'ids requested by two clients': contests,
+    'changes in the change log': findings.changes,
     'changes followed': followed.length,
   });
-  console.log('\nAnswers');
+  console.log('\nResponses');
   printTable(Object.fromEntries(phases.map(({ title, answers }) => [title, String(answers)])));
-  console.log('\nNo write for (times: min / median / max)');
+  console.log('\nLongest time without a write (count: min / median / max)');
   printTable(Object.fromEntries([...pausesMs].map(([what, all]) => [what, printPauses(all)])));
   printAll('LOST', findings.lost);
   printAll('VIOLATED', violations);
   const isWell = findings.lost.length + violations.length === 0;
-  console.log(isWell ? '\nPASSED: nothing acknowledged was lost' : '\nFAILED');
+  console.log(isWell ? '\nPASSED: no acknowledged write was lost' : '\nFAILED');
   return isWell;
 }
 
 function notAllowed({ title, allowed, answers }: Phase): string[] {
   const others = [...answers].filter(([answer]) => !allowed.includes(answer));
-  return others.map(([answer, count]) => `${title}: ${count} times the answer was ${answer}`);
+  return others.map(([answer, count]) => `${title}: ${count} × ${answer}`);
 }
 
 function printTable(rows: Record<string, string | number>): void {

@@ -1,5 +1,5 @@
-// npm run cluster: two nodes of the service on three PostgreSQL servers. Under load, servers and nodes crash, hang and are
-// restarted. Nothing acknowledged may be lost.
+// npm run cluster: two service nodes on three PostgreSQL servers. Under load, servers and nodes crash, hang and
+// restart. No acknowledged write may be lost.
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -29,15 +29,18 @@ const DATABASE_WITHIN_MS = 30_000;
 
 const HELP = `Usage: npm run cluster
 
-Two nodes of the service behind HAProxy, on three PostgreSQL servers under Patroni, under load. About six minutes.
+Runs two service nodes behind HAProxy on three PostgreSQL servers under Patroni, with load and faults.
+Checks that no acknowledged write is lost. Takes about six minutes.
 
 Environment:
-  CLUSTER_KILLS=10      how often the PostgreSQL that leads crashes
-  CLUSTER_FREEZES=2     how often it hangs
-  CLUSTER_NODE_KILLS=4  how often a node crashes
-  CLUSTER_RESTARTS=4    how often a node is restarted
-  CLUSTER_SEED=N        the same random choices again
-  CLUSTER_KEEP=1        keep the folder with all logs
+  CLUSTER_KILLS=10      number of crashes of the PostgreSQL leader
+  CLUSTER_FREEZES=2     number of hangs of the PostgreSQL leader
+  CLUSTER_NODE_KILLS=4  number of node crashes
+  CLUSTER_RESTARTS=4    number of node restarts
+  CLUSTER_SEED=N        repeat the random choices of an earlier run
+  CLUSTER_KEEP=1        keep the folder with all log files
+
+Exit status: 0 if the trial passed or was skipped, 1 if it failed, 2 if a setting is invalid.
 
 Example:
   CLUSTER_KILLS=1 CLUSTER_FREEZES=0 npm run cluster
@@ -49,7 +52,7 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) {
 }
 const missing = missingPackages();
 if (missing.length > 0) {
-  console.log(`SKIPPED: nothing was tried. It needs: sudo apt-get install ${missing.join(' ')}`);
+  console.log(`SKIPPED: packages are missing. Run sudo apt-get install ${missing.join(' ')}`);
   process.exit(0);
 }
 const machine = createMachine({ keep: process.env.CLUSTER_KEEP === '1' });
@@ -77,7 +80,7 @@ async function runTrial(): Promise<boolean> {
   const { ledger } = load;
   const faults = createFaults({ postgres, nodes, balancer, databaseUrl, ledger, say, random });
 
-  // What clients may get besides what they asked for; 400 is for who wanted an id that another client has won.
+  // The allowed responses in each phase. A client gets 400 if another client created its id first.
   ledger.beginPhase('PostgreSQL crashes and hangs', ['200', '400', '503']);
   for (let n = 0; n < KILLS; n++) await faults.crashPostgres();
   for (let n = 0; n < FREEZES; n++) await faults.hangPostgres();
@@ -88,17 +91,17 @@ async function runTrial(): Promise<boolean> {
   ledger.beginPhase('nodes restart', ['200', '400']);
   for (let n = 0; n < RESTARTS; n++) await faults.restartNode();
 
-  say('Comparing what is stored with what was acknowledged');
+  say('Comparing the stored plants with the acknowledged writes');
   await load.stopWriting();
   for (const node of nodes) {
-    if (node.ended()) ledger.violations.push(`${node.name} has ended: ${node.ended()}`);
+    if (node.ended()) ledger.violations.push(`${node.name} exited: ${node.ended()}`);
   }
   const findings = await verify(createClient({ url: balancer.url, token }), ledger, FOLLOWED_WITHIN_MS);
   await load.stopFollowing();
   return printReport({ ledger, findings, pausesMs: faults.pausesMs });
 }
 
-/** One that the service owns, made where the service will look for it. */
+/** Creates a database that the service owns, through the URL that the service will use. */
 async function createDatabase({ postgresPort }: Balancer, password: string): Promise<string> {
   const url = (user: string, database: string) =>
     `postgres://${user}:${password}@127.0.0.1:${postgresPort}/${database}`;
@@ -113,7 +116,7 @@ async function createDatabase({ postgresPort }: Balancer, password: string): Pro
 function readCount(name: string, byDefault: number): number {
   const text = process.env[name] ?? String(byDefault);
   if (/^\d+$/.test(text)) return Number(text);
-  console.error(`${name} is not a number: ${text}`);
+  console.error(`${name} must be a whole number, not "${text}"`);
   process.exit(2);
 }
 

@@ -1,11 +1,11 @@
-// The nodes of the service: as many processes as names, all on one database, each with a port that it keeps.
+// The service nodes: one process per name, all on one database, each with a fixed port.
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { FLAGS, LAUNCHER } from '../testing/launch.ts';
 import { eventually, freePorts, type Machine } from './machine.ts';
 
-/** Of another build, to see if the trial finds out what is wrong with it. */
+/** Launcher of the build under test. A control of the failover trial sets another one. */
 const TRIED_LAUNCHER = process.env.CLUSTER_LAUNCHER ?? LAUNCHER;
 const READY_WITHIN_MS = 30_000;
 const STOP_WITHIN_MS = 12_000;
@@ -35,17 +35,17 @@ function createServiceNode(machine: Machine, launcher: string, name: string, por
     },
     /** Sends SIGTERM. Throws if the process does not end in time with status 0. */
     async stop(): Promise<void> {
-      if (!child || endOf(child)) throw new Error(`${name} does not run`);
+      if (!child || endOf(child)) throw new Error(`${name} is not running`);
       child.kill('SIGTERM');
       const [status, signal] = await once(child, 'exit', { signal: AbortSignal.timeout(STOP_WITHIN_MS) });
-      if (status !== 0) throw new Error(`${name} did not stop in order: ${status ?? signal}`);
+      if (status !== 0) throw new Error(`${name} did not stop cleanly: ${status ?? signal}`);
       child = undefined;
     },
     kill(): void {
       child?.kill('SIGKILL');
       child = undefined;
     },
-    /** Returns the exit status or the signal, if it has ended by itself. */
+    /** Returns the exit status or signal if the process ended by itself. */
     ended: () => child && endOf(child),
   };
 }

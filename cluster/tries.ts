@@ -1,4 +1,4 @@
-// A request as a client with patience makes it: each try is counted by its answer, and made again until one is final.
+// Requests of a patient client: it counts the outcome of each attempt, and retries until one is final.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../src/client/client.ts';
@@ -8,7 +8,7 @@ import type { Ledger } from './ledger.ts';
 const AGAIN_AFTER_MS = 100;
 const ANSWERED_WITHIN_MS = 120_000;
 
-/** Through the balancer to that node, or to any. */
+/** Returns a fetch that counts responses. It uses the given node through the balancer, or any node. */
 export function countingFetch(ledger: Ledger, node: string | undefined): typeof fetch {
   return async (input, init) => {
     try {
@@ -18,13 +18,13 @@ export function countingFetch(ledger: Ledger, node: string | undefined): typeof 
       return response;
     } catch (error) {
       const reason = reasonOf(error);
-      if (reason !== 'AbortError') ledger.countAnswer(reason); // that was us
+      if (reason !== 'AbortError') ledger.countAnswer(reason); // the trial aborted it
       throw error;
     }
   };
 }
 
-/** The same again after each passing failure: it may have been stored, and must not be stored twice. */
+/** Repeats the same request after each transient failure. It may have been stored, and must not be stored twice. */
 export async function untilAnswered<T>(what: string, send: () => Promise<T>): Promise<T | 'id_taken'> {
   const endMs = performance.now() + ANSWERED_WITHIN_MS;
   for (;;) {
@@ -33,13 +33,14 @@ export async function untilAnswered<T>(what: string, send: () => Promise<T>): Pr
     } catch (error) {
       if (error instanceof PlantStoreError && error.code === 'id_taken') return 'id_taken';
       if (!(error instanceof TransientError)) throw new Error(`${what}: ${(error as Error).message}`);
-      if (performance.now() > endMs) throw new Error(`${what}: no answer in all this time, ${error.message}`);
+      if (performance.now() > endMs)
+        throw new Error(`${what}: no response within ${ANSWERED_WITHIN_MS / 1000} s, ${error.message}`);
       await sleep(AGAIN_AFTER_MS);
     }
   }
 }
 
-/** Behind fetch's own error is what happened to the connection. */
+/** Returns the connection error behind fetch's own error. */
 function reasonOf(error: unknown): string {
   const { name, cause } = error as Error & { cause?: NodeJS.ErrnoException };
   return cause?.code ?? name;

@@ -1,4 +1,4 @@
-// Holds what is stored and what the change log says against what was acknowledged.
+// Compares the stored plants and the change log with the acknowledged writes.
 
 import type { PlantStoreClient } from '../src/client/client.ts';
 import { changeLine, type Ledger } from './ledger.ts';
@@ -9,18 +9,18 @@ const CHANGES_AT_ONCE = 1000;
 export interface Findings {
   stored: number;
   changes: number;
-  /** Acknowledged, and not there or not as acknowledged. */
+  /** Acknowledged plants that are missing or differ. */
   lost: string[];
-  /** Everything else that must not be, with ids. */
+  /** All other violations, with ids. */
   violations: string[];
 }
 
-/** When nobody writes any more. The follower gets a while to come to the end. */
+/** Verifies the state after all writers have stopped. The follower has `followedWithinMs` to reach the end. */
 export async function verify(client: PlantStoreClient, ledger: Ledger, followedWithinMs: number): Promise<Findings> {
   const stored = await readPlants(client);
   const log = await readLog(client);
   const last = log.at(-1)?.line;
-  const late = await eventually(`the follower has seen "${last}"`, followedWithinMs, async () => {
+  const late = await eventually(`the follower has received "${last}"`, followedWithinMs, async () => {
     return ledger.followed.at(-1) === last || undefined;
   }).then(
     () => [],
@@ -29,7 +29,7 @@ export async function verify(client: PlantStoreClient, ledger: Ledger, followedW
   const lost = [...ledger.plants].flatMap(([id, versions]) => {
     const expected = versions.at(-1)?.name;
     const found = stored.get(id);
-    return found === expected ? [] : [`${id} is ${quote(found)}, and ${quote(expected)} was acknowledged`];
+    return found === expected ? [] : [`${id} is ${quote(found)}, but ${quote(expected)} was acknowledged`];
   });
   const violations = [
     ...late,
@@ -71,11 +71,13 @@ function unknownPlants(stored: Map<bigint, string>, { plants }: Ledger): string[
 function wrongOrder(log: LogEntry[]): string[] {
   return log.flatMap(({ seq, line }, index) => {
     const before = log[index - 1]?.seq ?? 0;
-    return seq > before ? [] : [`The log has "${line}" after number ${before}`];
+    return seq > before ? [] : [`The change log has "${line}" after number ${before}`];
   });
 }
 
-/** One created, then one updated for each update, with the numbers that the answers had: no more and no less. */
+/**
+ * Finds plants whose changes are not one plant.created and one plant.updated per update, with the acknowledged numbers.
+ */
 function wrongChanges(log: LogEntry[], { plants }: Ledger): string[] {
   const byId = Map.groupBy(log, ({ id }) => id);
   const ids = new Set([...plants.keys(), ...byId.keys()]);
@@ -85,7 +87,7 @@ function wrongChanges(log: LogEntry[], { plants }: Ledger): string[] {
     );
     const found = (byId.get(id) ?? []).map(({ line }) => line);
     if (found.join('\n') === expected.join('\n')) return [];
-    return [`The log of ${id} is ${JSON.stringify(found)}, and ${JSON.stringify(expected)} was acknowledged`];
+    return [`The change log of ${id} is ${JSON.stringify(found)}, but ${JSON.stringify(expected)} was acknowledged`];
   });
 }
 
@@ -95,7 +97,7 @@ function wronglyFollowed(log: LogEntry[], { followed }: Ledger): string[] {
   const missed = [...inLog].filter((line) => !seen.has(line)).map((line) => `The follower missed "${line}"`);
   const strange = [...seen]
     .filter((line) => !inLog.has(line))
-    .map((line) => `The follower saw "${line}", not in the log`);
+    .map((line) => `The follower saw "${line}", which is not in the change log`);
   const repeated = followed.length - seen.size;
   const isSameOrder = followed.every((line, index) => line === log[index]?.line);
   return [
@@ -109,5 +111,5 @@ function wronglyFollowed(log: LogEntry[], { followed }: Ledger): string[] {
 }
 
 function quote(name: string | undefined): string {
-  return name === undefined ? 'not there' : `"${name}"`;
+  return name === undefined ? 'missing' : `"${name}"`;
 }
