@@ -1,6 +1,6 @@
 # Plant Store as an image: docker build -t plant-store .
-# Written where no Docker engine was at hand: each command was run by itself, the image as a whole was not built yet.
-# It runs with a read-only root (docker run --read-only); only /data is written to. docs/guides/install.md has the commands.
+# No Docker engine was available when this file was written. Each command was run separately, but the image was not built.
+# The container supports a read-only root (docker run --read-only) and writes only to /data. See docs/guides/install.md.
 
 ARG NODE_VERSION=26.10.0
 
@@ -8,7 +8,7 @@ FROM node:${NODE_VERSION}-trixie-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packaging/node/package.json packaging/node/
-# Without the workspace, which is another Node.
+# Skips the workspace, which contains another Node version.
 RUN npm ci --workspaces=false --ignore-scripts
 COPY . .
 RUN npm run build
@@ -21,7 +21,7 @@ RUN npm ci --workspaces=false --omit=dev --omit=optional --ignore-scripts
 
 FROM node:${NODE_VERSION}-trixie-slim
 LABEL org.opencontainers.image.title="Plant Store" \
-      org.opencontainers.image.description="A store of plant records behind an HTTP API" \
+      org.opencontainers.image.description="A store of plant records with an HTTP API" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="0.1.0"
 WORKDIR /app
@@ -35,7 +35,7 @@ ENV HOST=0.0.0.0 PORT=3000 DATABASE_URL=sqlite:/data/plants.db
 VOLUME /data
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-# Of plain http: with TLS_CERT set, give the container another one.
+# The health check uses plain HTTP. If you set TLS_CERT, replace it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.BASE_PATH ?? ''}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--max-semi-space-size=12", "/app/bin/plant-store.js"]

@@ -1,4 +1,4 @@
-// npm run package: fetches the newest Node 24 that npm has for this machine, and tries the package on it, too.
+// npm run package: installs the newest Node 24 that npm offers for this machine, and also tests the package with it.
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -16,7 +16,7 @@ const NODE_24: Record<string, string> = {
 
 const wanted = NODE_24[`${process.platform}-${process.arch}`];
 if (wanted === undefined)
-  console.log('There is no Node 24 in npm for this machine: only the Node of the project is tried');
+  console.log('npm has no Node 24 for this machine. The package is tested only with the project’s Node version.');
 else if (!existsSync(join(FOLDER, 'node_modules/node-24'))) {
   mkdirSync(FOLDER, { recursive: true });
   const options = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--prefix', FOLDER];
