@@ -1,4 +1,4 @@
-// Receivers that hang, drip, flood, pack and refuse.
+// Webhook receivers that misbehave: they hang, drip, flood, send a gzip bomb or return errors.
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -12,7 +12,7 @@ type Answering = (request: IncomingMessage, response: ServerResponse) => void;
 
 export interface BadReceivers {
   byName: Record<string, Answering>;
-  /** Bytes of each answer that was sent a little at a time, until nobody wanted more. */
+  /** Bytes sent of each endless response until the server closed the connection. */
   readBytes: number[];
 }
 
@@ -23,13 +23,13 @@ export function createBadReceivers(): BadReceivers {
     readBytes,
     byName: {
       hangs: () => {},
-      'drips its answer'(_request, response) {
+      'drips its response'(_request, response) {
         const { socket } = response;
         let at = 0;
         const drip = setInterval(() => socket?.write('HTTP/1.1 200 OK\r\n'[at++] ?? 'x'), 900);
         socket?.on('close', () => clearInterval(drip));
       },
-      'answers 1 GB'(_request, response) {
+      'returns 1 GB'(_request, response) {
         const block = Buffer.alloc(256 * 1024, 'x');
         let sent = 0;
         response.writeHead(200, { 'content-length': GIGABYTE });
@@ -41,8 +41,8 @@ export function createBadReceivers(): BadReceivers {
         };
         flood();
       },
-      // Steadily, so that what is read cannot be told apart only by what fits into the buffers of the kernel.
-      'answers without end'(_request, response) {
+      // Sends at a steady rate. A burst would measure the kernel's buffers instead of the bytes that the server reads.
+      'returns data without end'(_request, response) {
         const step = Buffer.alloc(STEP_BYTES, 'x');
         let sent = 0;
         response.writeHead(200);
@@ -55,11 +55,11 @@ export function createBadReceivers(): BadReceivers {
           readBytes.push(sent);
         });
       },
-      'answers with a bomb': (_request, response) =>
+      'returns a gzip bomb': (_request, response) =>
         response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': bomb.length }).end(bomb),
-      'answers 410': (_request, response) => response.writeHead(410).end(),
-      'answers 429': (_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
-      'answers 500': (_request, response) => response.writeHead(500).end(),
+      'returns 410': (_request, response) => response.writeHead(410).end(),
+      'returns 429': (_request, response) => response.writeHead(429, { 'retry-after': '3600' }).end(),
+      'returns 500': (_request, response) => response.writeHead(500).end(),
     },
   };
 }

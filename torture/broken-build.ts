@@ -1,4 +1,4 @@
-// A copy of the program with a safeguard disabled: a trial that such a build passes proves nothing.
+// Copies the program and disables a safeguard. A trial that passes on such a build proves nothing.
 
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -8,10 +8,10 @@ import type { TestContext } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '..');
 
-/** An edit of a source file. `from` must occur exactly once: where the code has moved, the control has to follow. */
+/** An edit to a source file. `from` must occur exactly once, so a control must be updated when its code moves. */
 export type Change = readonly [file: string, from: string, to: string];
 
-/** Returns the launcher of the build. */
+/** Returns the path of the build's launcher. */
 export function makeBrokenBuild(changes: Change[], t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-broken-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

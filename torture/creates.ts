@@ -1,21 +1,22 @@
-// A process that creates plants over many connections, with so many requests under way on each of them, and counts the
-// answers: raw sockets, as it shares the machine with the server. Who is refused waits for a second, as it is told.
+// A process that creates plants over many connections, with `depth` pipelined requests on each, and counts the
+// responses. It uses raw sockets because it shares the machine with the server. It retries a 503 after 1 s, as
+// Retry-After requires.
 
 import { connect, type Socket } from 'node:net';
 
 export interface Created {
   stored: number;
   refused: number;
-  /** Refused without Retry-After. */
+  /** Number of 503 responses without `Retry-After: 1`. */
   rude: number;
-  /** Anything else, by what it was. */
+  /** Counts of all other outcomes, by status or error message. */
   others: Record<string, number>;
 }
 
 const MAX_MS = 60_000;
 const RETRY_AFTER_MS = 1000;
 
-/** It ends when `stored` are stored, and after a minute in any case. */
+/** The process ends when the server has stored `stored` plants, and after one minute in any case. */
 const { port, secret, connections, depth, stored, first } = JSON.parse(process.argv[2] as string);
 const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\nContent-Type: application/json\r\n`;
 const counts: Created = { stored: 0, refused: 0, rude: 0, others: {} };

@@ -1,4 +1,4 @@
-// Ways in which the files of a store are damaged: by a disk, by a copy that was cut short, by a hand that slipped.
+// Ways to damage the files of a store: disk errors, truncated copies and editing mistakes.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Random } from './random.ts';
@@ -6,10 +6,10 @@ import type { Random } from './random.ts';
 const [PAGE, SECTOR, HEADER] = [4096, 512, 100];
 const [WAL_HEADER, FRAME] = [32, 24 + PAGE];
 
-/** With which the name of a plant of the trial begins. */
+/** Prefix of the plant names in the trial. */
 const NAME = 'Plant ';
 
-/** Changes the bytes, or gives others. */
+/** Changes the bytes in place, or returns other bytes. */
 type Damage = (bytes: Buffer, random: Random) => Buffer;
 
 const OF_FILE: Record<string, Damage> = {
@@ -26,29 +26,29 @@ const OF_FILE: Record<string, Damage> = {
   'a sector of zeros': (bytes, random) => zeros(bytes, place(bytes, SECTOR, random), SECTOR),
   'a page of noise': (bytes, random) => noise(bytes, place(bytes, PAGE, random), PAGE, random),
   'a page of zeros': (bytes, random) => zeros(bytes, place(bytes, PAGE, random), PAGE),
-  'a page in the place of another': (bytes, random) => {
+  'a page overwritten by another': (bytes, random) => {
     const from = place(bytes, PAGE, random);
     bytes.copy(bytes, place(bytes, PAGE, random), from, from + PAGE);
     return bytes;
   },
-  'cut short': (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
-  'cut at a page': (bytes, random) => bytes.subarray(0, place(bytes, PAGE, random)),
-  'line ends converted': (bytes) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
+  truncated: (bytes, random) => bytes.subarray(0, random.below(bytes.length)),
+  'truncated at a page boundary': (bytes, random) => bytes.subarray(0, place(bytes, PAGE, random)),
+  'line endings converted': (bytes) => Buffer.from(bytes.toString('latin1').replaceAll('\n', '\r\n'), 'latin1'),
 };
 
-/** Before the end: of a log that ends too early nobody can say if more was there. */
+/** Damages the first half of the WAL only. A truncated WAL is indistinguishable from a WAL that was always shorter. */
 const OF_LOG: Record<string, Damage> = {
-  'the header of the log': (bytes, random) => noise(bytes, 0, WAL_HEADER, random),
-  'a bit of the log': (bytes, random) => flip(bytes, random.below(early(bytes)), random),
-  'a sector of the log': (bytes, random) =>
+  'the header of the WAL': (bytes, random) => noise(bytes, 0, WAL_HEADER, random),
+  'a bit of the WAL': (bytes, random) => flip(bytes, random.below(early(bytes)), random),
+  'a sector of the WAL': (bytes, random) =>
     noise(bytes, place(bytes.subarray(0, early(bytes)), SECTOR, random), SECTOR, random),
-  'zeros in the log': (bytes, random) =>
+  'zeros in the WAL': (bytes, random) =>
     zeros(bytes, WAL_HEADER + FRAME * random.below(early(bytes) / FRAME - 1), FRAME),
 };
 
 export const DAMAGES = Object.keys({ ...OF_FILE, ...OF_LOG });
 
-/** As opposed to the file itself. */
+/** True if this kind damages the WAL and not the database file. */
 export function isOfLog(kind: string): boolean {
   return kind in OF_LOG;
 }

@@ -1,5 +1,6 @@
-// Declares a fault as a test: the trial, which must pass, and its controls, which are the same trial on builds with a
-// safeguard off, and must fail. `npm run test:long` runs the short form, `npm run torture` the full one.
+// Declares a fault as a test suite: a trial, which must pass, and its controls. A control runs the same trial on a
+// build with a disabled safeguard, and must fail. `npm run test:long` runs the short form, `npm run torture` the full
+// form.
 
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
@@ -13,14 +14,14 @@ const TIMEOUT_MS = IS_FULL ? 30 * 60_000 : 140_000;
 
 export interface Fault {
   name: string;
-  /** What must hold. */
+  /** The condition that must hold, as a sentence for the results table. */
   mark: string;
   rounds: { short: number; full: number; of: string };
-  /** Why it cannot be tried here. */
+  /** The reason why this machine cannot run the trial, if any. */
   skip?: string | undefined;
-  /** Throws an AssertionError if the mark is missed. Gives what was seen, in a few words. */
+  /** Returns a short summary of the observations. Throws an AssertionError if the mark does not hold. */
   trial(trial: Trial): Promise<string>;
-  /** By what is wrong with the build. */
+  /** The controls, by a description of what is wrong with the build. */
   controls: Record<string, Control>;
 }
 
@@ -30,21 +31,21 @@ export interface Trial {
   isFull: boolean;
   seed: number;
   random: Random;
-  /** Of the build that is tried: for commands, and for what startServer() cannot do. */
+  /** Launcher of the build under test, for commands and for servers that startServer() cannot start. */
   launcher: string;
   startServer(options?: ServerOptions): Promise<TestServer>;
 }
 
-/** A build with one safeguard disabled, or with one fault planted, on which the trial must fail. */
+/** A build with a disabled safeguard or a planted bug, on which the trial must fail. */
 export interface Control {
-  /** The edit of the source that makes the build, or `changes` where it takes several. */
+  /** The source edit that creates the build. Use `changes` for several edits. */
   change?: Change;
   changes?: Change[];
-  /** Matches the message with which the trial must fail. */
+  /** Matches the message of the expected failure. */
   caught: RegExp;
-  /** Number of rounds, where those of the short form are too few to catch it. */
+  /** Number of rounds, if the short form has too few to catch the bug. */
   rounds?: number;
-  /** True if the short form runs it, too. Of the others it only checks that they still fit the source. */
+  /** True if the short form runs this control. For the others, it only checks that their edits still apply. */
   inShort?: boolean;
 }
 
@@ -70,7 +71,7 @@ export function fault({ name, mark, rounds, skip, trial, controls }: Fault): voi
       test(`control: ${build}`, options, async (t) => {
         const launcher = makeBrokenBuild(changesOf(control), t);
         const failure = await trial(prepare(t, control.rounds ?? rounds.short, launcher)).then(
-          (seen) => assert.fail(`The trial has passed: ${seen}`),
+          (seen) => assert.fail(`The trial passed: ${seen}`),
           (error: Error) => error,
         );
         assert.match(failure.message, control.caught);

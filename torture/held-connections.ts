@@ -1,5 +1,5 @@
-// A process that opens connections from one address, asks /healthz on each, and keeps them open until its input ends.
-// Its argument is JSON. Prints one line: the status of each response, and the last body that was not a 200.
+// A process that opens connections from one address, requests /healthz on each, and holds them open until stdin closes.
+// Its argument is JSON. It prints one JSON line: the count of each status, and the last response that was not a 200.
 
 import { connect } from 'node:net';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type Event, isLinearizable, type Operation } from './history.ts';
 
-/** A history drawn as lines of time: each bar is an operation, from its call to its return. */
+/** Builds a history from a drawing: each line is a client, and each bar is an operation from its call to its return. */
 function draw(...lines: [bars: string, operations: Operation[]][]): Event[] {
   return lines.flatMap(([bars, operations], line) => {
     const found = [...bars.matchAll(/\S+/g)];
@@ -27,41 +27,47 @@ const sees = (name: string): Operation => ({ kind: 'get', outcome: { name } });
 const misses: Operation = { kind: 'get', outcome: 'missing' };
 
 const GOOD: [name: string, events: Event[]][] = [
-  ['nothing at all', []],
-  ['one after the other', draw(['-- -- -- -- --', [misses, create('a'), sees('a'), remove(), misses]])],
-  ['a read during a write sees what was before', draw(['----------', [create('a')]], ['   --     ', [misses]])],
-  ['a read during a write sees what is after', draw(['----------', [create('a')]], ['   --     ', [sees('a')]])],
+  ['an empty history', []],
+  ['sequential operations', draw(['-- -- -- -- --', [misses, create('a'), sees('a'), remove(), misses]])],
+  ['a read during a write sees the old value', draw(['----------', [create('a')]], ['   --     ', [misses]])],
+  ['a read during a write sees the new value', draw(['----------', [create('a')]], ['   --     ', [sees('a')]])],
   [
-    'of two creates at once one wins',
+    'one of two concurrent creates wins',
     draw(['-----', [create('a')]], [' --- ', [create('b', 'conflict')]], ['       --', [sees('a')]]),
   ],
-  ['the same create again is a replay', draw(['-- -- --', [create('a'), create('a', 'replayed'), sees('a')]])],
-  ['a deleted id is free again', draw(['-- -- --', [create('a'), remove(), create('b')]])],
-  ['a lost write that happened', draw(['-- -- --', [create('a'), put('b', 'unknown'), sees('b')]])],
-  ['a lost write that did not happen', draw(['-- -- --', [create('a'), put('b', 'unknown'), sees('a')]])],
-  ['a lost write that happens late', draw(['-- -- -- --', [create('a'), put('b', 'unknown'), sees('a'), sees('b')]])],
+  ['a repeated create is a replay', draw(['-- -- --', [create('a'), create('a', 'replayed'), sees('a')]])],
+  ['a deleted id can be reused', draw(['-- -- --', [create('a'), remove(), create('b')]])],
+  ['an unacknowledged write took effect', draw(['-- -- --', [create('a'), put('b', 'unknown'), sees('b')]])],
+  ['an unacknowledged write had no effect', draw(['-- -- --', [create('a'), put('b', 'unknown'), sees('a')]])],
   [
-    'a lost create that happened makes the next one a replay',
+    'an unacknowledged write takes effect late',
+    draw(['-- -- -- --', [create('a'), put('b', 'unknown'), sees('a'), sees('b')]]),
+  ],
+  [
+    'an unacknowledged create took effect, so the next one is a replay',
     draw(['-- --', [create('a', 'unknown'), create('a', 'replayed')]]),
   ],
   [
-    'two writes at once in either order, as one reader saw them',
+    'two concurrent writes, in the order that a reader saw',
     draw(['-------', [put('a')]], ['-------', [put('b')]], ['         -- --', [sees('a'), sees('a')]]),
   ],
 ];
 
 const BAD: [name: string, events: Event[]][] = [
-  ['a read that sees what nobody wrote', draw(['-- --', [create('a'), sees('b')]])],
-  ['a stale read: it began after the write was over', draw(['-- -- --', [create('a'), put('b'), sees('a')]])],
-  ['an acknowledged record that is lost', draw(['-- --', [create('a'), misses]])],
-  ['two winners of one id', draw(['-----', [create('a')]], ['-----', [create('b')]])],
-  ['a create that is refused without a reason', draw(['--', [create('a', 'conflict')]])],
-  ['a replay of what was never stored', draw(['--', [create('a', 'replayed')]])],
-  ['a deleted record that comes back', draw(['-- -- --', [create('a'), remove(), sees('a')]])],
-  ['two deletes of one record', draw(['--', [create('a')]], ['   ----', [remove()]], ['   ----', [remove()]])],
-  ['a delete that misses what is there', draw(['-- --', [create('a'), remove('missing')]])],
+  ['a read sees a value that no client wrote', draw(['-- --', [create('a'), sees('b')]])],
+  ['a stale read, which started after the write returned', draw(['-- -- --', [create('a'), put('b'), sees('a')]])],
+  ['an acknowledged record is lost', draw(['-- --', [create('a'), misses]])],
+  ['two creates of one id both succeed', draw(['-----', [create('a')]], ['-----', [create('b')]])],
+  ['a create of a free id is rejected', draw(['--', [create('a', 'conflict')]])],
+  ['a replay of a record that was never stored', draw(['--', [create('a', 'replayed')]])],
+  ['a deleted record reappears', draw(['-- -- --', [create('a'), remove(), sees('a')]])],
   [
-    'two readers that see two writes in opposite orders',
+    'two deletes of one record both succeed',
+    draw(['--', [create('a')]], ['   ----', [remove()]], ['   ----', [remove()]]),
+  ],
+  ['a delete does not find an existing record', draw(['-- --', [create('a'), remove('missing')]])],
+  [
+    'two readers see two writes in opposite orders',
     draw(
       ['-----------------', [put('a')]],
       ['-----------------', [put('b')]],
@@ -70,20 +76,19 @@ const BAD: [name: string, events: Event[]][] = [
     ),
   ],
   [
-    'a lost write that happens, and is undone',
+    'an unacknowledged write takes effect and is undone',
     draw(['-- -- -- --', [create('a'), put('b', 'unknown'), sees('b'), sees('a')]]),
   ],
   [
-    'a read that goes back to before a write that another read has seen',
+    'a read returns an older value than an earlier read',
     draw(['--            ', [create('a')]], ['   -----------', [put('b')]], ['    -- --   ', [sees('b'), sees('a')]]),
   ],
 ];
 
-for (const [name, events] of GOOD) test(`can have happened: ${name}`, () => assert.equal(isLinearizable(events), true));
-for (const [name, events] of BAD)
-  test(`cannot have happened: ${name}`, () => assert.equal(isLinearizable(events), false));
+for (const [name, events] of GOOD) test(`linearizable: ${name}`, () => assert.equal(isLinearizable(events), true));
+for (const [name, events] of BAD) test(`not linearizable: ${name}`, () => assert.equal(isLinearizable(events), false));
 
-/** Operations on a real variable, each at a moment within its bar; what comes out is linearizable by construction. */
+/** Operations on a real variable, each at a moment within its bar. Such a history is linearizable by construction. */
 const histories = fc
   .array(
     fc.record({
@@ -116,14 +121,14 @@ const histories = fc
       });
   });
 
-test('whatever happens to a real variable can have happened', () => {
+test('every history of a real variable is linearizable', () => {
   fc.assert(
     fc.property(histories, (events) => isLinearizable(events)),
     { numRuns: 2000 },
   );
 });
 
-test('a read of what nobody has written is found in any of these histories', () => {
+test('a read of a value that no client wrote is detected in every history', () => {
   fc.assert(
     fc.property(
       histories,

@@ -1,20 +1,21 @@
-// Whether what clients saw of one record can have happened in one order: each operation at a moment between its call
-// and its return (linearizability). A search over all orders, with what was tried before remembered (Wing and Gong, Lowe).
+// Checks the clients' observations of one record for linearizability: some order must exist in which each operation
+// takes effect between its call and its return. It searches all orders and memoizes visited states (Wing and Gong,
+// Lowe).
 
-/** A request and its outcome. `unknown`: the client got no answer, so it may have happened, at any later time. */
+/** A request and its outcome. `unknown`: the client got no response, so the write may take effect at any later time. */
 export type Operation =
   | { kind: 'create'; name: string; outcome: 'created' | 'replayed' | 'conflict' | 'unknown' }
   | { kind: 'put'; name: string; outcome: 'stored' | 'unknown' }
   | { kind: 'delete'; outcome: 'deleted' | 'missing' | 'unknown' }
   | { kind: 'get'; outcome: { name: string } | 'missing' };
 
-/** Moments are numbers that grow; no two are the same. */
+/** An operation with the times of its call and return. Times are unique and increasing numbers. */
 export type Event = Operation & { calledAt: number; returnedAt: number };
 
-/** The name that is stored, or nothing. */
+/** The stored name, or undefined if the record does not exist. */
 type State = string | undefined;
 
-/** Of one record, which is missing at first. At most 30 events. */
+/** True if the history of one record, which does not exist at first, is linearizable. Accepts at most 30 events. */
 export function isLinearizable(events: Event[]): boolean {
   if (events.length > 30) throw new RangeError(`A history of ${events.length} events is too long to search`);
   const all = events.map((event, at) => ({
@@ -26,7 +27,9 @@ export function isLinearizable(events: Event[]): boolean {
   const tried = new Set<string>();
   return canEnd(0, undefined);
 
-  /** From the state that those done have led to. */
+  /**
+   * True if the remaining operations have a valid order after those in the bit set `done`, which resulted in `state`.
+   */
   function canEnd(done: number, state: State): boolean {
     if ((done & must) === must) return true;
     const key = `${done} ${state}`;
@@ -35,14 +38,14 @@ export function isLinearizable(events: Event[]): boolean {
     const left = all.filter(({ bit }) => (done & bit) === 0);
     const firstReturn = Math.min(...left.map(({ returnedAt }) => returnedAt));
     return left.some(({ bit, event }) => {
-      if (event.calledAt > firstReturn) return false; // another one was over before this began
+      if (event.calledAt > firstReturn) return false; // another operation returned before this one was called
       const after = apply(event, state);
       return after !== 'impossible' && canEnd(done | bit, after.state);
     });
   }
 }
 
-/** Returns the state after the operation, or that its outcome is impossible. */
+/** Returns the state after the operation, or 'impossible' if its outcome contradicts the state. */
 function apply(operation: Operation, state: State): { state: State } | 'impossible' {
   switch (operation.kind) {
     case 'create': {

@@ -1,15 +1,15 @@
-// What a role can plant that may create objects in the schema of the store: functions and operators that PostgreSQL
-// prefers to its own, for everything that our SQL uses. Each takes a lock that shows that it ran, and raises an error.
+// Plants functions and operators in the store's schema, as a role with CREATE on that schema could. PostgreSQL prefers
+// them to its own for all names in our SQL. Each one takes a lock as evidence that it ran, and raises an error.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { queryPostgres } from '../testing/postgres.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** First half of the key of the advisory lock. The session that ran it keeps it, also after a rollback. */
+/** First half of the advisory lock's key. The session that ran the object keeps the lock even after a rollback. */
 const PLANTED = 666;
 
-/** As the role of the URL. Again after the tables are there: their row types fit better than anything. */
+/** Plants the objects as the URL's role. Call it again after the tables exist: their row types are the best match. */
 export async function plant(url: string, what: 'functions' | 'all' = 'all'): Promise<number> {
   const { functions, operators } = namesInSql();
   await queryPostgres(url, PLANT_FUNCTIONS);
@@ -22,7 +22,7 @@ export async function plant(url: string, what: 'functions' | 'all' = 'all'): Pro
   return Number(planted?.count);
 }
 
-/** Those whose session is still there. */
+/** Returns the planted objects that ran in sessions that are still open. */
 export async function listRan(url: string): Promise<string[]> {
   const rows = await queryPostgres(
     url,
@@ -33,7 +33,7 @@ export async function listRan(url: string): Promise<string[]> {
   return rows.map(({ planted, usename }) => `planted ${planted} ran as ${usename}`);
 }
 
-/** In all SQL there is: what comes before a parenthesis, and what operators are made of. */
+/** Returns the function names (words before a parenthesis) and the operators in all SQL of the store. */
 function namesInSql(): { functions: string[]; operators: string[] } {
   const files = globSync('src/storage/postgres/**/*.{ts,sql}', { cwd: ROOT }).filter(
     (file) => !file.endsWith('.test.ts'),
@@ -63,8 +63,8 @@ function namesInSql(): { functions: string[]; operators: string[] } {
 }
 
 /**
- * For each function of pg_catalog with one of the names: the same arguments, and where it takes any type, each of ours.
- * For each function of the store: one that takes texts, which is what a literal or a parameter is by default.
+ * Copies each pg_catalog function with one of the names. Polymorphic arguments get one copy for each of our types.
+ * For each function of the store, it adds a variant with text arguments, the default type of literals and parameters.
  */
 const PLANT_FUNCTIONS = `
   CREATE OR REPLACE FUNCTION plant_one(name text, arguments text[], result text) RETURNS integer LANGUAGE plpgsql AS $plant$
@@ -80,7 +80,7 @@ const PLANT_FUNCTIONS = `
     ));
     RETURN 1;
   EXCEPTION WHEN OTHERS THEN
-    RETURN 0; -- it is there already, or cannot be made
+    RETURN 0; -- it already exists, or cannot be created
   END
   $plant$;
 
@@ -143,7 +143,7 @@ const PLANT_FUNCTIONS = `
             );
             count := count + 1;
           EXCEPTION WHEN OTHERS THEN
-            NULL; -- it is there already, or what was found is no operator
+            NULL; -- it already exists, or the text is not an operator
           END;
         END LOOP;
       END LOOP;

@@ -1,4 +1,4 @@
-// Writers that remember what was acknowledged, and the comparison with what is stored.
+// Writers that record every acknowledged plant, and checks that compare those plants with the database.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -17,17 +17,17 @@ const INDEXED = `SELECT count(*) AS indexed FROM words JOIN plants ON plants.id 
 
 export interface WriteOptions {
   connections: number;
-  /** Sends a record that got 503 again until this is aborted, and ends then. */
+  /** If set, a writer retries after a 503, and ends when this signal is aborted. */
   untilAborted?: AbortSignal;
 }
 
 export class Ledger {
-  /** Names by id. */
+  /** Acknowledged names by id. */
   readonly acknowledged = new Map<bigint, string>();
   readonly answers = new Tally<number | string>();
   #nextId = 0n;
 
-  /** Each connection creates plants until the answer is another than 200. Returns these last answers. */
+  /** Creates plants on each connection until a response is not 200. Returns the last outcome of each connection. */
   async write(server: { port: number; secret: string }, options: WriteOptions): Promise<(number | string)[]> {
     const { connections, untilAborted: signal } = options;
     const agent = new Agent({ keepAlive: true, maxSockets: connections });
@@ -52,23 +52,23 @@ export class Ledger {
     return last;
   }
 
-  /** Ends when something more is acknowledged. */
+  /** Waits until another record is acknowledged. */
   async grows(withinMs = 20_000): Promise<void> {
     const { size } = this.acknowledged;
-    const message = () => `nothing was acknowledged for ${withinMs / 1000} s`;
+    const message = () => `no write was acknowledged for ${withinMs / 1000} s`;
     await until(() => this.acknowledged.size > size, withinMs, message);
   }
 
-  /** On SQLite: everything acknowledged is stored as it was sent, logged once, and found by a search. */
+  /** Checks on SQLite that each acknowledged record is stored unchanged, has one change, and is found by a search. */
   assertKept(databasePath: string): void {
     const rows = query(databasePath, 'SELECT id, name FROM plants');
     assertRows(this.acknowledged, rows, query(databasePath, UNMATCHED));
     const [{ indexed } = {}] = query(databasePath, INDEXED);
-    assert.equal(indexed, BigInt(rows.length), 'a record that a search does not find, or the other way round');
+    assert.equal(indexed, BigInt(rows.length), 'the search index does not match the records');
     assert.deepEqual(query(databasePath, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
   }
 
-  /** On PostgreSQL: everything acknowledged so far is stored as it was sent, and logged once. */
+  /** Checks on PostgreSQL that each acknowledged record is stored unchanged and has one change. */
   async assertKeptOnPostgres(url: string): Promise<void> {
     const acknowledged = new Map(this.acknowledged);
     const rows = await queryPostgres(url, 'SELECT id, name FROM plants');
@@ -79,7 +79,7 @@ export class Ledger {
 function assertRows(acknowledged: Map<bigint, string>, rows: Record<string, unknown>[], unmatched: unknown[]): void {
   const stored = new Map(rows.map(({ id, name }) => [id, name]));
   const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
-  const message = `${lost.length} of ${acknowledged.size} were acknowledged, and lost: ${lost.slice(0, 3)}`;
+  const message = `${lost.length} of ${acknowledged.size} acknowledged records are lost: ${lost.slice(0, 3)}`;
   assert.equal(lost.length, 0, message);
-  assert.equal(unmatched.length, 0, `${unmatched.length} records without event, or events without record`);
+  assert.equal(unmatched.length, 0, `${unmatched.length} records without a change, or changes without a record`);
 }

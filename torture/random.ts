@@ -1,9 +1,9 @@
-// Random numbers that a seed makes again (mulberry32).
+// A random number generator that repeats its sequence for the same seed (mulberry32).
 
 export interface Random {
-  /** From 0 up to 1, without it. */
+  /** Returns a number from 0 up to but not including 1. */
   (): number;
-  /** From 0 up to the limit, without it. */
+  /** Returns an integer from 0 up to but not including the limit. */
   below(limit: number): number;
   pick<T>(choices: readonly T[]): T;
 }

@@ -1,4 +1,4 @@
-// How long reads take, one after the other, on a thread of their own: what else a trial does does not count.
+// Measures the duration of sequential reads on a separate thread, so that the trial's own work does not distort it.
 
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,21 +14,21 @@ export interface Reads {
   pauseMs: number;
 }
 
-/** In milliseconds. */
+/** Returns the durations of `count` reads in milliseconds. */
 export async function readTimes(reads: Reads): Promise<number[]> {
   const [times] = await once(new Worker(import.meta.filename, { workerData: reads }), 'message');
   return times;
 }
 
 export interface ReadsDuring extends Omit<Reads, 'count'> {
-  /** Of the server. The time for which it, or the reader, waited for a processor does not count (on Linux). */
+  /** Process id of the server. On Linux, its and the reader's waits for a CPU are subtracted. */
   pid: number | undefined;
 }
 
-/** How long reads take while `work` is done, in milliseconds. */
+/** Returns the durations of reads in milliseconds while `work` runs. */
 export async function readTimesDuring(reads: ReadsDuring, work: () => Promise<unknown>): Promise<number[]> {
   const worker = new Worker(import.meta.filename, { workerData: { ...reads, count: Number.POSITIVE_INFINITY } });
-  await once(worker, 'message'); // the first read is done
+  await once(worker, 'message'); // the first read is complete
   const [[times]] = await Promise.all([once(worker, 'message'), work().finally(() => worker.postMessage('stop'))]);
   return times;
 }
@@ -56,7 +56,7 @@ if (!isMainThread && parentPort) {
   parentPort.postMessage(times);
 }
 
-/** Of the main thread of a process and of this thread: ready to run, and not running. */
+/** Returns the time that the process's main thread and this thread were ready to run, but did not run. */
 function waitedForProcessorMs(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const paths = [`/proc/${pid}/task/${pid}/schedstat`, '/proc/thread-self/schedstat'];
@@ -67,7 +67,7 @@ function read(agent: Agent, { port, secret, path }: Omit<Reads, 'count' | 'pause
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${secret}` };
     request({ host: '127.0.0.1', port, path, headers, agent }, (response) => {
-      if (response.statusCode !== 200) reject(new Error(`${path} was answered with ${response.statusCode}`));
+      if (response.statusCode !== 200) reject(new Error(`${path} returned ${response.statusCode}`));
       response.resume().on('end', resolve);
     })
       .on('error', reject)

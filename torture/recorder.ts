@@ -1,19 +1,19 @@
-// Clients of one record each, whose calls and answers are recorded as a history.
+// Clients that operate on single records. Their calls and responses are recorded as histories.
 
 import { Agent, request } from 'node:http';
 import type { Event, Operation } from './history.ts';
 import type { Random } from './random.ts';
 
 export interface Recorder {
-  /** By id. */
+  /** Histories by plant id. */
   histories: Map<number, Event[]>;
-  /** One operation, chosen at random. What was refused without a doubt is not in the history. */
+  /** Performs one random operation. The history omits operations that certainly had no effect. */
   operate(server: { port: number; secret: string }, id: number): Promise<void>;
   read(server: { port: number; secret: string }, id: number): Promise<void>;
   close(): void;
 }
 
-/** Few, so that a create may be a replay, and a read tells which write it saw all the same. */
+/** Few enough that a create can be a replay, and enough that a read identifies the write it saw. */
 const NAMES = 6;
 
 export function createRecorder(random: Random): Recorder {
@@ -91,6 +91,6 @@ function toOperation(kind: Operation['kind'], name: string, outcome: HttpOutcome
     case 'get 404':
       return { kind: 'get', outcome: 'missing' };
     default:
-      throw new Error(`${kind} was answered with ${status} ${text}`);
+      throw new Error(`${kind} returned ${status} ${text}`);
   }
 }

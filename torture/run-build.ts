@@ -1,4 +1,4 @@
-// The commands of the build under trial.
+// Runs commands of the build under test.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -9,11 +9,11 @@ const TIMEOUT_MS = 60_000;
 
 export interface RunOptions {
   env?: Record<string, string>;
-  /** Stands before the command line. */
+  /** Command prefix. */
   wrapper?: string[];
 }
 
-/** Runs a command. The status is null if it had to be killed: a server that listens, or a command that hangs. */
+/** Runs a command. The status is null if the command was killed because its server listens, or because it hung. */
 export async function runBuild(launcher: string, args: string[], { env, wrapper = [] }: RunOptions = {}) {
   const [command = '', ...rest] = [...wrapper, process.execPath, launcher, ...args];
   const child = spawn(command, rest, { env: { PATH: process.env.PATH, PORT: '0', ...env } });
@@ -24,9 +24,9 @@ export async function runBuild(launcher: string, args: string[], { env, wrapper 
   return { status: status as number | null, stdout, stderr };
 }
 
-/** Runs a command that must succeed, and returns what it printed to standard output. */
+/** Runs a command that must succeed, and returns its standard output. */
 export async function runCommand(launcher: string, args: string[], env: Record<string, string>): Promise<string> {
   const { status, stdout, stderr } = await runBuild(launcher, args, { env });
-  assert.equal(status, 0, `${args[0]} ended with ${status}: ${stderr}`);
+  assert.equal(status, 0, `${args[0]} exited with status ${status}: ${stderr}`);
   return stdout;
 }

@@ -8,20 +8,20 @@ function torture(...args: string[]) {
   return spawnSync(process.execPath, [join(import.meta.dirname, 'run.ts'), ...args], { env, encoding: 'utf8' });
 }
 
-test('torture runs one fault with a seed, and prints its row of the table', () => {
+test('torture runs one fault with a seed and prints its table row', () => {
   const { status, stdout } = torture('content-types', '--short', '--seed', '42');
   assert.equal(status, 0, stdout);
   assert.match(stdout, /^content-types +passed +\d+ × 415$/m);
   assert.match(
     stdout,
-    /^\| compressed body, odd content types \| \d+ headers \| 415 .* \| passed \| .* \| 42 \| \d+ s \|$/m,
+    /^\| compressed body, odd content types \| \d+ headers \| [^|]*415[^|]* \| passed \| .* \| 42 \| \d+ s \|$/m,
   );
-  assert.match(stdout, /^Nothing has failed$/m);
+  assert.match(stdout, /^No fault failed$/m);
 });
 
-test('torture names the faults, and refuses one that there is not', () => {
+test('torture lists the faults and rejects an unknown one', () => {
   assert.match(torture('--list').stdout, /^power-cut\nprocess-killed$/m);
   const { status, stderr } = torture('power-cuts');
   assert.equal(status, 2);
-  assert.match(stderr, /^There is no fault "power-cuts": --list names all\n/);
+  assert.match(stderr, /^Unknown fault "power-cuts"\. Use --list to list all faults\.\n/);
 });

@@ -1,4 +1,4 @@
-// npm run torture: every fault in its full form, one after the other, and a table of what came of it.
+// npm run torture: runs every fault in its full form, one after another, and prints a table of the results.
 
 import { globSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -9,13 +9,17 @@ import { type Outcome, printOutcomes } from './outcome.ts';
 
 const HELP = `Usage: npm run torture -- [options] [fault...]
 
-Runs each fault against the real process, and the controls that show that the trial can fail.
+Injects each fault into a running server and checks that the pass mark holds.
+Then runs the controls: builds with a disabled safeguard, on which the check must fail.
 
 Options:
-  --short      as "npm run test:long" does it, in seconds instead of minutes
-  --seed N     the same random choices again (default: random, and printed)
-  --out FILE   write the table to a file, too
-  --list       the names of the faults
+  --short      run the short form, as "npm run test:long" does (seconds instead of minutes per fault)
+  --seed N     repeat the random choices of an earlier run (default: a random seed, which is printed)
+  --out FILE   also write the results table to FILE, as Markdown
+  --list       list the names of the faults and exit
+  -h, --help   print this help and exit
+
+Exit status: 0 if every fault passed or was skipped, 1 if a fault failed, 2 if the arguments are invalid.
 
 Examples:
   npm run torture
@@ -33,14 +37,15 @@ if (values.help || values.list) {
   process.exit();
 }
 const chosen = positionals.length > 0 ? positionals : NAMES;
-for (const name of chosen) if (!NAMES.includes(name)) exitWithUsage(`There is no fault "${name}": --list names all`);
+for (const name of chosen)
+  if (!NAMES.includes(name)) exitWithUsage(`Unknown fault "${name}". Use --list to list all faults.`);
 const seed = values.seed ?? String(Math.floor(Math.random() * 2 ** 31));
-if (!/^\d{1,10}$/.test(seed)) exitWithUsage(`--seed takes a whole number, not "${seed}"`);
+if (!/^\d{1,10}$/.test(seed)) exitWithUsage(`--seed must be an integer with at most 10 digits, not "${seed}"`);
 
 process.env.TORTURE_FORM = values.short ? 'short' : 'full';
 process.env.TORTURE_SEED = seed;
 console.log(`${chosen.length} faults, ${values.short ? 'short' : 'full'} form, seed ${seed}\n`);
-await globalSetup(); // the PostgreSQL that all share
+await globalSetup(); // starts the PostgreSQL server that all faults share
 const ended = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abort());
 const outcomes: Outcome[] = [];
@@ -50,7 +55,7 @@ for (const name of chosen) {
     outcomes.push(outcome);
     console.log(`${name.padEnd(26)} ${outcome.verdict}  ${outcome.seen}`);
   }
-  if (values.out) writeFileSync(values.out, printOutcomes(outcomes)); // an aborted run leaves what it has
+  if (values.out) writeFileSync(values.out, printOutcomes(outcomes)); // so an aborted run leaves its partial results
 }
 await globalTeardown();
 const table = printOutcomes(outcomes);
@@ -58,11 +63,11 @@ console.log(`\n${table}`);
 const [failed, skipped] = (['FAILED', 'skipped'] as const).map((verdict) =>
   outcomes.filter((outcome) => outcome.verdict === verdict),
 );
-if (skipped?.length) console.log(`Not tried: ${skipped.map(({ fault }) => fault).join(', ')}`);
-console.log(failed?.length ? `FAILED: ${failed.map(({ fault }) => fault).join(', ')}` : 'Nothing has failed');
+if (skipped?.length) console.log(`Skipped: ${skipped.map(({ fault }) => fault).join(', ')}`);
+console.log(failed?.length ? `FAILED: ${failed.map(({ fault }) => fault).join(', ')}` : 'No fault failed');
 process.exit(failed?.length ? 1 : 0);
 
-/** Runs a file, and returns the outcome of each fault in it. */
+/** Runs a fault file, and returns the outcome of each fault in it. */
 async function torture(name: string): Promise<Outcome[]> {
   const files = [join(import.meta.dirname, 'faults', `${name}.test.ts`)];
   const found: Outcome[] = [];
@@ -88,7 +93,7 @@ function startOutcome(): Outcome {
   return { fault: '', mark: '', rounds: '', seed: '', seen: '', verdict: 'passed', controls, seconds: 0 };
 }
 
-/** Adds a test of the fault, of which the first is the trial. `reason` says why it failed or was skipped. */
+/** Adds a test's result to the outcome. The first test is the trial. `reason` says why it failed or was skipped. */
 function note(outcome: Outcome, name: string, reason: string | boolean | undefined, isFailed: boolean): void {
   const isControl = name.startsWith('control: ');
   outcome.mark ||= name;
@@ -99,7 +104,7 @@ function note(outcome: Outcome, name: string, reason: string | boolean | undefin
   outcome.seen = isControl ? `${name}: ${reason}` : String(reason);
 }
 
-/** Returns why a test failed, without what the runner wraps around it. */
+/** Returns why a test failed, without the test runner's wrapper error. */
 function reasonOf(error: Error): string {
   return (error.cause instanceof Error ? error.cause.message : (error.cause as string)) ?? error.message;
 }

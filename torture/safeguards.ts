@@ -1,4 +1,4 @@
-// Changes that disable a safeguard on which more than one trial depends.
+// Source edits that disable safeguards on which several trials depend.
 
 import type { Change } from './broken-build.ts';
 

@@ -1,4 +1,4 @@
-// A process that reads an export at a steady rate until it is ended. Its argument is JSON.
+// A process that reads an export at a steady rate until it is killed. Its argument is JSON.
 
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
@@ -9,7 +9,7 @@ let readBytes = 0;
 const socket = connect({
   host: '127.0.0.1',
   port,
-  onread: { buffer: Buffer.alloc(1024), callback: takeSome }, // by itself Node reads 64 KiB at once, and then nothing for long
+  onread: { buffer: Buffer.alloc(1024), callback: takeSome }, // Node's default reads 64 KiB at once, with long pauses
 });
 socket.on('error', () => {});
 const headers = `Host: x\r\nAuthorization: Bearer ${secret}\r\nX-Request-Id: ${id}\r\n`;
@@ -19,7 +19,7 @@ for (;;) {
   if (isDue()) socket.resume();
 }
 
-/** Returns false to be called no more until the socket is resumed. */
+/** Counts the bytes. Returns false to pause the socket. */
 function takeSome(bytes: number): boolean {
   readBytes += bytes;
   return isDue();

@@ -1,28 +1,28 @@
-// Reads a trace of a server that a ledger writes to: which answers left before, or in spite of, the sync of their batch.
-// A record is known by its name, in the page that goes to the log, and by its id in the answer.
+// Reads the strace output of a server under a ledger's writes. Finds responses that left before, or despite a failure
+// of, their batch's sync. It identifies a record by its name in the WAL page, and by its id in the response.
 
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** What must be traced for it. */
+/** The system calls to trace. */
 export const ORDER_CALLS = 'fsync,fdatasync,pwrite64,write,writev,sendto,sendmsg';
 
 export interface SyncOrder {
   answers: number;
   syncs: number;
   failedSyncs: number;
-  /** In words. */
+  /** Descriptions of the responses that left too early. */
   violations: string[];
 }
 
 /**
- * A call that another thread interrupts has two lines: the first where it begins, the second where it has returned. So
- * an answer counts from its first line on, and a sync from its last.
+ * A system call that another thread interrupts has two lines: one at its start, one at its return.
+ * A response counts from its first line, and a sync from its last line.
  */
 export async function readSyncOrder(file: string): Promise<SyncOrder> {
   const order: SyncOrder = { answers: 0, syncs: 0, failedSyncs: 0, violations: [] };
   const state = new Map<string, 'synced' | 'not synced' | 'failed to sync'>();
-  /** By thread: what it has written, and what of it was written when the sync began. */
+  /** By thread: the records it has written, and those it had written when its sync started. */
   const written = new Map<string, string[]>();
   const beingSynced = new Map<string, string[]>();
 
@@ -49,7 +49,7 @@ export async function readSyncOrder(file: string): Promise<SyncOrder> {
     )?.[1];
     if (answered === undefined) continue;
     order.answers++;
-    const found = state.get(answered) ?? 'not even written';
+    const found = state.get(answered) ?? 'not written';
     if (found !== 'synced') order.violations.push(`record ${answered} was ${found} when its 200 left`);
   }
   return order;

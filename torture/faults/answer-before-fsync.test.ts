@@ -1,5 +1,4 @@
-// The order of system calls, as strace sees it: no 200 leaves before the sync of the batch that holds its record has
-// returned.
+// Checks the order of system calls with strace: no 200 leaves before the sync of the batch with its record returns.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -11,9 +10,9 @@ import { ANSWERS_FIRST, SYNCHRONOUS_OFF } from '../safeguards.ts';
 import { ORDER_CALLS, readSyncOrder } from '../sync-order.ts';
 
 fault({
-  name: 'answer before fsync',
-  mark: 'no 200 leaves before the sync of its batch has returned',
-  rounds: { short: 600, full: 20_000, of: 'answers over 1 connection, then 65' },
+  name: 'response before fsync',
+  mark: 'No 200 leaves before the sync of its batch returns.',
+  rounds: { short: 600, full: 20_000, of: 'responses over 1 connection, then 65' },
   skip: whyNoStrace(),
   async trial({ rounds, startServer }) {
     const trace = join(makeFolder(), 'trace');
@@ -26,19 +25,19 @@ fault({
     assert.equal(await server.stop(), 0);
     await Promise.all([alone, together]);
     const { answers, syncs, violations } = await readSyncOrder(trace);
-    assert.equal(violations.length, 0, `${violations.length} of ${answers} left too early: ${violations[0]}`);
-    assert.equal(answers, ledger.acknowledged.size, 'the trace does not show every answer');
-    return `${answers.toLocaleString('en')} answers, ${syncs.toLocaleString('en')} syncs, 0 answers too early`;
+    assert.equal(violations.length, 0, `${violations.length} of ${answers} responses left too early: ${violations[0]}`);
+    assert.equal(answers, ledger.acknowledged.size, 'the trace does not show every response');
+    return `${answers.toLocaleString('en')} responses, ${syncs.toLocaleString('en')} syncs, 0 responses too early`;
   },
   controls: {
-    'one with synchronous=OFF': {
+    'sets synchronous=OFF': {
       changes: SYNCHRONOUS_OFF,
       caught: /record \d+ was not synced when its 200 left/,
       inShort: true,
     },
-    'one that answers, and commits 20 ms later': {
+    'responds 20 ms before it commits': {
       changes: ANSWERS_FIRST,
-      caught: /record \d+ was not even written when its 200 left/,
+      caught: /record \d+ was not written when its 200 left/,
     },
   },
 });

@@ -1,5 +1,5 @@
-// Requests, good and smuggled, with bytes changed, lost and doubled, cut into pieces anywhere: whatever comes is answered
-// as HTTP demands, and never more often than somebody who reads by the letter would see requests.
+// Sends valid and smuggled requests with bytes changed, removed or duplicated, split at random places. Each response
+// must be valid HTTP, and the server must never send more responses than a strict reader sees requests.
 
 import assert from 'node:assert/strict';
 import { post } from '../../testing/request.ts';
@@ -20,7 +20,7 @@ const BYTES = [...'\r\n\0 \t:,;0f-+\x80\xff"', '\r\n', '\r\n\r\n', '0\r\n\r\n'];
 
 fault({
   name: 'any bytes on the wire',
-  mark: '0 × 5xx, well-formed answers only, no more than requests, all that was acknowledged and nothing else stored, alive',
+  mark: 'The server never returns 5xx or a malformed response, nor more responses than requests. It stores every acknowledged record and nothing else. It keeps running.',
   rounds: { short: 300, full: 20_000, of: 'connections' },
   async trial({ rounds, seed, startServer }) {
     const server = await startServer();
@@ -44,7 +44,7 @@ fault({
       const answers = readAnswers(received);
       const most = countRequests(bytes);
       if (answers.length === 0) lost += most;
-      assert.ok(answers.length <= most, `${answers.length} answers for ${most} requests, ${what}\n${show(received)}`);
+      assert.ok(answers.length <= most, `${answers.length} responses for ${most} requests, ${what}\n${show(received)}`);
       for (const answer of answers) {
         const { status, headers, body } = answer;
         statuses.add(status);
@@ -57,22 +57,22 @@ fault({
     assert.equal((await post(server, '{"id":-5,"name":"honest"}')).status, 200);
     const [{ stored } = {}] = query(server.databasePath, 'SELECT count(*) AS stored FROM plants');
     const unknown = Number(stored) - created - 1;
-    assert.ok(unknown >= 0 && unknown <= lost, `${stored} stored, ${created} acknowledged, ${lost} without an answer`);
-    assert.ok(lost <= rounds / 100, `${lost} got no answer`);
+    assert.ok(unknown >= 0 && unknown <= lost, `${stored} stored, ${created} acknowledged, ${lost} without a response`);
+    assert.ok(lost <= rounds / 100, `${lost} requests got no response`);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
     assert.equal(await server.stop(), 0);
     return String(statuses);
   },
   controls: {
-    'one with a lenient parser': {
+    'uses a lenient HTTP parser': {
       changes: LENIENT_PARSER,
-      caught: /answers for \d+ requests/,
+      caught: /responses for \d+ requests/,
       rounds: 3000,
     },
   },
 });
 
-/** One to three requests, and what became of them. */
+/** Returns one to three requests with up to three random changes. */
 function makeBytes(secret: string, n: number, random: Random): Buffer {
   let text = Array.from({ length: 1 + random.below(3) }, (_, at) => makeRequest(secret, n * 3 + at, random)).join('');
   for (let changes = random.below(4); changes > 0; changes--) text = change(text, random);

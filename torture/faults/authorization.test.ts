@@ -1,5 +1,5 @@
-// Every operation that the description names × every credential that is not good for it, on both databases. What the
-// requests are about is there, and their bodies are sound: whoever is let in changes something.
+// Calls every operation of the description with every insufficient credential, on both databases. The target objects
+// exist and the bodies are valid, so an authorized request would change something.
 
 import assert from 'node:assert/strict';
 import { startIdentityProvider } from '../../testing/identity-provider.ts';
@@ -16,8 +16,8 @@ const BASE_PATH = '/store';
 
 fault({
   name: 'authorization',
-  mark: '0 let in, nothing changed',
-  rounds: { short: 1, full: 10, of: 'passes over every operation and bad credential, on both databases' },
+  mark: 'The server rejects every request, and nothing changes.',
+  rounds: { short: 1, full: 10, of: 'passes over every operation and insufficient credential, on both databases' },
   async trial({ rounds, random, isFull, startServer }) {
     let tried = 0;
     let operations: Operation[] = [];
@@ -29,7 +29,7 @@ fault({
       const server = await startServer({ ...(databaseUrl && { databaseUrl }), env });
       const admin = (await addAdmin(server)).secret;
       operations = await listOperations(server, BASE_PATH);
-      // How a token is looked up depends on the database, what is asked of it does not.
+      // The token lookup depends on the database. The authorization check does not.
       const asked = databaseUrl && !isFull ? operations.slice(0, 4) : operations;
       const before = await stateOf(server);
       for (let pass = 0; pass < rounds; pass++) {
@@ -37,61 +37,61 @@ fault({
         const withCredentials = await stateOf(server);
         for (const operation of asked) {
           for (const credential of credentials) {
-            // Without each scope that it needs; what is no good at all is no better with other scopes.
+            // Omits each required scope in turn. An invalid credential stays invalid with any scope.
             for (const scope of credential.expected[0] === 403 ? operation.scopes : (['admin'] as const)) {
               const answer = await call(server, operation, credential.of(scope), tried++);
               assertRefused(answer, credential, `${operation.method} ${operation.path} with ${credential.name}`);
             }
           }
         }
-        assert.deepEqual(await stateOf(server), withCredentials, 'something has changed');
+        assert.deepEqual(await stateOf(server), withCredentials, 'a rejected request changed something');
       }
       assert.deepEqual((await stateOf(server)).plants, before.plants);
       for (const operation of operations) {
         const { status } = await call(server, operation, { headers: { authorization: `Bearer ${admin}` } }, tried);
         assert.ok(
           status !== 401 && status !== 403,
-          `${operation.method} ${operation.path} refuses a good token: ${status}`,
+          `${operation.method} ${operation.path} rejects a valid token: ${status}`,
         );
       }
       assert.equal(await server.stop(), 0);
     }
     await tryToReadByWebhook(startServer);
-    return `${operations.length} operations × ${credentials.length} credentials, ${tried.toLocaleString('en')} requests, 0 let in`;
+    return `${operations.length} operations × ${credentials.length} credentials, ${tried.toLocaleString('en')} requests, 0 accepted`;
   },
   controls: {
-    'one in which `admin` is enough to have plants sent to a webhook': {
+    'lets `admin` alone send plants to a webhook': {
       change: [
         'src/http/routes/webhooks.ts',
         `const READS_PLANTS = ['admin', 'plants:read']`,
         `const READS_PLANTS = ['admin']`,
       ],
-      caught: /POST \/store\/webhooks with the wrong scope was let in/,
+      caught: /POST \/store\/webhooks with the wrong scope was accepted/,
     },
-    'one that shows what receivers have answered to whoever may list deliveries': {
+    "shows receivers' responses to every token that may list deliveries": {
       change: ['src/http/routes/webhooks.ts', `token.scopes.includes('plants:read') ? page`, 'token ? page'],
       caught: /a list of deliveries shows a plant to a token without plants:read/,
     },
-    'one that does not look at scopes': {
+    'does not check scopes': {
       change: [
         'src/http/access/admission.ts',
         'requireScopes(token, scopes);',
         'if (!token) requireScopes(token, scopes);',
       ],
-      caught: /with the wrong scope was let in/,
+      caught: /with the wrong scope was accepted/,
     },
-    'one that does not look at when a token ends': {
+    'does not check when a token expires': {
       change: ['src/domain/token.ts', '(token.expiresMs === null || nowMs < token.expiresMs)', 'nowMs > 0'],
-      caught: /with an expired one was let in/,
+      caught: /with an expired token was accepted/,
     },
-    'one that takes JWTs of any issuer': {
+    'accepts JWTs from any issuer': {
       change: ['src/auth/jwt-verifier.ts', '      issuer,\n      audience,', '      audience,'],
-      caught: /with a JWT of another issuer was let in/,
+      caught: /with a JWT from another issuer was accepted/,
     },
   },
 });
 
-/** A token with `admin` alone must not learn of plants through a webhook, neither its own nor one that is there. */
+/** Checks that a token with only `admin` cannot read plants through a webhook, neither its own nor an existing one. */
 async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<void> {
   const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   const owner = (await addAdmin(server)).call;
@@ -110,8 +110,10 @@ async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<vo
     [`/webhooks/${id}/enable`, undefined],
   ] as const) {
     const { status, headers, body: text } = await admin('POST', path, body);
-    assert.equal(status, 403, `POST ${path} lets a token without plants:read have plants sent: ${status} ${text}`);
-    assert.deepEqual(JSON.parse(text), { error: 40301, message: 'The token lacks the scope "plants:read"' });
+    assert.equal(status, 403, `POST ${path} sends plants for a token without plants:read: ${status} ${text}`);
+    const { error, message } = JSON.parse(text);
+    assert.equal(error, 40301);
+    assert.match(message, /"plants:read"/);
     assert.match(headers['www-authenticate'] ?? '', /error="insufficient_scope", scope="admin plants:read"$/);
   }
   for (const path of ['/webhooks', `/webhooks/${id}`, deliveries]) {
@@ -120,21 +122,21 @@ async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<vo
     assert.ok(!body.includes('confidential'), 'a list of deliveries shows a plant to a token without plants:read');
   }
   await owner('PUT', '/plants/2', { name: 'last' });
-  await echo.count(2); // by then whatever was asked for before has been sent
-  assert.deepEqual([trap.connections(), echo.received.length], [0, 2], 'a token without plants:read had plants sent');
+  await echo.count(2); // all earlier deliveries have been sent by then
+  assert.deepEqual([trap.connections(), echo.received.length], [0, 2], 'a token without plants:read caused a delivery');
   assert.equal((await admin('POST', `/webhooks/${id}/test`)).status, 200);
   assert.equal((await admin('DELETE', `/webhooks/${id}`)).status, 204);
   assert.equal(await server.stop(), 0);
 }
 
 function assertRefused({ status, headers, body }: Answer, { expected }: Credential, what: string): void {
-  assert.equal(status, expected[0], `${what} was let in: ${status} ${body}`);
+  assert.equal(status, expected[0], `${what} was accepted: ${status} ${body}`);
   if (body !== '') assert.equal(JSON.parse(body).error, expected[1], what);
   assert.equal(headers['cache-control'], 'no-store', what);
   if (status !== 400) assert.match(headers['www-authenticate'] ?? '', /^Bearer realm=/, what);
 }
 
-/** From ever other addresses, so that wrong ones do not add up. */
+/** Sends the request from a different address each time, so that failed attempts do not add up to a lockout. */
 function call({ port }: TestServer, operation: Operation, sent: Sendable, count: number): Promise<Answer> {
   const address = `10.${(count >> 14) & 255}.${(count >> 6) & 255}.7`;
   const { method, path, type, body } = operation;
@@ -151,7 +153,7 @@ interface State {
   rest: unknown;
 }
 
-/** But for when tokens were used. */
+/** Returns the whole state except the times at which tokens were last used. */
 function stateOf({ databaseUrl }: TestServer): Promise<State> {
   return besideServer(databaseUrl, async (store) => ({
     plants: [(await store.list()).records, await store.changes()],

@@ -1,5 +1,5 @@
-// Another user of the machine looks into the folder all the time while backups are made and restored, and signals end
-// some of them in the middle. A backup holds the hashes of all tokens and the secrets of all webhooks.
+// Another user of the machine polls the folder while backups are created and restored. Signals end some of them midway.
+// A backup contains the hashes of all tokens and the secrets of all webhooks.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -14,12 +14,12 @@ import { runCommand } from '../run-build.ts';
 
 const NOBODY = 65534;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Until a signal comes in the middle of the work, and not before or after it. */
+/** Maximum attempts to deliver a signal while the command works, and not before or after. */
 const TRIES = 20;
-/** So that it takes long enough to be watched, and interrupted. */
+/** Makes a backup slow enough to be watched and interrupted. */
 const PADDING = 'x'.repeat(5000);
 
-/** Prints every file that it sees with rights for others, or can read. */
+/** Prints each file that it can read, or whose mode grants rights to other users. */
 const WATCH = `
   const { openSync, readdirSync, statSync } = require('node:fs');
   const folder = process.argv[1];
@@ -40,9 +40,9 @@ const WATCH = `
   say('watching');`;
 
 fault({
-  name: 'a backup while others watch',
-  mark: 'every file has mode 0600 from its first byte; a signal or a full disk leaves no partial file',
-  rounds: { short: 1, full: 10, of: 'backups and restores, each once to the end and once to a signal' },
+  name: 'backup while other users watch',
+  mark: 'Every file has mode 0600 from its first byte. A signal or a full disk leaves no partial file.',
+  rounds: { short: 1, full: 10, of: 'backups and restores, each completed once and interrupted once' },
   skip: whyNot(),
   async trial({ t, rounds, isFull, random, launcher }) {
     const folder = makeFolder();
@@ -73,7 +73,7 @@ fault({
 
       const backup = join(makeFolder(), 'readable.db');
       await runCommand(launcher, ['backup', backup], env);
-      chmodSync(backup, 0o644); // its owner may have wanted that, and yet not for the store
+      chmodSync(backup, 0o644); // the owner may want this mode for the backup, but not for the store
       const restored = { DATABASE_URL: `sqlite:${join(folder, 'restored.db')}` };
       await interrupt(['restore', backup], restored, join(folder, 'restored.db'));
       await runCommand(launcher, ['restore', backup], restored);
@@ -82,9 +82,9 @@ fault({
       assertUnseen();
     }
     if (isFull) assertNothingLeftOnFullDisk();
-    return `${counts.backups} backups, ${counts.restores} restores, ${counts.signals} signals in the middle: no file for others, none left`;
+    return `${counts.backups} backups, ${counts.restores} restores, ${counts.signals} interrupted: no file readable by others, no partial file`;
 
-    /** Sends a signal while the draft is being written, and perhaps a second one. */
+    /** Sends one or two signals while the command writes the draft. */
     async function interrupt(args: string[], env: Record<string, string>, target: string): Promise<void> {
       for (let attempt = 0; attempt < TRIES; attempt++) {
         const signal = random.pick(SIGNALS);
@@ -96,22 +96,22 @@ fault({
         const [status, endedBy] = await exited;
         assertUnseen();
         const left = namesIn(folder).filter((name) => name.includes('.part'));
-        assert.deepEqual(left, [], `${args[0]} leaves ${left} after ${signal}`);
+        assert.deepEqual(left, [], `${args[0]} left ${left} after ${signal}`);
         if (status === 0) {
-          rmSync(target, { force: true }); // it was done before
+          rmSync(target, { force: true }); // the command finished before the signal
           continue;
         }
-        assert.equal(endedBy, signal, `${args[0]} ends with ${status ?? endedBy} after ${signal}`); // 130 in a shell
+        assert.equal(endedBy, signal, `${args[0]} ended with ${status ?? endedBy} after ${signal}`); // a shell reports 130 for SIGINT
         assert.equal(existsSync(target), false);
         counts.signals++;
         return;
       }
-      assert.fail(`${args[0]} was never interrupted in ${TRIES} tries`);
+      assert.fail(`${args[0]} was not interrupted in ${TRIES} attempts`);
     }
 
     function assertUnseen(): void {
       const [first] = seen.split('\n').filter((line) => line !== '' && line !== 'watching');
-      assert.equal(first, undefined, `another user sees that ${first}`);
+      assert.equal(first, undefined, `another user observed: ${first}`);
     }
 
     function assertNothingLeftOnFullDisk(): void {
@@ -124,43 +124,43 @@ fault({
         encoding: 'utf8',
       });
       assert.equal(status, 1);
-      assert.match(stderr, /^plant-store: Cannot write .*backup\.db: .*full\n$/);
-      assert.deepEqual(readdirSync(disk), [], 'a full disk leaves a partial file');
+      assert.match(stderr, /^plant-store: .*backup\.db.*full.*\n$/);
+      assert.deepEqual(readdirSync(disk), [], 'a full disk left a partial file');
     }
   },
   controls: {
-    'one that writes a backup with the mode of any file': {
+    'creates a backup with mode 0644': {
       change: ['src/storage/sqlite/backup.ts', `openSync(draft, 'wx', 0o600)`, `openSync(draft, 'wx', 0o644)`],
-      caught: /another user sees that backup\.db\S* (has mode 644|can be read)/,
+      caught: /another user observed: backup\.db\S* (has mode 644|can be read)/,
     },
-    'one that gives a restored store the mode of the backup': {
+    "gives a restored store the backup's mode": {
       change: [
         'src/storage/sqlite/backup-thread.ts',
         'async function restore(): Promise<void> {\n',
         `async function restore(): Promise<void> {\n  (await import('node:fs')).copyFileSync(from, draft);\n`,
       ],
-      caught: /another user sees that restored\.db\.part (has mode 644|can be read)/,
+      caught: /another user observed: restored\.db\.part (has mode 644|can be read)/,
     },
-    'one that leaves its draft after a signal': {
+    'leaves its draft after a signal': {
       change: ['src/cli/backup.ts', '    removeDraft(file);\n', ''],
-      caught: /leaves (other|restored)\.db\.part/,
+      caught: /left (other|restored)\.db\.part/,
     },
-    'one that does not die of the signal': {
+    'exits with 1 instead of dying from the signal': {
       change: ['src/cli/interrupt.ts', 'process.kill(process.pid, signal);', 'process.exit(1);'],
-      caught: /(backup|restore) ends with 1 after SIG/,
+      caught: /(backup|restore) ended with 1 after SIG/,
     },
-    'one that leaves its draft on a full disk': {
+    'leaves its draft on a full disk': {
       change: [
         'src/storage/sqlite/backup.ts',
         '  } catch (error) {\n    removeDraft(file);\n',
         '  } catch (error) {\n',
       ],
-      caught: /a full disk leaves a partial file/,
+      caught: /a full disk left a partial file/,
     },
   },
 });
 
-/** Written to, and not there any more when the work is done. */
+/** Waits until the draft has bytes or the command ends. The draft disappears when the command completes. */
 async function untilDraft(target: string, child: ChildProcess): Promise<void> {
   while (child.exitCode === null && (statSync(`${target}.part`, { throwIfNoEntry: false })?.size ?? 0) === 0)
     await sleep(1);
@@ -171,7 +171,7 @@ function namesIn(folder: string): string[] {
 }
 
 function whyNot(): string | undefined {
-  if (process.getuid?.() !== 0) return 'needs root, to be another user';
+  if (process.getuid?.() !== 0) return 'needs root to run a process as another user';
   const { status } = spawnSync(process.execPath, ['-e', ''], { uid: NOBODY, gid: NOBODY });
-  return status === 0 ? undefined : 'another user cannot run the program of this folder';
+  return status === 0 ? undefined : 'another user cannot execute the program in this folder';
 }

@@ -1,4 +1,5 @@
-// Receivers that hang, drip, flood, redirect and refuse, side by side with good ones, while plants change all the time.
+// Receivers that hang, drip, flood, redirect or return errors, next to good receivers, while plants change all the
+// time.
 
 import assert from 'node:assert/strict';
 import { Agent, request } from 'node:http';
@@ -11,24 +12,24 @@ import { fault, type Trial } from '../fault.ts';
 
 const PLANTS = 200;
 const MAX_KIB = 320 * 1024;
-/** What is on its way when it has enough: the limit is 64 KiB. */
+/** Maximum bytes sent before the server closes the connection. Its limit is 64 KiB, and more is in flight by then. */
 const MAX_READ_BYTES = 256 * 1024;
 const EVENTS = ['plant.created', 'plant.updated', 'plant.deleted'];
 
 interface Pace {
   changes: number;
   perSecond: number;
-  /** In which good receivers have each of them. */
+  /** Maximum delay until a good receiver has a change. */
   withinMs: number;
 }
 
 fault({
   name: 'bad webhook receivers',
-  mark: 'good ones get each change within 2 s, in order, once; of an answer 64 KiB are read and none is decompressed',
-  rounds: { short: 200, full: 30_000, of: 'changes beside 9 bad receivers and 2 good ones' },
+  mark: 'Good receivers get each change once, in order, within 2 s. The server reads at most 64 KiB of a response and decompresses none.',
+  rounds: { short: 200, full: 30_000, of: 'changes with 9 bad and 2 good receivers' },
   async trial(trial) {
     const { rounds, isFull } = trial;
-    // Tests that run side by side with the short form slow it down.
+    // The short form runs in parallel with other tests, which slow it down.
     const pace = isFull ? { perSecond: 1000, withinMs: 2000 } : { perSecond: 100, withinMs: 30_000 };
     const seen = await tryReceivers(trial, { changes: rounds, ...pace });
     if (!isFull || !isPostgresHere()) return seen;
@@ -40,9 +41,9 @@ fault({
     return `${seen}; on PostgreSQL ${onPostgres}`;
   },
   controls: {
-    'one that reads answers to their end': {
+    'reads responses to their end': {
       change: ['src/webhooks/receiver-client.ts', 'if (bytes >= MAX_RESPONSE_BYTES) response.destroy();', ''],
-      caught: /KiB of an answer were read/,
+      caught: /KiB of a response were read/,
     },
   },
 });
@@ -73,31 +74,31 @@ async function tryReceivers({ startServer }: Trial, pace: Pace, databaseUrl?: st
   await sleep(200);
 
   const median = readBytes.toSorted((a, b) => a - b)[readBytes.length >> 1] ?? Number.NaN;
-  assert.ok(median <= MAX_READ_BYTES, `${median / 1024} KiB of an answer were read`);
+  assert.ok(median <= MAX_READ_BYTES, `${median / 1024} KiB of a response were read`);
   const latest = good.map((receiver) => assertAllCame(receiver, committedMs, pace.withinMs));
   const tried = Object.fromEntries([...bad].map(([what, { received }]) => [what, received.length]));
   assert.equal(trap.connections(), 0, 'a redirect was followed');
-  assert.equal(tried['answers 410'], 1);
-  assert.equal(tried['answers 429'], 1);
-  for (const what of ['hangs', 'drips its answer', 'answers 500', 'redirects']) {
+  assert.equal(tried['returns 410'], 1);
+  assert.equal(tried['returns 429'], 1);
+  for (const what of ['hangs', 'drips its response', 'returns 500', 'redirects']) {
     assert.ok((tried[what] ?? 0) >= 1 && (tried[what] ?? 0) <= 10 + 2 * seconds, `${what}: ${tried[what]}`);
   }
-  for (const what of ['answers 1 GB', 'answers with a bomb'])
-    assert.ok((tried[what] ?? 0) > 1, `${what}: its status counts`);
+  for (const what of ['returns 1 GB', 'returns a gzip bomb'])
+    assert.ok((tried[what] ?? 0) > 1, `${what}: its 200 was not counted as a delivery`);
   const statusOf = async (what: string) => JSON.parse((await call('GET', `/webhooks/${badIds.get(what)}`)).body).status;
-  assert.equal(await statusOf('answers 410'), 'disabled');
-  assert.equal(await statusOf('answers 500'), 'failing');
+  assert.equal(await statusOf('returns 410'), 'disabled');
+  assert.equal(await statusOf('returns 500'), 'failing');
   assert.equal(await statusOf('redirects'), 'failing');
   const deliveries = await call(
     'GET',
-    `/webhooks/${badIds.get('answers with a bomb')}/deliveries?status=delivered&limit=1`,
+    `/webhooks/${badIds.get('returns a gzip bomb')}/deliveries?status=delivered&limit=1`,
   );
-  assert.ok(JSON.parse(deliveries.body)[0].answer.startsWith('\u001f'), 'what came compressed was decompressed');
+  assert.ok(JSON.parse(deliveries.body)[0].answer.startsWith('\u001f'), 'a compressed response was decompressed');
   assert.ok(residentMib * 1024 < MAX_KIB, `${residentMib} MiB`);
-  assert.equal(await server.stop(), 0, 'receivers that hang do not keep it from stopping');
+  assert.equal(await server.stop(), 0, 'a receiver that hangs must not delay the shutdown');
   const slowest = Math.round(Math.max(...latest.map(({ slowestMs }) => slowestMs)));
   const typical = Math.round(latest[0]?.medianMs ?? 0);
-  return `${committedMs.size.toLocaleString('en')} changes at ${pace.perSecond}/s: median ${typical} ms, slowest ${slowest} ms; ${Math.round(median / 1024)} KiB of an answer read; ${residentMib} MiB`;
+  return `${committedMs.size.toLocaleString('en')} changes at ${pace.perSecond}/s: median ${typical} ms, slowest ${slowest} ms; ${Math.round(median / 1024)} KiB of a response read; ${residentMib} MiB`;
 }
 
 function assertAllCame(
@@ -106,18 +107,18 @@ function assertAllCame(
   withinMs: number,
 ): { slowestMs: number; medianMs: number } {
   const firsts = firstOfEach(received);
-  assert.equal(firsts.size, committedMs.size, 'each change came');
+  assert.equal(firsts.size, committedMs.size, 'a good receiver missed a change');
   const lateMs = [...firsts.values()]
     .map(({ body, atMs }) => atMs - (committedMs.get(nameIn(body)) ?? Number.NaN))
     .sort((a, b) => a - b);
   const slowestMs = lateMs.at(-1) ?? Number.NaN;
-  assert.ok(slowestMs <= withinMs, `the slowest took ${slowestMs} ms`);
+  assert.ok(slowestMs <= withinMs, `the slowest delivery took ${slowestMs} ms`);
   assertOrder([...firsts.values()]);
-  assert.equal(received.length, firsts.size, 'nothing came twice');
+  assert.equal(received.length, firsts.size, 'a change was delivered twice');
   return { slowestMs, medianMs: lateMs[lateMs.length >> 1] ?? Number.NaN };
 }
 
-/** The names that were stored, each with when it was known to be. */
+/** Changes plants at the given pace. Returns the stored names with the time of each acknowledgement. */
 async function change(port: number, secret: string, pace: Pace): Promise<Map<string, number>> {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   const committedMs = new Map<string, number>();
@@ -160,12 +161,12 @@ function firstOfEach(received: Received[]): Map<number, Received> {
   return firsts;
 }
 
-/** By the numbers of the changes, for each plant. */
+/** Checks that the change numbers increase for each plant. */
 function assertOrder(received: Received[]): void {
   const last = new Map<number, number>();
   for (const { seq, body } of received) {
     const { id } = JSON.parse(body);
-    assert.ok(seq > (last.get(id) ?? 0), `plant ${id}: ${seq} came after ${last.get(id)}`);
+    assert.ok(seq > (last.get(id) ?? 0), `plant ${id}: change ${seq} arrived after change ${last.get(id)}`);
     last.set(id, seq);
   }
 }

@@ -1,5 +1,5 @@
-// The clock of the machine jumps by a day and back under the running server, while tokens expire and webhooks wait for
-// another attempt. Time that has passed is not faked: only the clock on the wall is.
+// The wall clock jumps by a day and back under the running server, while tokens expire and webhooks wait for a retry.
+// Only the wall clock is faked, not the monotonic clock.
 
 import assert from 'node:assert/strict';
 import { globSync, writeFileSync } from 'node:fs';
@@ -15,16 +15,16 @@ const [LIBRARY] = globSync('/usr/lib/*/faketime/libfaketimeMT.so.1');
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const PLANTS = 10;
-/** One because it is due by the clock, one because it was due anyway, and one when the receiver is back. */
+/** One attempt is due by the wall clock, one was due anyway, and one follows when the receiver is back. */
 const MAX_ATTEMPTS_A_JUMP = 3;
-/** Of a receiver that is down, so that the clock can be set meanwhile. */
+/** Response time of a receiver that is down, so that the clock can change while a delivery is in flight. */
 const SLOW_FAILURE_MS = 50;
 
 fault({
   name: 'clock ±1 day',
-  mark: 'expiry goes by the clock at once; no retry storm, no delivery lost or held up',
-  rounds: { short: 1, full: 12, of: 'jumps of a day, there and back' },
-  skip: LIBRARY === undefined ? 'libfaketime is missing: apt-get install libfaketime' : undefined,
+  mark: 'Tokens expire by the wall clock immediately. No retry storm occurs, and no delivery is lost or delayed.',
+  rounds: { short: 1, full: 12, of: 'jumps by a day and back' },
+  skip: LIBRARY === undefined ? 'libfaketime is missing: run apt-get install libfaketime' : undefined,
   async trial({ rounds, random, startServer }) {
     const clock = join(makeFolder(), 'clock');
     const setClock = (days: number) => writeFileSync(clock, `${days < 0 ? '' : '+'}${days * 86_400}\n`);
@@ -72,7 +72,7 @@ fault({
       for (const jumped of [days, 0]) {
         const before = receiver.received.length;
         await until(() => underWay > 0);
-        setClock(jumped); // and the answer that comes then is a failure
+        setClock(jumped); // the delivery in flight fails after the jump
         await sleep(700);
         await assertExpiry(server, expiring, Date.now() + jumped * DAY_MS);
         const time = JSON.parse((await call('GET', `/plants/${id}`)).body).created;
@@ -80,19 +80,19 @@ fault({
         await create();
         const { headers, body } = await call('GET', '/plants?limit=2');
         const next = /<([^>]+)>/.exec(String(headers.link))?.[1] ?? '';
-        assert.equal((await call('GET', next)).status, 200, `a cursor does not go by the clock: ${body}`);
+        assert.equal((await call('GET', next)).status, 200, `a cursor depends on the clock: ${body}`);
         await sleep(2500);
         const perChange = (receiver.received.length - before) / id;
         most = Math.max(most, perChange);
-        assert.ok(perChange <= MAX_ATTEMPTS_A_JUMP, `a retry storm: ${perChange} attempts of each change in 3 s`);
+        assert.ok(perChange <= MAX_ATTEMPTS_A_JUMP, `a retry storm: ${perChange} attempts per change in 3 s`);
       }
       isDown = false;
-      await sleep(5000); // an outage is one after so long
+      await sleep(5000); // failures count as an outage after 5 s
       await create();
-      const missing = () => `${id - delivered.size} of ${id} were not delivered`;
+      const missing = () => `${id - delivered.size} of ${id} changes were not delivered`;
       await until(() => delivered.size === id, 20_000, missing);
     }
-    assert.equal(new Set(etags).size, etags.length, 'an ETag came twice');
+    assert.equal(new Set(etags).size, etags.length, 'an ETag was used twice');
     const { body } = await call('GET', '/events?limit=1000');
     const seqs = JSON.parse(body).map(({ seq }: { seq: number }) => seq);
     assert.deepEqual(
@@ -100,25 +100,25 @@ fault({
       seqs.toSorted((a: number, b: number) => a - b),
     );
     assert.equal(await server.stop(), 0);
-    return `${id} changes, all delivered; ${most.toFixed(1)} attempts of each after a jump at most`;
+    return `${id} changes, all delivered; at most ${most.toFixed(1)} attempts per change after a jump`;
   },
   controls: {
-    'one that does not look at when a token ends': {
+    'does not check when a token expires': {
       change: ['src/domain/token.ts', '(token.expiresMs === null || nowMs < token.expiresMs)', 'nowMs > 0'],
-      caught: /that ends .* answers 200/,
+      caught: /expires in .* returned 200/,
     },
-    'one whose deliveries wait for the clock to come round again': {
+    'schedules deliveries by the wall clock': {
       change: ['src/webhooks/delivery-times.ts', 'performance.now()', 'Date.now()'],
-      caught: /were not delivered/,
+      caught: /changes were not delivered/,
     },
-    'one that compares waits with the clock on the wall': {
+    'compares retry times with the wall clock': {
       change: ['src/webhooks/webhook-delivery.ts', 'queue.next(clock.monotonicMs())', 'queue.next(clock.wallMs())'],
-      caught: /a retry storm|were not delivered/,
+      caught: /a retry storm|changes were not delivered/,
     },
   },
 });
 
-/** By when they end. */
+/** Creates tokens that expire at different times. Returns their secrets by expiry time. */
 async function makeExpiring({ databaseUrl }: TestServer): Promise<Map<number, string>> {
   const all = new Map<number, string>();
   for (const hours of [-30, -2, 2, 30]) {
@@ -135,7 +135,7 @@ async function assertExpiry(server: TestServer, expiring: Map<number, string>, n
     assert.equal(
       status,
       nowMs < expiresMs ? 200 : 401,
-      `a token that ends in ${hours} h by the clock answers ${status}`,
+      `a token that expires in ${hours} h by the clock returned ${status}`,
     );
   }
 }

@@ -1,5 +1,5 @@
-// A commit waits for a standby that does not answer, and somebody ends the wait: PostgreSQL then answers the COMMIT with
-// no more than a WARNING, as it would without the standby. A failover may lose what was answered with 200 there.
+// A commit waits for a standby that does not respond, and an operator ends the wait. PostgreSQL then completes the
+// COMMIT with only a WARNING. A failover could lose a record that was acknowledged with 200 in this state.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,8 +18,8 @@ const ownPostgres = sharePostgres(`ALTER DATABASE postgres SET client_min_messag
 
 fault({
   name: 'WARNING on COMMIT',
-  mark: 'a create or replay whose wait for the standby was ended is 503 "send the same record again", and 200 once it is safe',
-  rounds: { short: 2, full: 50, of: `times that every wait for a standby is ended, ${WRITERS} writers` },
+  mark: 'If the wait for the standby is ended, a create or replay returns 503 and says to send the same record again. It returns 200 once the record is safe.',
+  rounds: { short: 2, full: 50, of: `rounds that end every wait for a standby, ${WRITERS} writers` },
   skip: whyNoPostgres,
   async trial({ t, rounds, random, startServer }) {
     const postgres = await ownPostgres();
@@ -30,11 +30,11 @@ fault({
     for (let round = 0; round < rounds; round++) {
       const bodies = Array.from({ length: WRITERS }, () => `{"id":${nextId++},"name":"Ficus"}`);
       await waitForStandby(postgres, 'nobody');
-      // The first is the create, which may be there afterwards; then it is a replay.
+      // The first pass is the create, which may be stored afterwards. The second pass is then a replay.
       for (const end of [ENDS[round % 2] as string, random.pick(ENDS)]) {
         for (const { status, body } of await endWaits(postgres, end, () => bodies.map((body) => post(server, body)))) {
           assert.equal(status, 503, `${status} after ${end}, while no standby has it: ${body}`);
-          assert.match(body, /Send the same record again/);
+          assert.match(body, /"error":50300,.*again/);
           ended++;
         }
       }
@@ -42,23 +42,23 @@ fault({
       for (const body of bodies) {
         const answer = await post(server, body);
         assert.equal(answer.status, 200, answer.body);
-        assert.equal(answer.headers['idempotent-replayed'], 'true', 'it was not stored the first time');
+        assert.equal(answer.headers['idempotent-replayed'], 'true', 'the record was not stored the first time');
       }
     }
-    return `${ended} answers without a standby, all 503`;
+    return `${ended} responses without a standby, all 503`;
   },
   controls: {
-    'one that does not hear what is said about a COMMIT': {
+    'ignores a WARNING on COMMIT': {
       change: ['src/storage/postgres/transaction.ts', 'if (warning || commit', 'if (commit'],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
-    'one that lets the database hide warnings': {
+    'lets the database hide warnings': {
       change: ['src/storage/postgres/transaction.ts', '; SET LOCAL client_min_messages = warning', ''],
       caught: /200 after pg_cancel_backend/,
       rounds: 1,
     },
-    'one that answers a replay by what it has read': {
+    'confirms a replay from a read alone': {
       changes: [
         ['src/storage/postgres/commit-batch.ts', ` && group.seen === 'committed'`, ''],
         ['src/storage/postgres/commit-batch.ts', `({ writes }) => writes[0]?.write.kind !== 'create'`, '() => true'],
@@ -69,7 +69,7 @@ fault({
   },
 });
 
-/** Until everything sent has its answer. */
+/** Ends all waits for a standby until every request has its response. */
 async function endWaits<T>({ url }: TestPostgres, end: string, send: () => Promise<T>[]): Promise<T[]> {
   let isSettled = false;
   const answers = Promise.all(send()).finally(() => {
@@ -77,7 +77,7 @@ async function endWaits<T>({ url }: TestPostgres, end: string, send: () => Promi
   });
   const endMs = performance.now() + SETTLED_WITHIN_MS;
   while (!isSettled) {
-    assert.ok(performance.now() < endMs, 'some have no answer, though nobody waits any more');
+    assert.ok(performance.now() < endMs, 'some requests have no response although no commit waits');
     await queryPostgres(url, `SELECT ${end}(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`);
     await sleep(POLL_MS);
   }

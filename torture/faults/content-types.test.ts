@@ -1,5 +1,5 @@
-// A body that is said to be compressed, or something else than JSON in UTF-8, and is plain JSON all the same: who
-// believed what it looks like would believe it where it is wrong.
+// Plain JSON bodies that are declared as compressed, or as a type other than JSON in UTF-8. A server that guesses the
+// type from the content would also guess wrong.
 
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
@@ -27,8 +27,8 @@ const TYPES = [
 const LETTERS = 'abcdejnostx/+-.;=, "\t';
 
 fault({
-  name: 'compressed body, odd content types',
-  mark: '415 that says what is accepted, nothing stored',
+  name: 'compressed body, unsupported content types',
+  mark: 'The server returns 415 with the accepted type or encoding, and stores nothing.',
   rounds: { short: 150, full: 5000, of: 'headers' },
   async trial({ rounds, random, startServer }) {
     const server = await startServer();
@@ -45,11 +45,11 @@ fault({
     return `${rounds.toLocaleString('en')} × 415`;
   },
   controls: {
-    'one that does not look at Content-Encoding': {
+    'does not check Content-Encoding': {
       change: ['src/http/core/json-body.ts', `headers['content-encoding'] !== undefined`, 'false'],
       caught: /^Content-Encoding/,
     },
-    'one that does not look at the charset': {
+    'does not check the charset': {
       change: ['src/http/core/json-body.ts', `(params.get('charset') ?? 'utf-8')`, `'utf-8'`],
       caught: /charset=utf-16: 200/,
     },
@@ -74,7 +74,7 @@ async function sendOdd(
   return [`Content-Type: ${type}`, await post(server, BODY, { 'content-type': type })];
 }
 
-/** The right one with a letter lost, doubled or changed. */
+/** Returns application/json with one random edit that makes it another media type. */
 function anyOther(random: Random): string {
   const right = 'application/json';
   for (;;) {

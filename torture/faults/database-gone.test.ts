@@ -1,4 +1,4 @@
-// PostgreSQL is stopped or crashes under writing clients, and is started again. Who gets 503 sends the same record again.
+// PostgreSQL stops or crashes under writing clients, and starts again. A client that gets 503 retries the same record.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,9 +13,9 @@ const WRITERS = 32;
 const RECOVERS_WITHIN_MS = 5000;
 
 fault({
-  name: 'database gone',
-  mark: '503 with Retry-After meanwhile, recovers by itself within 5 s, 0 acknowledged records lost',
-  rounds: { short: 2, full: 20, of: `outages of PostgreSQL under ${WRITERS} writers` },
+  name: 'database outage',
+  mark: 'The server returns 503 with Retry-After during the outage and recovers without help within 5 s. No acknowledged record is lost.',
+  rounds: { short: 2, full: 20, of: `PostgreSQL outages under ${WRITERS} writers` },
   skip: whyNoPostgres,
   async trial({ t, rounds, isFull, random, startServer }) {
     const postgres = await startPostgres();
@@ -43,25 +43,25 @@ fault({
     await writing;
     await ledger.assertKeptOnPostgres(postgres.url);
     const { acknowledged, answers } = ledger;
-    assert.deepEqual([...answers.keys()].sort(), [200, 503], 'writers got something else than 200 and 503');
+    assert.deepEqual([...answers.keys()].sort(), [200, 503], 'a writer got a response other than 200 and 503');
     assert.match(server.output(), /"kind":"writes_failing".*[\s\S]*"kind":"writes_recovered"/);
-    return `${acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, ${answers.get(503)} × 503, writes again after ${slowestMs.toFixed(0)} ms at most`;
+    return `${acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, ${answers.get(503)} × 503, writes recovered within ${slowestMs.toFixed(0)} ms`;
   },
   controls: {
-    'one that answers, and commits 500 ms later': {
+    'responds 500 ms before it commits': {
       changes: ANSWERS_FIRST_ON_POSTGRES,
-      caught: /were acknowledged, and lost/,
+      caught: /acknowledged records are lost/,
     },
   },
 });
 
 async function assertUnavailable({ port, secret }: TestServer): Promise<void> {
   const get = (path: string) => send(port, { path, headers: { authorization: `Bearer ${secret}` } });
-  assert.equal((await get('/healthz')).status, 200, 'it does not live without PostgreSQL');
+  assert.equal((await get('/healthz')).status, 200, '/healthz failed without PostgreSQL');
   for (const path of ['/readyz', '/plants/1', '/plants', '/events', '/plants/export']) {
     const { status, headers, body } = await get(path);
-    assert.equal(status, 503, `${path} is ${status} while PostgreSQL is gone`);
-    assert.ok(headers['retry-after'], `${path} does not say when to try again`);
+    assert.equal(status, 503, `${path} returned ${status} while PostgreSQL was down`);
+    assert.ok(headers['retry-after'], `${path} has no Retry-After`);
     assert.equal(JSON.parse(body).error, 50300);
     assert.doesNotMatch(body, /postgres|ECONN|127\.0\.0\.1/);
   }

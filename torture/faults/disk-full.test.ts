@@ -1,4 +1,4 @@
-// The disk has no room left, then some again, again and again: a small one, mounted for this.
+// A small disk, mounted for this trial, runs out of space and gets new space again, several times.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -9,17 +9,17 @@ import { makeFolder, query } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 
-/** With so much there is room again, also for the log that has to be copied back into the file. */
+/** Space added after each outage. It must also hold the WAL, which SQLite copies back into the database file. */
 const ROOM_KIB = 6 * 1024;
 const PADDING = 'x'.repeat(20_000);
 const RECOVERS_WITHIN_MS = 5000;
-/** A probe a second, and each may find one more page in what the refused write has taken of the log. */
+/** The server probes once a second. Each probe can find one more page in the WAL space of the rejected write. */
 const NOT_READY_WITHIN_MS = 20_000;
 
 fault({
   name: 'disk full',
-  mark: 'writes 503, reads 200, recovers by itself when there is room, 0 acknowledged records lost',
-  rounds: { short: 1, full: 10, of: 'times full, and with room again' },
+  mark: 'Writes return 503 and reads 200. The server recovers without help when the disk has space again. No acknowledged record is lost.',
+  rounds: { short: 1, full: 10, of: 'rounds of a full disk and new space' },
   skip: whyNot(),
   async trial({ t, rounds, random, startServer }) {
     const folder = makeFolder();
@@ -32,7 +32,7 @@ fault({
     const acknowledged = new Map<number, string>();
     let nextId = 1;
 
-    /** Until one is refused, which it gives. */
+    /** Creates plants until the server rejects one, and returns it. */
     async function fill(padding: string): Promise<{ id: number; name: string; answer: Answer }> {
       for (;;) {
         const id = nextId++;
@@ -45,12 +45,13 @@ fault({
 
     for (let round = 0; round < rounds; round++) {
       const { id, name, answer } = await fill(PADDING);
-      assert.equal(answer.status, 503, `a full disk is ${answer.status}: ${answer.body}`);
-      assert.match(answer.body, /"error":50300,"message":"The disk is full. Retry later."/);
-      assert.throws(() => writeFileSync(ballast, Buffer.alloc(ROOM_KIB * 1024)), /ENOSPC/); // to the last byte
-      await fill(''); // these use up what the refused one took of the log
+      assert.equal(answer.status, 503, `a full disk returned ${answer.status}: ${answer.body}`);
+      const returned = `a full disk returned ${answer.body}`;
+      assert.match(answer.body, /"error":50300,"message":"[^"]*disk[^"]* full/, returned);
+      assert.throws(() => writeFileSync(ballast, Buffer.alloc(ROOM_KIB * 1024)), /ENOSPC/); // fills the disk to the last byte
+      await fill(''); // these use up the WAL space of the rejected write
       for (const id of acknowledged.keys()) assert.equal((await call('GET', `/plants/${id}`)).status, 200, `GET ${id}`);
-      assert.equal((await call('GET', '/plants?limit=5')).status, 200, 'a list is not read');
+      assert.equal((await call('GET', '/plants?limit=5')).status, 200, 'a list failed');
       assert.equal((await call('GET', '/healthz')).status, 200);
       const notReady = await untilStatus(503, () => call('GET', '/readyz'), NOT_READY_WITHIN_MS);
       assert.equal(notReady.headers['retry-after'], '1');
@@ -62,7 +63,7 @@ fault({
       acknowledged.set(id, name);
       const { body } = await call('GET', `/plants?q=word${id}`);
       const found = JSON.parse(body)[0]?.id;
-      assert.equal(found, id, `record ${id} was refused, then stored, and is not found by its beginning`);
+      assert.equal(found, id, `record ${id} was rejected, then stored, but a prefix search does not find it`);
       await untilStatus(200, () => call('GET', '/readyz'));
     }
     assert.equal(await server.stop(), 0);
@@ -70,24 +71,24 @@ fault({
       query(server.databasePath, 'SELECT id, name FROM plants').map(({ id, name }) => [Number(id), name]),
     );
     const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
-    assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.size} were acknowledged, and lost`);
+    assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.size} acknowledged records are lost`);
     assert.deepEqual(query(server.databasePath, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
     const turns = server.output().match(/"kind":"writes_(failing|recovered)"/g) ?? [];
-    assert.ok(turns.length >= 2 * rounds, `it said ${turns.length} times that writes fail or work again`);
-    return `${acknowledged.size} acknowledged, 0 lost; every time 503, reads 200, and 200 again`;
+    assert.ok(turns.length >= 2 * rounds, `the log has only ${turns.length} writes_failing and writes_recovered lines`);
+    return `${acknowledged.size} acknowledged, 0 lost; each time 503, reads 200, then recovered`;
   },
   controls: {
-    'one that takes a full disk for a broken one': {
+    'treats a full disk as a fatal error': {
       change: ['src/storage/sqlite/sqlite-errors.ts', `13: 'full'`, `13: 'fatal'`],
-      caught: /"message":"It is unknown whether the record was stored/,
+      caught: /a full disk returned \{"error":50300,"message":"(?![^"]*disk)/,
     },
-    'one that takes the words of what found no room for stored': {
+    'keeps the search words of a rejected write': {
       change: [
         'src/storage/sqlite/writer-thread.ts',
         `if (failure !== 'fatal') apply = prepareWrites(db, lostWords);`,
         '',
       ],
-      caught: /record \d+ was refused, then stored, and is not found by its beginning/,
+      caught: /record \d+ was rejected, then stored, but a prefix search does not find it/,
     },
   },
 });

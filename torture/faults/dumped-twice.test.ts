@@ -1,5 +1,5 @@
-// One database that becomes several: two copies of it, and a copy of a store on SQLite, all of which go on beside the
-// first one. CREATE DATABASE … TEMPLATE makes the same copy as a dump and its restore.
+// Copies of one database that continue next to the original: two PostgreSQL copies, and one PostgreSQL copy of a SQLite
+// store. CREATE DATABASE … TEMPLATE creates the same copy as a dump and its restore.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ import { whyNoPostgres } from '../on-postgres.ts';
 import { runCommand } from '../run-build.ts';
 
 const SCOPES = 'plants:read,plants:write,admin';
-/** Each store creates, updates and deletes so many plants. */
+/** Number of plants that each store writes before, and again after, the copy. */
 const WRITES = 10;
 
 fault({
   name: 'one dump in two databases',
-  mark: 'no change number, ETag or webhook-id is given twice; an old If-Match is 412, and a reader that has seen more gets 410',
-  rounds: { short: 1, full: 10, of: 'databases, each copied twice, and stores on SQLite, each copied once' },
+  mark: 'No change number, ETag or webhook-id is used twice. An old If-Match returns 412. A reader that has seen newer changes gets 410.',
+  rounds: { short: 1, full: 10, of: 'databases, each copied twice, and SQLite stores, each copied once' },
   skip: whyNoPostgres,
   async trial(trial) {
     let numbers = 0;
@@ -27,28 +27,28 @@ fault({
       numbers += await copyDatabase(trial);
       numbers += await copyFromSqlite(trial);
     }
-    return `${numbers.toLocaleString('en')} changes of ${5 * trial.rounds} stores, no number twice`;
+    return `${numbers.toLocaleString('en')} changes in ${5 * trial.rounds} stores, no number used twice`;
   },
   controls: {
-    'one that does not notice that the database is a copy': {
+    'does not detect that the database is a copy': {
       change: ['src/storage/postgres/database.ts', 'if (!isKnown) await', 'if (false) await'],
-      caught: /was given by two stores/,
+      caught: /was used by two stores/,
     },
-    'one that knows a database by the server alone': {
+    'identifies a database by its server alone': {
       change: ['src/storage/postgres/migrations/0004_own_names.sql', 'RETURN cluster ||', 'RETURN cluster; --'],
-      caught: /was given by two stores/,
+      caught: /was used by two stores/,
     },
-    'one that skips a constant count': {
+    'skips a constant number of changes': {
       change: ['src/storage/postgres/migrations/0004_own_names.sql', `    + ('x' ||`, `    + 0 * ('x' ||`],
-      caught: /was given by two stores/,
+      caught: /was used by two stores/,
     },
-    'one whose migrate skips nothing': {
+    'skips no numbers in migrate': {
       change: [
         'src/storage/postgres/load-copy.ts',
         `SELECT \${calls.skip_change_numbers}`,
         `SELECT setval('\${tables.change_numbers}', \${lastSeq})`,
       ],
-      caught: /was given by two stores/,
+      caught: /was used by two stores/,
     },
   },
 });
@@ -57,7 +57,7 @@ interface Continued {
   server: TestServer;
   seqs: number[];
   etags: string[];
-  /** Of the plant that every store has changed. */
+  /** ETag of the plant that every store has changed. */
   changed: string;
 }
 
@@ -102,7 +102,7 @@ async function copyFromSqlite(trial: Trial): Promise<number> {
   return stores.flatMap(({ seqs }) => seqs).length;
 }
 
-/** Gives the number of the last change. */
+/** Creates the first plants, and returns the number of the last change. */
 async function writeBefore(server: TestServer): Promise<number> {
   for (let id = 0; id < WRITES; id++) await post(server, `{"id":${id},"name":"before the dump"}`);
   const changes = await readChanges(server, 0);
@@ -119,7 +119,7 @@ async function continueOn(server: TestServer, dumped: number): Promise<Continued
   return { server, seqs: await readChanges(server, dumped), etags, changed: etags[0] as string };
 }
 
-/** A client that was up to date when the copy was made continues at each of them. */
+/** Reads the changes as a client does that was up to date when the copy was created. */
 async function readChanges(server: TestServer, after: number): Promise<number[]> {
   const { status, body } = await callerOf(server, server.secret)('GET', `/events?after=${after}&limit=1000`);
   assert.equal(status, 200, body);
@@ -140,10 +140,10 @@ function assertApart(stores: Continued[]): void {
 
 function assertOnce(what: string, given: (string | number)[]): void {
   const twice = given.find((one, at) => given.indexOf(one) !== at);
-  assert.equal(twice, undefined, `the ${what} ${twice} was given by two stores`);
+  assert.equal(twice, undefined, `the ${what} ${twice} was used by two stores`);
 }
 
-/** An ETag of one store is none of another, and numbers that another one has skipped are gone there. */
+/** Checks that a store rejects another store's ETag, and returns 410 for change numbers that it skipped. */
 async function assertClientsNotice(stores: Continued[]): Promise<void> {
   for (const { server, seqs } of stores) {
     const call = callerOf(server, server.secret);
@@ -155,7 +155,7 @@ async function assertClientsNotice(stores: Continued[]): Promise<void> {
       const last = other.seqs.at(-1) as number;
       if (last > (seqs.at(-1) as number)) continue;
       const { status } = await call('GET', `/events?after=${last}`);
-      assert.equal(status, 410, `a client that has seen change ${last} of another store got ${status}`);
+      assert.equal(status, 410, `a client that saw change ${last} of another store got ${status}`);
     }
   }
 }
@@ -167,7 +167,7 @@ async function copyOf(url: string, suffix: string): Promise<string> {
   return `${url}_${suffix}`;
 }
 
-/** By the build that is tried: another one would prepare the database for it. */
+/** Creates the token with the build under test, because another build would prepare the database for it. */
 async function createToken({ launcher }: Trial, databaseUrl: string): Promise<{ secret: string; id: string }> {
   const printed = await runCommand(launcher, ['token', 'create', '--name', 'x', '--scopes', SCOPES], {
     DATABASE_URL: databaseUrl,

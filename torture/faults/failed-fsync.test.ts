@@ -1,5 +1,5 @@
-// One sync fails, and the next ones would succeed: the kernel tells of an error once, and has thrown the pages away.
-// Either any sync, or one of the database file, where the log is copied back into it.
+// One sync fails, and the next ones would succeed: the kernel reports an error once and discards the pages. The trial
+// fails any sync, or a sync of the database file while a checkpoint copies the WAL into it.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { Ledger } from '../ledger.ts';
 import { ORDER_CALLS, readSyncOrder } from '../sync-order.ts';
 
 const FAILS_WITHIN_MS = 60_000;
-/** Then the answers of batches before it have come. */
+/** Time for the responses of earlier batches to arrive. */
 const LAST_ANSWERS_MS = 2000;
 
 fault({
   name: 'failed fsync',
-  mark: 'no 200 for its batch, the process ends with 1, a restart has everything acknowledged',
+  mark: 'The batch gets no 200, and the process exits with status 1. After a restart, every acknowledged record is stored.',
   rounds: { short: 2, full: 30, of: 'failed syncs under 64 writers' },
   skip: whyNoStrace(),
   async trial({ rounds, isFull, random, startServer }) {
@@ -42,38 +42,38 @@ fault({
       await Promise.race([exited, setTimeout(LAST_ANSWERS_MS)]);
       const { size } = ledger.acknowledged;
       await until(() => server.process.exitCode !== null || ledger.acknowledged.size > size);
-      const status = server.process.exitCode ?? 'it went on';
-      const which = `sync ${when} ${ofFile ? 'of the file' : 'of all'} failed`;
-      assert.equal(status, 1, `${which}: the process did not end with 1, but ${status}`);
+      const status = server.process.exitCode ?? 'it continued';
+      const which = `sync ${when} ${ofFile ? 'of the database file' : 'of all'} failed`;
+      assert.equal(status, 1, `${which}: the process did not exit with 1: ${status}`);
       assert.match(server.output(), /"level":"fatal".*"kind":"store_failed"/, which);
       for (const last of new Set(await writing)) {
-        assert.ok(typeof last === 'string' || last === 503, `${which}: the answer was ${last}`);
+        assert.ok(typeof last === 'string' || last === 503, `${which}: the last response was ${last}`);
       }
       if (!ofFile) {
         const order = await readSyncOrder(trace);
         assert.equal(order.failedSyncs, 1, `${which}: not shown in the trace`);
         assert.deepEqual(order.violations, [], which);
         const acknowledged = ledger.acknowledged.size - before;
-        assert.ok(order.answers >= acknowledged, `${which}: the trace does not show every answer`);
+        assert.ok(order.answers >= acknowledged, `${which}: the trace does not show every response`);
         answers += order.answers;
       }
       const restarted = await startServer({ folder });
       ledger.assertKept(restarted.databasePath);
       assert.equal(await restarted.stop(), 0);
     }
-    return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, 0 of ${answers.toLocaleString('en')} answers whose order was seen left after a failed sync`;
+    return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost, 0 of ${answers.toLocaleString('en')} traced responses left after a failed sync`;
   },
   controls: {
-    'one that goes on after a failed write to the disk': {
+    'continues after a failed disk write': {
       change: ['src/storage/sqlite/sqlite-errors.ts', `10: 'fatal'`, `10: 'busy'`],
-      caught: /failed: the process did not end with 1, but it went on/,
+      caught: /failed: the process did not exit with 1: it continued/,
     },
-    'one that lets SQLite copy the log back, which tells nobody of a failed sync': {
+    'lets SQLite run checkpoints, which hides a failed sync': {
       changes: [
         ['src/storage/sqlite/writer-thread.ts', `db.exec('PRAGMA wal_autocheckpoint = 0');`, ''],
         ['src/storage/sqlite/writer-thread.ts', '  tolerantly(checkpointWhenLong);', ''],
       ],
-      caught: /of the file failed: the process did not end with 1, but it went on/,
+      caught: /of the database file failed: the process did not exit with 1: it continued/,
     },
   },
 });

@@ -1,4 +1,4 @@
-// npm run cluster: two nodes on three PostgreSQL servers under Patroni, of which the one that leads is killed under load.
+// npm run cluster: kills the leader of three PostgreSQL servers under Patroni, while two nodes serve a load.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -12,22 +12,22 @@ const SCRIPT = join(import.meta.dirname, '../../cluster/run.ts');
 
 fault({
   name: 'failover',
-  mark: '0 acknowledged writes lost or read wrong, one event each; who follows the log sees each once',
-  rounds: { short: 1, full: 10, of: 'kills of the PostgreSQL that leads' },
+  mark: 'No acknowledged write is lost or read wrong. Each write has one change, and a reader of the change log sees each change once.',
+  rounds: { short: 1, full: 10, of: 'kills of the PostgreSQL leader' },
   skip: whyNot(),
   async trial({ t, rounds, seed, launcher }) {
     const counts = {
       CLUSTER_KILLS: rounds,
       CLUSTER_FREEZES: Math.floor(rounds / 5),
       CLUSTER_NODE_KILLS: Math.floor(rounds / 5),
-      CLUSTER_RESTARTS: 0, // rolling-restart.test.ts does it
+      CLUSTER_RESTARTS: 0, // rolling-restart.test.ts covers restarts
       CLUSTER_SEED: seed,
     };
     const env = Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, String(count)]));
     const child = spawn(process.execPath, [SCRIPT], {
       env: { PATH: process.env.PATH, CLUSTER_LAUNCHER: launcher, ...env },
     });
-    t.after(() => child.kill()); // it ends all others
+    t.after(() => child.kill()); // it stops all its own processes
     let printed = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk) => {
@@ -49,7 +49,7 @@ fault({
     }
   },
   controls: {
-    'one that answers, and commits 500 ms later': {
+    'responds 500 ms before it commits': {
       changes: ANSWERS_FIRST_ON_POSTGRES,
       caught: /acknowledged and lost +[1-9]/,
       rounds: 3,
@@ -59,5 +59,5 @@ fault({
 
 function whyNot(): string | undefined {
   const missing = missingPackages();
-  return missing.length > 0 ? `it needs apt-get install ${missing.join(' ')}` : undefined;
+  return missing.length > 0 ? `missing packages: run apt-get install ${missing.join(' ')}` : undefined;
 }

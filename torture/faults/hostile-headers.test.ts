@@ -1,4 +1,4 @@
-// Headers with the names of what every object in JavaScript has, headers that are too long, and thousands of them.
+// Headers named like properties of every JavaScript object, oversized headers, and thousands of headers.
 
 import assert from 'node:assert/strict';
 import { post, send } from '../../testing/request.ts';
@@ -12,15 +12,17 @@ const NAMES = '__proto__ constructor prototype toString valueOf hasOwnProperty _
 const BODY = '{"id":900,"name":"x"}';
 const MAX_GROWTH_KIB = 64 * 1024;
 
-/** What is sent, its headers with HOST, AUTH and TYPE for good ones, and the error that must come. */
+/** Description, headers (HOST, AUTH and TYPE stand for valid ones), and the expected error number. */
 type Hostile = [what: string, headers: string, error: number];
 
-/** None of them has what a create needs, and what only looks like it may not stand in for it. */
+/**
+ * Each request lacks a header that a create needs, or has too many. A similar header must not replace a missing one.
+ */
 const KINDS: ((random: Random, name: string) => Hostile)[] = [
   (_, name) => [`${name} as the credentials`, `HOST TYPE ${name}: Bearer SECRET\r\n`, 40_101],
   (_, name) => [`${name} as the media type`, `HOST AUTH ${name}: application/json\r\n`, 41_500],
   (_, name) => [`${name} as the media type itself`, `HOST AUTH Content-Type: ${name}\r\n`, 41_500],
-  (_, name) => [`${name} twice, and no Host`, `AUTH TYPE ${`${name}: a\r\n`.repeat(2)}`, 40_000],
+  (_, name) => [`${name} twice without Host`, `AUTH TYPE ${`${name}: a\r\n`.repeat(2)}`, 40_000],
   (random) => {
     const length = 16_384 + random.below(100_000);
     return [`a header of ${length} bytes`, `HOST AUTH TYPE X-A: ${'a'.repeat(length)}\r\n`, 43_100];
@@ -40,13 +42,13 @@ const KINDS: ((random: Random, name: string) => Hostile)[] = [
   },
   (random) => {
     const others = 'a:\r\n'.repeat(850 + random.below(50));
-    return ['a second Authorization behind 900 others', `HOST AUTH TYPE ${others}AUTH `, 40_000];
+    return ['a second Authorization after 900 other headers', `HOST AUTH TYPE ${others}AUTH `, 40_000];
   },
 ];
 
 fault({
   name: 'hostile headers',
-  mark: '4xx, nothing stored, alive',
+  mark: 'The server returns 4xx, stores nothing and keeps running.',
   rounds: { short: 40, full: 2000, of: `requests of ${KINDS.length} kinds` },
   async trial({ rounds, random, startServer }) {
     const server = await startServer();
@@ -60,16 +62,16 @@ fault({
       const [answer, ...more] = await ask(server, request(headers).replace('SECRET', server.secret)).catch(
         (reason: Error) => assert.fail(`${what}: ${reason.message}`),
       );
-      assert.ok(answer && more.length === 0, `${what}: ${more.length + 1} answers`);
+      assert.ok(answer && more.length === 0, `${what}: ${more.length + 1} responses`);
       assert.equal(answer.status, Math.floor(error / 100), `${what}: ${answer.status} ${answer.body}`);
       assertError(answer, error);
       seen.add(answer.status);
     }
     assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), []);
     const grownKib = residentKib(server) - beforeKib;
-    assert.ok(grownKib < MAX_GROWTH_KIB, `it took ${grownKib} KiB`);
+    assert.ok(grownKib < MAX_GROWTH_KIB, `memory grew by ${grownKib} KiB`);
 
-    // A name alone is no offence.
+    // The server accepts such a header name in an otherwise valid request.
     const headers = Object.fromEntries(NAMES.slice(1).map((name) => [name, 'a']));
     assert.equal((await post(server, BODY, headers)).status, 200);
     assert.equal((await send(server.port, { path: '/healthz', headers: JSON.parse('{"__proto__":"a"}') })).status, 200);
@@ -77,7 +79,7 @@ fault({
     return String(seen);
   },
   controls: {
-    'one without a bound on headers': {
+    'has a header limit of 1 MiB': {
       change: ['src/http/core/raw-refusal.ts', 'MAX_HEADER_BYTES = 16 * 1024', 'MAX_HEADER_BYTES = 1024 * 1024'],
       caught: /a header of \d+ bytes: 200/,
     },

@@ -1,5 +1,5 @@
-// Control sequences that strangers put into requests, JWTs, names, files and responses, and where they could come out: the
-// log on a terminal, the log as JSON lines, and the commands on a terminal, which `script` makes.
+// Untrusted control sequences in requests, JWTs, names, files and responses. They must not reach the log on a terminal,
+// the log as JSON lines, or the output of commands on a terminal (simulated with `script`).
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -17,62 +17,64 @@ import { addToken, besideServer, makeFolder, needsTerminal } from '../../testing
 import { until } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 
-/** Sets the title, clears the screen, colours it twice, rings, deletes, turns the line around, begins another one. */
+/**
+ * Sets the title, clears the screen, sets two colours, rings the bell, deletes, reverses the line, starts a new line.
+ */
 const HOSTILE = 'x\x1b]0;owned\x07\x1b[2J\x1b[31;44m\x9b31m\x7f\u202elive\u2066\u2028y';
-/** As it comes out: shown, not executed. */
+/** Matches the escaped form, which the terminal displays and does not execute. */
 const SHOWN = /x(\\x1b|\\u001b)\]0;owned/;
-/** What is our own: quiet colours and a bar of progress. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+/** Our own sequences: colours and progress bars. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the test searches for them
 const OWN = /\x1b\[(\d{1,2}m|\d*[GJK]|\?(25|7)[hl])|\r|\n|\t/g;
 const FORBIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 fault({
   name: 'hostile text on the terminal',
-  mark: 'no control sequence of a stranger reaches a terminal, nor a line of the log',
-  rounds: { short: 1, full: 5, of: 'passes over the log, as it is on a terminal and as JSON lines, and the commands' },
+  mark: 'No control sequence from untrusted input reaches a terminal or a log line.',
+  rounds: { short: 1, full: 5, of: 'passes over the terminal log, the JSON log and the commands' },
   skip: needsTerminal.skip,
   async trial(trial) {
     let shown = 0;
     for (let round = 0; round < trial.rounds; round++) {
       const tries = [tryLog(trial), tryJsonLog(trial), tryHostileServer(trial), tryDatabase(trial)];
-      await Promise.allSettled(tries); // a build is removed when its trial ends
+      await Promise.allSettled(tries); // the build is removed when its trial ends
       for (const one of await Promise.all(tries)) shown += one;
     }
-    return `${shown.toLocaleString('en')} characters shown, 0 of them control sequences of strangers`;
+    return `${shown.toLocaleString('en')} characters displayed, 0 untrusted control sequences`;
   },
   controls: {
-    'one whose log goes to a terminal as it is': {
+    'does not escape the log on a terminal': {
       change: ['src/observability/log.ts', 'toSafeText(msg)', 'msg'],
       caught: /^the log on a terminal has/,
     },
-    'one whose JSON lines hold what JSON lets stand': {
+    'escapes only what JSON requires in log lines': {
       change: ['src/observability/log.ts', 'destination.write(toSafeJson(line))', 'destination.write(line)'],
       caught: /^the log as JSON lines has/,
     },
-    'one that prints why a command failed as it is': {
+    'does not escape command errors': {
       changes: [
         ['src/cli/run.ts', 'toSafeText(line)', 'line'],
         ['src/cli/run.ts', `  const { toSafeText } = await import('../lib/safe-text.ts');\n`, ''],
       ],
       caught: /^commands on (a hostile server|the database) have/,
     },
-    'one that exports to a terminal as to a file': {
+    'does not escape an export to a terminal': {
       change: ['src/cli/export.ts', 'io.stdout.isTTY ? toSafeTexts(texts, format) : texts', 'texts'],
       caught: /^commands on a hostile server have/,
     },
-    'one that reports in words as they are': {
+    'does not escape command reports': {
       change: ['src/cli/terminal/report.ts', 'toSafeLines(words)', 'words'],
       caught: /^commands on the database have/,
     },
   },
 });
 
-/** Gives how much was shown. */
+/** Checks the printed text, and returns its length. */
 function assertHarmless(printed: string, where: string): number {
-  assert.match(printed, SHOWN, `${where} show nothing of what they were sent: ${printed}`);
+  assert.match(printed, SHOWN, `${where} none of the hostile text: ${printed}`);
   const found = FORBIDDEN.exec(printed.replace(OWN, ''));
   const around = found && printed.replace(OWN, '').slice(Math.max(0, found.index - 60), found.index + 20);
-  assert.ok(!found, `${where} a control sequence of a stranger: ${JSON.stringify(around)}`);
+  assert.ok(!found, `${where} an untrusted control sequence: ${JSON.stringify(around)}`);
   return printed.length;
 }
 
@@ -87,7 +89,7 @@ async function tryLog({ launcher }: Trial): Promise<number> {
   });
   const ended = once(terminal.process, 'close');
   try {
-    await until(() => terminal.printed().includes('Ctrl-C'));
+    await until(() => terminal.printed().includes(`:${port}`));
     await attack(port);
     await until(() => terminal.printed().includes('last-request'));
   } finally {
@@ -116,13 +118,13 @@ interface Attack {
   close(): void;
 }
 
-/** Everything of strangers that a log could show, at its most talkative. */
+/** Prepares requests with all untrusted text that a log could contain at LOG_LEVEL=debug. */
 async function prepareAttack(databaseUrl: string): Promise<Attack> {
   const provider = await startIdentityProvider();
   const key = await makeKey('one');
   provider.publish(key);
   const receiver = await startReceiver((_request, response) => {
-    response.writeHead(410).end(HOSTILE); // disabled at once, which the log tells
+    response.writeHead(410).end(HOSTILE); // disables the webhook at once, which is logged
   });
   const { secret } = await addToken(databaseUrl, { scopes: [...SCOPES] });
   const env = {
@@ -171,7 +173,7 @@ async function prepareAttack(databaseUrl: string): Promise<Attack> {
   };
 }
 
-/** Commands that ask a server of which every word is hostile. */
+/** Runs commands against a server that returns hostile text in every field. */
 async function tryHostileServer(trial: Trial): Promise<number> {
   const server = createServer(answerBadly).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -221,7 +223,7 @@ function answerBadly({ method, url = '', headers }: IncomingMessage, response: S
   refuse(400, 40000);
 }
 
-/** Commands straight on the database, with hostile files, names, arguments, settings and receivers. */
+/** Runs commands directly on the database, with hostile files, names, arguments, settings and receivers. */
 async function tryDatabase(trial: Trial): Promise<number> {
   const folder = makeFolder();
   const databaseUrl = `sqlite:${join(folder, 'plants.db')}`;
@@ -254,7 +256,9 @@ async function tryDatabase(trial: Trial): Promise<number> {
   return assertHarmless(terminal.printed(), 'commands on the database have');
 }
 
-/** Each is a process: the short form has the first, which tells something in any case, and two others. */
+/**
+ * Returns the commands to run. The short form runs the first one, which always prints the text, and two random others.
+ */
 function chosen(commands: string[][], { isFull, random, launcher }: Trial): string[][] {
   const some = isFull ? commands : [...commands.slice(0, 1), random.pick(commands), random.pick(commands)];
   return some.map((args) => [process.execPath, launcher, ...args]);
@@ -262,11 +266,11 @@ function chosen(commands: string[][], { isFull, random, launcher }: Trial): stri
 
 interface Terminal {
   process: ChildProcess;
-  /** All that it shows so far. */
+  /** Returns the output so far. */
   printed(): string;
 }
 
-/** One on which these commands run, one after the other. */
+/** Opens a terminal that runs the commands one after another. */
 function openTerminal(commands: string[][], env: Record<string, string>): Terminal {
   const words = commands.map((command) => command.map((word) => `'${word}'`).join(' ')).join('\n');
   const child = spawn('script', ['-qec', words, '/dev/null'], {

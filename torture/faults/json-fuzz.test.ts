@@ -1,5 +1,5 @@
-// Reading and printing JSON, with JSON.parse as the judge of what is JSON, and the digits of the text as the judge of
-// what an integer is.
+// Compares our JSON parser and printer with references: JSON.parse decides what is valid JSON, and the digits of the
+// text decide the value of an integer.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -15,13 +15,13 @@ const OWN_KEYS = join(import.meta.dirname, '../fuzz/own-keys.ts');
 const MAX_NESTING = 32;
 const MAX_INTEGER = 10n ** 19n;
 const REFUSED = Symbol('refused');
-/** JSON, but V8 can take a key with an escape in it for another one, and that has keys which cannot do without. */
+/** Valid JSON with a key that needs an escape. V8 can mistake such a key for another one, so the result is unknown. */
 const UNCERTAIN = Symbol('uncertain');
 const STRING = /("(?:[^"\\]|\\.)*")(\s*:)?/g;
 
 fault({
   name: 'any JSON',
-  mark: 'takes exactly what JSON.parse takes up to 32 levels, every integer up to 19 digits exact, prints back what reads the same',
+  mark: 'The parser accepts exactly the texts that JSON.parse accepts, up to 32 levels. It keeps every integer of up to 19 digits exact. Printed JSON reads back as the same value.',
   rounds: { short: 20_000, full: 1_000_000, of: 'texts' },
   async trial({ rounds, seed, launcher }) {
     const path = join(dirname(launcher), '../src/lib/exact-json.ts');
@@ -35,18 +35,21 @@ fault({
         const read = attempt(() => json.parseJson(text));
         if (expected === REFUSED) {
           counts.refused++;
-          assert.ok(read === REFUSED, `accepted, although it is not JSON or over ${MAX_NESTING} levels: ${show(text)}`);
+          assert.ok(
+            read === REFUSED,
+            `accepted a text that is not JSON or has over ${MAX_NESTING} levels: ${show(text)}`,
+          );
           return;
         }
         counts.accepted++;
-        assert.ok(read !== REFUSED, `refused, although it is JSON: ${show(text)}`);
+        assert.ok(read !== REFUSED, `rejected valid JSON: ${show(text)}`);
         if (expected === UNCERTAIN) return;
         assert.ok(isSame(read, expected), `read as another value: ${show(text)}`);
         if (hasBigInt(expected)) counts['with integers beyond 2^53']++;
         const again = attempt(() => json.parseJson(json.printJson(read)));
         assert.ok(isSame(again, withoutNonFinite(expected)), `printed as another value: ${show(text)}`);
         if (isObject(expected) && json.isExactAnyway(Buffer.from(text)) && !mayHaveEscapedKey(text)) {
-          assert.ok(isSame(JSON.parse(text), expected, true), `reported as exact, and is not: ${show(text)}`);
+          assert.ok(isSame(JSON.parse(text), expected, true), `wrongly reported as exact: ${show(text)}`);
         }
       }),
       { seed, numRuns: rounds, endOnFailure: true, includeErrorInReport: true },
@@ -56,23 +59,23 @@ fault({
       .join(', ');
   },
   controls: {
-    'one that reads any nesting': {
+    'does not limit nesting': {
       change: ['src/lib/exact-json.ts', 'if (isNestedTooDeep(text)) throw', 'if (text === undefined) throw'],
-      caught: /accepted, although/,
+      caught: /accepted a text that is not JSON/,
     },
-    'one that rounds integers beyond 2^53': {
+    'rounds integers beyond 2^53': {
       change: ['src/lib/exact-json.ts', 'MAY_ROUND.test(plain) ? parseExactly(plain) : ', ''],
       caught: /read as another value/,
     },
-    'one that reads keys with escapes as V8 does': {
+    'parses keys with escapes as V8 does': {
       change: ['src/lib/exact-json.ts', 'withPlainKeys(text);', 'text;'],
       caught: /read as another value/,
     },
-    'one that prints them rounded': {
+    'prints integers beyond 2^53 rounded': {
       change: ['src/lib/exact-json.ts', 'JSON.rawJSON(value.toString())', 'number'],
       caught: /printed as another value/,
     },
-    'one that takes a member of 16 digits and more for exact': {
+    'treats integers of 16 or more digits as exact': {
       change: ['src/lib/exact-json.ts', 'if (at - first >= MAY_ROUND_DIGITS) return false;', ''],
       caught: /reported as exact/,
     },
@@ -86,7 +89,7 @@ declare global {
   }
 }
 
-/** What it should be read as, or UNCERTAIN. */
+/** Returns the expected value, REFUSED or UNCERTAIN. */
 function judge(text: string): unknown {
   if (attempt(() => JSON.parse(text)) === REFUSED || depthOf(text) > MAX_NESTING) return REFUSED;
   const plain = text.replace(STRING, (all, string, colon) =>
@@ -96,7 +99,7 @@ function judge(text: string): unknown {
   return JSON.parse(plain, (_key, one, { source }) => (isNumber(one) ? exactly(source ?? '') : one));
 }
 
-/** Of a number that JSON.parse takes. */
+/** Returns the exact value of a number that JSON.parse accepts. */
 function exactly(source: string): number | bigint {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)\.?(\d*)[eE]?(.*)$/.exec(source) ?? [];
   const power = Number(exponent || '0') - fraction.length;
@@ -106,7 +109,7 @@ function exactly(source: string): number | bigint {
   if (power > 40) return rounded;
   if (-power > source.length) return Number.isInteger(rounded) ? Number.NaN : rounded;
   const divisor = 10n ** BigInt(Math.max(0, -power));
-  if (mantissa % divisor !== 0n) return Number.isInteger(rounded) ? Number.NaN : rounded; // a fraction that was lost
+  if (mantissa % divisor !== 0n) return Number.isInteger(rounded) ? Number.NaN : rounded; // the fraction was lost
   const integer = power >= 0 ? mantissa * 10n ** BigInt(power) : mantissa / divisor;
   if (integer <= -MAX_INTEGER || integer >= MAX_INTEGER) return rounded;
   return Number.isSafeInteger(Number(integer)) ? Number(integer) : integer;
@@ -131,7 +134,7 @@ function attempt(work: () => unknown): unknown {
   }
 }
 
-/** Minus zero is zero. `membersOnly`: what stands in an array counts for nothing. */
+/** True if the values are equal. Minus zero equals zero. `membersOnly` ignores the contents of arrays. */
 function isSame(actual: unknown, expected: unknown, membersOnly = false): boolean {
   if (isNumber(actual) && isNumber(expected)) return actual === expected || Object.is(actual, expected);
   if (Array.isArray(actual) && Array.isArray(expected)) {
@@ -142,7 +145,7 @@ function isSame(actual: unknown, expected: unknown, membersOnly = false): boolea
   return isDeepStrictEqual(keys, others) && keys.every((key) => isSame(actual[key], expected[key], membersOnly));
 }
 
-/** As JSON can say it. */
+/** Replaces non-finite numbers with null, as JSON does. */
 function withoutNonFinite(value: unknown): unknown {
   if (isNumber(value)) return Number.isFinite(value) ? value : null;
   if (Array.isArray(value)) return value.map(withoutNonFinite);

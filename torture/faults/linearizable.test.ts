@@ -1,5 +1,5 @@
-// Several clients create, read, replace and delete the same records while the server is killed: what they saw of each
-// record must fit one order. On SQLite, and on PostgreSQL with two nodes of which one is killed.
+// Several clients create, read, replace and delete the same records while the server is killed. Their observations of
+// each record must fit one order. It runs on SQLite, and on PostgreSQL with two nodes of which one is killed.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { createRecorder } from '../recorder.ts';
 import { ANSWERS_FIRST } from '../safeguards.ts';
 
 const KEYS_OF_A_ROUND = 100;
-/** Few, so that an answer is quick: the shorter the calls, the less can be explained by their order. */
+/** Few concurrent ids keep calls short. Shorter calls overlap less, so fewer orders can explain the observations. */
 const KEYS_AT_ONCE = 12;
 const CLIENTS = 3;
 const [BEFORE_THE_RESTART, AFTER_THE_RESTART] = [5, 2];
@@ -19,8 +19,8 @@ const KILLED_WITHIN_MS = 400;
 
 fault({
   name: 'linearizable per id',
-  mark: '0 histories that no order explains',
-  rounds: { short: 400, full: 10_000, of: 'ids, under kills' },
+  mark: 'Some sequential order explains the observed history of every id.',
+  rounds: { short: 400, full: 10_000, of: 'ids while servers are killed' },
   async trial(trial) {
     const isBoth = isPostgresHere();
     const keys = isBoth ? trial.rounds / 2 : trial.rounds;
@@ -29,7 +29,7 @@ fault({
     return seen.join('; ');
   },
   controls: {
-    'one with a seeded stale read: a record that was just read is given again for 50 ms': {
+    'returns stale reads: caches each read for 50 ms': {
       change: [
         'src/storage/sqlite/store.ts',
         'return readAsync(() => readBatcher(() => reads.get(id)));',
@@ -40,12 +40,12 @@ fault({
             kept.set(id, { answer, atMs: performance.now() });
             return answer;`,
       ],
-      caught: /no order explains what was seen/,
+      caught: /no order explains the history/,
       inShort: true,
     },
-    'one that answers, and commits 20 ms later': {
+    'responds 20 ms before it commits': {
       changes: ANSWERS_FIRST,
-      caught: /no order explains what was seen/,
+      caught: /no order explains the history/,
     },
   },
 });
@@ -62,7 +62,7 @@ async function onPostgres({ random, startServer }: Trial, keys: number): Promise
   return record(nodes, keys, { where, random, startServer }, 'two nodes on PostgreSQL');
 }
 
-/** The first of the servers is killed in each round. */
+/** Records and checks histories. Each round kills and restarts the first server. */
 async function record(
   servers: TestServer[],
   keys: number,
@@ -97,7 +97,7 @@ async function record(
     recorder.close();
 
     for (const [id, history] of recorder.histories) {
-      assert.ok(isLinearizable(history), `plant ${id}, ${title}: no order explains what was seen: ${print(history)}`);
+      assert.ok(isLinearizable(history), `plant ${id}, ${title}: no order explains the history: ${print(history)}`);
       checked++;
       operations += history.length;
       unknown += history.filter(({ outcome }) => outcome === 'unknown').length;
@@ -105,7 +105,7 @@ async function record(
   }
   for (const server of servers) await server.kill();
   const numbers = [checked, operations, unknown].map((count) => count.toLocaleString('en'));
-  return `${title}: ${numbers[0]} ids, ${numbers[1]} operations, ${numbers[2]} cut off, 0 violations`;
+  return `${title}: ${numbers[0]} ids, ${numbers[1]} operations, ${numbers[2]} interrupted, 0 violations`;
 }
 
 function print(history: object[]): string {

@@ -1,5 +1,5 @@
-// The connection goes after a create was sent, and before its answer has come, perhaps several times: who then sends the
-// same record again is told that it is stored, and it is stored once. On both databases.
+// The connection breaks after a create was sent and before its response arrives, up to three times. A client that
+// retries the same record gets 200, and the record is stored once. It runs on both databases.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -12,14 +12,14 @@ import { whyNoPostgres } from '../on-postgres.ts';
 
 const CLIENTS = 32;
 const MAX_LOST = 3;
-/** From before it was read until long after it was answered. */
+/** Range from before the server reads the request until well after its response. */
 const MAX_WAIT_MS = 15;
 const RECORDS = `SELECT id || ' ' || name AS line FROM plants`;
 const EVENTS = `SELECT plant_id || ' ' || name AS line FROM changes`;
 
 fault({
   name: 'lost response',
-  mark: 'the same record sent again is 200 with the same Plant; there is one record, and one event',
+  mark: 'A retry with the same record returns 200 and the same plant. One record and one change are stored.',
   rounds: { short: 100, full: 5000, of: 'records on SQLite and on PostgreSQL' },
   skip: whyNoPostgres,
   async trial({ t, rounds, random, startServer }) {
@@ -29,7 +29,7 @@ fault({
     const counts = [
       await loseAnswers(onSqlite, async (sql) => query(onSqlite.databasePath, sql)),
       await loseAnswers(onPostgres, (sql) => queryPostgres(url, sql)),
-    ].map(({ lost, replayed }) => `${lost} answers lost, ${replayed} were of stored records`);
+    ].map(({ lost, replayed }) => `${lost} responses lost, ${replayed} of them for stored records`);
     return `SQLite: ${counts[0]}; PostgreSQL: ${counts[1]}`;
 
     async function loseAnswers(server: TestServer, select: (sql: string) => Promise<Record<string, unknown>[]>) {
@@ -46,36 +46,36 @@ fault({
               await sendAndDrop(server, body, { waitMs: random.below(MAX_WAIT_MS), reset: random() < 0.5 });
             }
             const answer = await post(server, body);
-            assert.equal(answer.status, 200, `the same record again: ${answer.status} ${answer.body}`);
+            assert.equal(answer.status, 200, `a retry returned ${answer.status} ${answer.body}`);
             assert.equal(answer.body, plant);
             if (answer.headers['idempotent-replayed'] === 'true') replayed++;
           }
         }),
       );
       sent.sort();
-      assert.deepEqual(linesOf(await select(RECORDS)), sent, 'the records are not what was sent');
-      assert.deepEqual(linesOf(await select(EVENTS)), sent, 'not one event for each record');
-      assert.ok(replayed > 0, 'no record was stored whose answer was lost, so nothing was tried');
+      assert.deepEqual(linesOf(await select(RECORDS)), sent, 'the records differ from those sent');
+      assert.deepEqual(linesOf(await select(EVENTS)), sent, 'not exactly one change per record');
+      assert.ok(replayed > 0, 'no lost response was for a stored record, so the trial proves nothing');
       return { lost, replayed };
     }
   },
   controls: {
-    'one that refuses the record that is there as it would another': {
+    'rejects a repeated record as a conflict': {
       change: ['src/storage/write-rules.ts', `      if (isSame(present, write.plant)) return { does: 'keep' };\n`, ''],
-      caught: /the same record again: 400/,
+      caught: /a retry returned 400/,
     },
-    'one that stores the same record again': {
+    'stores a repeated record again': {
       change: [
         'src/storage/write-rules.ts',
         `if (isSame(present, write.plant)) return { does: 'keep' };\n      return`,
         `if (isSame(present, write.plant)) return { does: 'store', plant: write.plant };\n      return`,
       ],
-      caught: /not one event for each record/,
+      caught: /not exactly one change per record/,
     },
   },
 });
 
-/** Ends when nobody hears any more what the server says. */
+/** Sends the request and drops the connection after the wait, without reading the response. */
 async function sendAndDrop(
   { port, secret }: TestServer,
   body: string,

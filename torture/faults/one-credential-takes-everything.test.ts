@@ -1,5 +1,5 @@
-// One token starts 16 exports and 16 imports and keeps them going as slowly as it can. Another token must get its export
-// and its import at once, and in the full form the slow ones end by themselves: a transfer has a least rate.
+// One token starts 16 exports and 16 imports and keeps them as slow as it can. Another token must get its export and
+// its import at once. In the full form, the server ends the slow transfers because they are below the minimum rate.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -18,13 +18,13 @@ import { inNetworkOf, privateNetwork, whyNoPrivateNetwork } from '../private-net
 const READER = fileURLToPath(import.meta.resolve('../slow-reader.ts'));
 const SLOTS = 16;
 const SHARE = SLOTS / 4;
-/** More than the system takes for a client that does not read. */
+/** More data than the system buffers for a client that does not read. */
 const PLANTS = 20_000;
 const NAME = 'x'.repeat(500);
 const SLOW_IMPORT = { bytesPerSecond: 128, endsWithinS: 60 };
-/** Fast enough for the rule that a reader takes some bytes each minute. */
+/** Fast enough for the rule that a reader must read some bytes each minute. */
 const SLOW_EXPORT = { bytesPerSecond: 2000, endsWithinS: 180 };
-/** The least rate is 8 KiB/s. */
+/** Above the minimum rate of 8 KiB/s. */
 const STEADY_BYTES_PER_SECOND = 12_000;
 const SMALL_BUFFER_BYTES = 64 * 1024;
 
@@ -33,8 +33,8 @@ const IMPORT =
   'POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nid,name\n\r\n';
 
 fault({
-  name: 'one credential takes everything',
-  mark: 'others get their slot at once, and a transfer that is too slow ends by itself',
+  name: 'one token uses every slot',
+  mark: 'Other tokens get a slot at once, and the server ends transfers that are too slow.',
   rounds: { short: 1, full: 2, of: `databases, each with ${SLOTS} exports and ${SLOTS} imports of one token` },
   async trial(trial) {
     const { rounds, isFull, startServer } = trial;
@@ -45,24 +45,24 @@ fault({
       await takeAll(trial.t, server);
       assert.equal(await server.stop(), 0);
     }
-    if (!isFull) return `${SHARE} slots for one token, the others free, on ${urls.length} database`;
+    if (!isFull) return `${SHARE} slots for one token, the others available, on ${urls.length} database`;
     const ended = await Promise.all([endSlowImport(trial), endSlowExport(trial)]);
-    return `${SHARE} slots for one token, the others free, on ${urls.length} databases; ${ended.join(', ')}`;
+    return `${SHARE} slots for one token, the others available, on ${urls.length} databases; ${ended.join(', ')}`;
   },
   controls: {
-    'one that gives a token all slots': {
+    'gives one token all slots': {
       change: ['src/http/access/fair-share.ts', 'slots / 4', 'slots'],
       caught: /exports of one token/,
     },
-    'one that keeps a slot after its client is gone': {
+    'keeps a slot after its client disconnects': {
       change: ['src/http/routes/import-export.ts', `          endShare();\n          close();`, '          close();'],
-      caught: /no slot after the others went/,
+      caught: /no slot after the others closed/,
     },
-    'one that waits for an import as long as it takes': {
+    'has no minimum rate for imports': {
       change: ['src/http/core/streamed-body.ts', 'BYTES_PER_S = 1024', 'BYTES_PER_S = 1'],
       caught: /an import of 128 B\/s did not end/,
     },
-    'one that waits for the reader of an export as long as it takes': {
+    'has no minimum rate for export readers': {
       change: ['src/http/core/slow-clients.ts', 'EXPORT_BYTES_PER_S = 8 * 1024', 'EXPORT_BYTES_PER_S = 1'],
       caught: /an export read at 2000 B\/s did not end/,
     },
@@ -100,12 +100,12 @@ async function takeAll(t: TestContext, server: TestServer): Promise<void> {
       await setTimeout(100);
       const start = own.received();
       own.socket.destroy();
-      assert.doesNotMatch(start, /^HTTP\/1.1 429 /, 'no slot after the others went');
+      assert.doesNotMatch(start, /^HTTP\/1.1 429 /, 'no slot after the others closed');
     });
   }
 }
 
-/** Takes the first bytes, and then no more. */
+/** Sends the request, reads the first bytes of the response, and then stops reading. */
 function startSlow(
   t: TestContext,
   { port, secret }: TestServer,
@@ -141,14 +141,14 @@ async function endSlowImport({ t, startServer }: Trial): Promise<string> {
     await setTimeout(1000);
   }
   assert.ok(seconds() < SLOW_IMPORT.endsWithinS, `an import of ${SLOW_IMPORT.bytesPerSecond} B/s did not end`);
-  assert.match(received(), /^(HTTP\/1.1 408 |$)/); // it may be reset before it has read why
+  assert.match(received(), /^(HTTP\/1.1 408 |$)/); // the connection may be reset before the client reads the response
   await server.kill();
   return `an import of ${SLOW_IMPORT.bytesPerSecond} B/s ended after ${seconds().toFixed(0)} s`;
 }
 
-/** With small buffers: else the system takes a MiB for the client, and it takes minutes more until it shows. */
+/** Uses small buffers. Otherwise the system buffers 1 MiB for the client, and the slow rate shows minutes later. */
 async function endSlowExport({ t, startServer }: Trial): Promise<string> {
-  if (whyNoPrivateNetwork) return `an export not tried: ${whyNoPrivateNetwork}`;
+  if (whyNoPrivateNetwork) return `export SKIPPED: ${whyNoPrivateNetwork}`;
   const wrapper = privateNetwork({ bufferBytes: SMALL_BUFFER_BYTES });
   const server = await startServer({ wrapper, env: { ACCESS_LOG: '1' } });
   await besideServer(server.databaseUrl, async (store) => {
@@ -160,7 +160,7 @@ async function endSlowExport({ t, startServer }: Trial): Promise<string> {
   const startMs = performance.now();
   startReading(t, server, 'slow', SLOW_EXPORT.bytesPerSecond);
   startReading(t, server, 'steady', STEADY_BYTES_PER_SECOND);
-  // The client sees it later, when it has read what was sent before.
+  // The log shows it first. The client must first read the data sent before.
   const hasEnded = (id: string) => server.output().includes(`"requestId":"${id}"`);
   await until(() => hasEnded('slow'), SLOW_EXPORT.endsWithinS * 1000).catch(() => {});
   assert.ok(hasEnded('slow'), `an export read at ${SLOW_EXPORT.bytesPerSecond} B/s did not end`);

@@ -1,5 +1,5 @@
-// Single requests whose cost could grow faster than their size: searches, lists and imports of names that are made for
-// it. Another client polls /healthz all the while, on a thread of its own.
+// Single requests whose cost could grow faster than their size: searches, lists and imports with specially crafted
+// names. Meanwhile another client polls /healthz from its own thread.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { whyNoPostgres } from '../on-postgres.ts';
 import { readTimesDuring } from '../read-times.ts';
 
 const MAX_LATE_MS = 100;
-/** What is slow is slow each time, and others on the machine are not: the best of these counts. */
+/** The best attempt counts: an expensive request is slow each time, other processes on the machine are not. */
 const TRIES = 5;
 const BETWEEN_TRIES_MS = 500;
 const POLL_MS = 2;
@@ -20,7 +20,7 @@ const PIPELINED = 32;
 const CONNECTIONS = { short: 20, full: 200 };
 const NAME_BYTES = 64 * 1024;
 const MAX_WRITES = 1000;
-const MARK = '/healthz is never later than 100 ms';
+const MARK = 'Every /healthz response takes at most 100 ms.';
 
 function lateBeside(step: string): RegExp {
   return new RegExp(`^${step}.*: /healthz was \\d+ ms late`);
@@ -31,7 +31,7 @@ interface Plant {
   name: string;
 }
 
-/** A text of as many bytes as a name may have. */
+/** Returns a text of at most `bytes` bytes, by default the maximum length of a name. */
 function fill(part: (n: number) => string, bytes = NAME_BYTES): string {
   const parts: string[] = [];
   for (let n = 0, length = 0; ; n++) {
@@ -54,7 +54,7 @@ const shortGrowing = repeat(400, 300, (n) => `Shortish${n} ${fill(() => '\ufdfa 
 const MARKS = ['\u05b1\u05b0', '\u0301\u0316'];
 const marks = repeat(4, 800, (n) => `Marks${n} ${fill(() => MARKS[n % 2] ?? '', NAME_BYTES - 20)}`);
 const allLongWords = repeat(1024, 1000, (n) => `ab${n % 16}x${n}${'z'.repeat(32_000)}`);
-/** Its words begin with many others each, and it has as many as are looked up. */
+/** A query with the maximum number of words, each of which is a prefix of many others. */
 const BEGINNINGS_QUERY = Array.from({ length: 16 }, (_, n) => `ab${n}x`).join(' ');
 const longRecords = repeat(40, 3000, (n) => `Record${n} ${'é"\\'.repeat(12_000)}`);
 const differentWords = repeat(63, 4000, (n) => fill((at) => `${(n * 20_000 + at).toString(36)}v `));
@@ -62,58 +62,58 @@ const differentWords = repeat(63, 4000, (n) => fill((at) => `${(n * 20_000 + at)
 fault({
   name: 'one expensive request, on SQLite',
   mark: MARK,
-  rounds: { short: 1, full: 3, of: 'times each request' },
+  rounds: { short: 1, full: 3, of: 'runs of each request' },
   async trial(trial) {
-    if (trial.isFull) await sendFirstMessage(trial); // it needs a quiet machine: it is half of the mark by itself
+    if (trial.isFull) await sendFirstMessage(trial); // needs a quiet machine: it alone takes half of the limit
     const server = await trial.startServer();
     return tryAll(trial, server, {
       async withLongWords(hold, search) {
         const [longest] = query(server.databasePath, 'SELECT max(length(word)) AS chars FROM dictionary');
         assert.ok(Number(longest?.chars) <= 64, `a word of ${longest?.chars} characters is in the dictionary`);
         await importBeginnings(server, BEGINNINGS[trial.isFull ? 'full' : 'short']);
-        await hold('a search for a beginning of very many words', () => search('cb'));
+        await hold('a search for a prefix of very many words', () => search('cb'));
       },
       async afterDeletes() {
         const count = () => query(server.databasePath, `SELECT word FROM dictionary WHERE word LIKE 'ab%zz'`).length;
         const put = (n: number) => callerOf(server, server.secret)('PUT', '/plants/1', { name: `n${n}` });
         for (let writes = 0; writes < MAX_WRITES && count() > 0; writes++) await put(writes);
-        assert.equal(count(), 0, 'words of deleted plants are in the dictionary');
+        assert.equal(count(), 0, 'the dictionary has words of deleted plants');
       },
     });
   },
   controls: {
-    'one that loads all that it needs for assistants in one go': {
+    'loads the MCP modules synchronously': {
       change: [
         'src/service/start-service.ts',
         "(await import('../mcp/load.ts')).loadMcp(",
         "(await import('../mcp/server.ts')).createMcp(",
       ],
-      caught: lateBeside('the first message of an assistant'),
+      caught: lateBeside('the first MCP message'),
     },
-    'one that searches on the main thread': {
+    'searches on the main thread': {
       change: [
         'src/storage/sqlite/store.ts',
         '(isPlain ? reads.list(query) : search.list(query))',
         '(isPlain ? reads.list(query) : reads.list(query))',
       ],
-      caught: lateBeside('a search for a beginning of very many words'),
+      caught: lateBeside('a search for a prefix of very many words'),
     },
-    'one that takes any query': {
+    'accepts a query of any length': {
       changes: [
         ['src/domain/name-search.ts', 'MAX_QUERY_CHARS = 1000', 'MAX_QUERY_CHARS = 1e9'],
         ['src/domain/name-search.ts', 'MAX_QUERY_WORDS = 64', 'MAX_QUERY_WORDS = 1e9'],
       ],
       caught: /a query that is too long got 200/,
     },
-    'one that indexes long words as they are': {
+    'indexes long words without truncating them': {
       change: ['src/storage/sqlite/search.ts', 'MAX_WORD_CHARS = 64', 'MAX_WORD_CHARS = 32768'],
       caught: /a word of 320\d\d characters is in the dictionary/,
     },
-    'one that never cleans the dictionary': {
+    'never removes unused words from the dictionary': {
       change: ['src/storage/sqlite/search-words.ts', 'if (lostWords.size > 0) removeUnused();', ''],
-      caught: /words of deleted plants are in the dictionary/,
+      caught: /the dictionary has words of deleted plants/,
     },
-    'one that writes the words of an import at its end': {
+    'writes the words of an import at its end': {
       changes: [
         ['src/storage/sqlite/import-image.ts', 'WORDS_AT_ONCE = 500', 'WORDS_AT_ONCE = 1e9'],
         [
@@ -124,11 +124,11 @@ fault({
       ],
       caught: lateBeside('an import of very many different words'),
     },
-    'one that reads a media type of any length': {
+    'parses a media type of any length': {
       change: ['src/http/core/json-body.ts', 'MAX_TYPE_CHARS = 256', 'MAX_TYPE_CHARS = 1e9'],
       caught: lateBeside('a long media type'),
     },
-    'one that reads as many cells as fit into a line': {
+    'does not limit the cells in a line': {
       change: [
         'src/files/csv.ts',
         'if (text.length <= MAX_CROWDED_CHARS) return false;',
@@ -136,12 +136,8 @@ fault({
       ],
       caught: lateBeside('CSV of very many cells'),
     },
-    'one that reads every list at once': {
-      change: [
-        'src/storage/sqlite/plants-read.ts',
-        'await nextEventLoopTurn(); // the caller serializes the page in the same turn',
-        '',
-      ],
+    'reads every list without yielding': {
+      change: ['src/storage/sqlite/plants-read.ts', 'await nextEventLoopTurn(); // also for what prints the page', ''],
       caught: lateBeside('a list of long records on each of many connections'),
     },
   },
@@ -150,13 +146,13 @@ fault({
 fault({
   name: 'one expensive request, on PostgreSQL',
   mark: MARK,
-  rounds: { short: 1, full: 3, of: 'times each request' },
+  rounds: { short: 1, full: 3, of: 'runs of each request' },
   skip: whyNoPostgres,
   async trial(trial) {
     return tryAll(trial, await trial.startServer({ databaseUrl: await makeDatabase() }));
   },
   controls: {
-    'one that compares every word with every word of any query': {
+    'compares every word with every word of a query of any length': {
       changes: [
         ['src/domain/name-search.ts', 'MAX_QUERY_CHARS = 1000', 'MAX_QUERY_CHARS = 1e9'],
         ['src/domain/name-search.ts', 'MAX_QUERY_WORDS = 64', 'MAX_QUERY_WORDS = 1e9'],
@@ -170,15 +166,15 @@ fault({
       ],
       caught: lateBeside('a query that is too long'),
     },
-    'one that looks at all candidates in one go': {
+    'checks all candidates without yielding': {
       change: ['src/storage/postgres/plants-read.ts', 'if (slices.isOver()) await slices.next();', ''],
       caught: lateBeside('a search in'),
     },
-    'one that folds runs of marks of any length': {
+    'folds runs of combining marks of any length': {
       change: ['src/domain/name-search.ts', '.replace(MARKS, (run) => cutText(run, MAX_MARKS))', ''],
-      caught: lateBeside('a search in names'), // which are too long for the index, so that each search looks at them
+      caught: lateBeside('a search in names'), // these names are too long for the index, so each search checks them
     },
-    'one that folds the names of a batch in one go': {
+    'folds the names of a batch without yielding': {
       change: [
         'src/storage/postgres/plants-write.ts',
         'if (slices.isOver()) await slices.next(); // folding long names takes time',
@@ -191,7 +187,9 @@ fault({
 
 const BEGINNINGS = { short: 20_000, full: 800_000 };
 
-/** The first letter has others before them, so that the index is asked for all that begin so. */
+/**
+ * Imports words of which most start with "cb". Words with "ca" precede them, so the index must scan the whole prefix.
+ */
 function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<void> {
   const toPlant = (n: number) => ({ id: BigInt(10_000 + n), name: n < 2000 ? `ca${n}` : `cb${n}` });
   return besideServer(databaseUrl, async (store) => {
@@ -202,7 +200,7 @@ function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<v
   });
 }
 
-/** Each server has only one that is its first. */
+/** Measures the first MCP message to a server, with a new server for each attempt. */
 async function sendFirstMessage({ startServer }: Trial): Promise<void> {
   let bestMs = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < TRIES && bestMs > MAX_LATE_MS; attempt++) {
@@ -214,7 +212,7 @@ async function sendFirstMessage({ startServer }: Trial): Promise<void> {
     bestMs = Math.min(bestMs, Math.max(...times));
     assert.equal(await server.stop(), 0);
   }
-  assert.ok(bestMs <= MAX_LATE_MS, `the first message of an assistant: /healthz was ${bestMs.toFixed(0)} ms late`);
+  assert.ok(bestMs <= MAX_LATE_MS, `the first MCP message: /healthz was ${bestMs.toFixed(0)} ms late`);
 }
 
 type Hold = (name: string, work: () => Promise<unknown>) => Promise<void>;
@@ -257,7 +255,7 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   await holdImport('an import of names with long runs of marks', marks);
   await hold('a search in names that grow', async () => {
     await search('gro');
-    await search('shortishx'); // the index of PostgreSQL knows the first eight letters
+    await search('shortishx'); // the PostgreSQL index holds the first eight letters
   });
   await hold('a search in names with long runs of marks', () => search('mar nothing'));
   await holdImport('an import of long words', longWords);
@@ -278,9 +276,9 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   await own.afterDeletes?.();
   assert.equal(await server.stop(), 0);
   const [name, worstMs] = [...late].sort(([, a], [, b]) => b - a)[0] ?? ['', 0];
-  return `/healthz was ${worstMs.toFixed(0)} ms late at most, beside ${name}`;
+  return `/healthz took at most ${worstMs.toFixed(0)} ms, during ${name}`;
 
-  /** What is there already would only be compared. */
+  /** Measures an import. It deletes the plants before each attempt, since existing plants are only compared. */
   function holdImport(name: string, plants: Plant[]): Promise<void> {
     return hold(
       name,
@@ -314,7 +312,7 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
     }
   }
 
-  /** Many requests in one write. */
+  /** Sends many requests in one write. */
   async function pipeline(path: string): Promise<void> {
     const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.secret}\r\n`;
     const answers = await sendRaw(
@@ -327,7 +325,7 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
 
 function requireRefused({ status, body }: Answer): void {
   assert.match(body, /40003/, `a query that is too long got ${status}`);
-  assert.match(body, /must have at most 1000 characters and 64 words/);
+  assert.match(body, /\b1,?000\b.*\b64\b/);
 }
 
 async function importPlants(server: TestServer, plants: Plant[]): Promise<void> {

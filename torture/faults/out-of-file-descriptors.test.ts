@@ -1,5 +1,5 @@
-// More connections than the process may open files: who has one is served, the others are refused or wait, and nobody has
-// to start it anew when they are gone.
+// More connections than file descriptors. The server must serve open connections, reject or queue the others, and
+// recover without a restart when they close.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -18,9 +18,10 @@ const MAX_RECOVERY_MS = 5000;
 
 fault({
   name: 'out of file descriptors',
-  mark: 'no crash, who is connected is served, recovers within 5 s',
-  rounds: { short: 2, full: 50, of: `times ${CLIENTS} connections for ${MAX_FILES} files` },
-  skip: spawnSync('prlimit', ['--version']).status === 0 ? undefined : 'prlimit is missing: apt-get install util-linux',
+  mark: 'The server does not crash, serves open connections, and recovers within 5 s.',
+  rounds: { short: 2, full: 50, of: `rounds of ${CLIENTS} connections with ${MAX_FILES} file descriptors` },
+  skip:
+    spawnSync('prlimit', ['--version']).status === 0 ? undefined : 'prlimit is missing: run apt-get install util-linux',
   async trial({ rounds, random, startServer }) {
     const server = await startServer({ wrapper: ['prlimit', `--nofile=${MAX_FILES}`] });
     const before = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -29,18 +30,18 @@ fault({
     let longestMs = 0;
     for (let round = 0; round < rounds; round++) {
       const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => open(server.port)));
-      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'who was connected before');
+      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'an open connection');
       await setTimeout(random.below(300));
-      // What needs another file may be refused, and nothing else.
+      // The server may return 503 for requests that need another file descriptor, but no other error.
       for (const path of ['/plants/summary', '/plants/export', '/plants', '/readyz']) {
         const status = await getOver(before, server, path);
         assert.ok(status === 200 || status === 503, `${path}: ${status}`);
       }
-      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'who was connected before');
+      assert.equal(await createOver(before, server, { id: id++, name: 'x' }), 200, 'an open connection');
       for (const socket of sockets) socket.destroy();
 
       const goneMs = performance.now();
-      const message = () => `still out of order: ${server.output().slice(-300)}`;
+      const message = () => `still failing: ${server.output().slice(-300)}`;
       const create = () => post(server, `{"id":${id},"name":"x"}`).catch(() => undefined);
       await until(async () => (await create())?.status === 200, MAX_RECOVERY_MS, message);
       longestMs = Math.max(longestMs, performance.now() - goneMs);
@@ -51,18 +52,18 @@ fault({
     assert.equal(count, BigInt(id - 1));
     assert.doesNotMatch(server.output(), /"level":"fatal"/);
     assert.equal(await server.stop(), 0);
-    return `${rounds * CLIENTS} connections, alive, recovered within ${longestMs.toFixed(0)} ms`;
+    return `${rounds * CLIENTS} connections, recovered within ${longestMs.toFixed(0)} ms`;
   },
   controls: {
-    'one that takes a file that it cannot open for a failing disk': {
+    'treats a file that it cannot open as a disk failure': {
       change: [
         'src/storage/sqlite/read-snapshot.ts',
         `if (isDamage(error) || failureOf(error) === 'bug') throw error;`,
         'throw error;',
       ],
-      caught: /^\/(plants|readyz).*: |who was connected before/,
+      caught: /^\/(plants|readyz).*: |an open connection/,
     },
-    'one that gets no place back from those who go': {
+    'does not count closed connections': {
       changes: [
         [
           'src/http/core/connection-limits.ts',
@@ -71,7 +72,7 @@ fault({
         ],
         ['src/http/core/connection-limits.ts', `      all--;\n`, ''],
       ],
-      caught: /still out of order/,
+      caught: /still failing/,
     },
   },
 });
@@ -86,7 +87,7 @@ function getOver(agent: Agent, { port, secret }: TestServer, path: string): Prom
   });
 }
 
-/** Its connection may be closed at once, or wait to be taken in. */
+/** Opens a connection. The server may close it at once or leave it in the accept queue. */
 async function open(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});

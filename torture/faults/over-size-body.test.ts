@@ -1,5 +1,5 @@
-// Bodies that are too long, with a length and without one, from clients that go on sending whatever they are told:
-// refused while they come, and never kept.
+// Bodies that are too long, with and without Content-Length, from clients that keep sending after the response. The
+// server must reject them while they arrive, and never buffer them.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -10,15 +10,15 @@ import { fault } from '../fault.ts';
 import { assertError, readAnswers } from '../http/answers.ts';
 
 const MIB = 1024 * 1024;
-const MAX_READ_MIB = 16; // what fits into the buffers of two sockets
+const MAX_READ_MIB = 16; // capacity of two sockets' buffers
 const MAX_GROWTH_KIB = 32 * 1024;
 const MAX_IMPORT_GROWTH_KIB = 96 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 
 fault({
   name: 'over-size body',
-  mark: '413 early, memory flat, nothing stored',
-  rounds: { short: 64, full: 1024, of: 'MiB offered, three times' },
+  mark: 'The server returns 413 early, its memory does not grow, and it stores nothing.',
+  rounds: { short: 64, full: 1024, of: 'MiB sent, three times' },
   async trial({ rounds: mib, startServer }) {
     const server = await startServer();
     await post(server, '{"id":1,"name":"the first"}');
@@ -32,7 +32,7 @@ fault({
       assert.equal(answer?.headers.get('connection'), 'close');
       assert.ok(readMib < MAX_READ_MIB, `${framing}: ${readMib.toFixed(1)} MiB were read`);
       seen.push(
-        `413 after ${readMib.toFixed(1)} of ${mib} MiB ${framing.startsWith('T') ? 'chunked' : 'with a length'}`,
+        `413 after ${readMib.toFixed(1)} of ${mib} MiB ${framing.startsWith('T') ? 'chunked' : 'with Content-Length'}`,
       );
     }
     const exact = await post(server, 'x'.repeat(64 * 1024 + 1));
@@ -40,10 +40,10 @@ fault({
     const refusedKib = memory.peakKib();
     assert.ok(refusedKib < MAX_GROWTH_KIB, `memory grew by ${refusedKib} KiB`);
 
-    // A file may have any length, but not a line of it.
+    // An import file may have any length, but its lines may not.
     const type = 'Content-Type: application/x-ndjson\r\nConnection: close\r\nTransfer-Encoding: chunked';
     const { received } = await offer(server, `/plants/import HTTP/1.1\r\nHOST AUTH ${type}`, mib);
-    const [{ status, body } = assert.fail('an import got no answer')] = readAnswers(received);
+    const [{ status, body } = assert.fail('an import got no response')] = readAnswers(received);
     assert.equal(status, 200, body);
     assert.deepEqual([JSON.parse(body).failed, JSON.parse(body).errors[0].error], [1, 41_300], body);
     const importKib = memory.peakKib();
@@ -52,30 +52,30 @@ fault({
     assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), [{ id: 1n }]);
     assert.equal(await server.stop(), 0);
     seen.push(
-      `a line of ${mib} MiB refused`,
-      `memory +${Math.round(Math.max(refusedKib, importKib) / 1024)} MiB at most`,
+      `a line of ${mib} MiB rejected`,
+      `memory growth at most ${Math.round(Math.max(refusedKib, importKib) / 1024)} MiB`,
     );
     return seen.join(', ');
   },
   controls: {
-    'one that does not count the bytes of a body': {
+    'does not count the bytes of a body': {
       change: ['src/http/core/buffered-request.ts', 'kept.bytes > kept.maxBytes', 'false'],
       caught: /^Transfer-Encoding: chunked: HTTP\/1.1 400|memory grew/,
     },
-    'one that keeps a line however long it is': {
+    'buffers a line of any length': {
       change: ['src/files/csv-record-end.ts', 'MAX_RECORD_BYTES = 1024 * 1024', 'MAX_RECORD_BYTES = 1024 ** 3'],
-      caught: /memory grew by \d+ KiB in an import|"failed":1|got no answer/,
+      caught: /memory grew by \d+ KiB in an import|"failed":1|got no response/,
       rounds: 8,
     },
   },
 });
 
-/** Sends so many MiB, or as many as are taken; gives the answer. */
+/** Sends up to `mib` MiB, until the server stops accepting data. Returns the response. */
 async function offer(server: TestServer, head: string, mib: number): Promise<{ received: Buffer; readMib: number }> {
   const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
   const received: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => received.push(chunk));
-  socket.on('error', () => {}); // cut off while it sends
+  socket.on('error', () => {}); // the server disconnects the client while it sends
   const closed = new Promise((resolve) => socket.on('close', resolve));
   const isChunked = head.includes('chunked');
   socket.write(fillIn(server.secret, `POST ${head}\r\n\r\n`));

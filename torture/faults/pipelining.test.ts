@@ -1,5 +1,5 @@
-// Requests that are sent without waiting for responses: hundreds of lists in one write, and everything that can be sent
-// behind an event stream or behind a refusal. The server must bound what it handles, and what it keeps, for one connection.
+// Pipelined requests: hundreds of lists in one write, and many requests after an event stream or after a rejected
+// request. The server must limit the requests that it handles and buffers per connection.
 
 import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
@@ -22,19 +22,19 @@ const ORDER = 'src/http/core/request-order.ts';
 const BODIES = 'src/http/core/buffered-request.ts';
 const MAY_START = 'return started < MAX_IN_PROGRESS && this.#isConcurrent(newest) && this.#isConcurrent(raw);';
 
-/** Sent behind an event stream on each connection. */
+/** Requests sent after an event stream on each connection. */
 const BEHIND: Record<string, string> = {
-  'large bodies of strangers':
+  'large unauthenticated bodies':
     `POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY}`.repeat(170),
   'large bodies': `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY}`.repeat(170),
-  lists: 'GET /plants?limit=1000 HTTP/1.1\r\nHOST AUTH \r\n'.repeat(50), // with more the connection is closed
+  lists: 'GET /plants?limit=1000 HTTP/1.1\r\nHOST AUTH \r\n'.repeat(50), // the server closes the connection if it gets more
   'tiny requests': 'GET / HTTP/1.1\r\n\r\n'.repeat(20_000),
 };
 
 fault({
   name: 'pipelining',
-  mark: 'at most 32 requests of a connection in progress, memory grows by less than 64 MiB, nobody else waits over 250 ms',
-  rounds: { short: 16, full: 50, of: 'connections with an event stream, and 60 × as many with refused requests' },
+  mark: 'At most 32 requests per connection are in progress. Memory grows by less than 64 MiB. Other clients wait at most 250 ms.',
+  rounds: { short: 16, full: 50, of: 'connections with an event stream, and 60 × as many with rejected requests' },
   async trial({ rounds, isFull, startServer }) {
     const server = await startServer();
     await fill(server);
@@ -44,23 +44,23 @@ fault({
     for (const name of Object.keys(BEHIND)) {
       grown.push(`${name} ${await behindStreams(server, rounds, name)}`);
     }
-    grown.push(`refused ${await sendRefused(server, rounds * 60)}`);
+    grown.push(`rejected ${await sendRefused(server, rounds * 60)}`);
     assert.equal((await post(server, '{"id":-1,"name":"x"}')).status, 200);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
     assert.equal(await server.stop(), 0);
-    return `others waited ${waitedMs.toFixed(0)} ms at most; MiB of memory behind streams: ${grown.join(', ')}`;
+    return `others waited at most ${waitedMs.toFixed(0)} ms; memory growth in MiB: ${grown.join(', ')}`;
   },
   controls: {
-    'one that handles all requests of a connection at once': {
+    'handles all requests of a connection concurrently': {
       change: [ORDER, MAY_START, 'return true;'],
       caught: /more than 32 creates of one connection/,
     },
-    'one that handles reads as it handles writes, many at once': {
+    'handles reads concurrently, as it does writes': {
       change: [ORDER, MAY_START, 'return started < MAX_IN_PROGRESS;'],
       caught: /others waited|lists: memory grew/,
       rounds: 50,
     },
-    'one that gives neither queued requests nor lists a turn of their own': {
+    'does not yield between queued requests and lists': {
       changes: [
         [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
         [
@@ -71,16 +71,16 @@ fault({
       ],
       caught: /others waited/,
     },
-    'one that goes on reading behind an event stream, and keeps what comes': {
+    'reads and buffers requests after an event stream': {
       changes: [
         [ORDER, 'if (!connection.isHeldByOrder && !mayRead(connection))', 'if (false)'],
         [ORDER, 'else if (!connection.isHeldByOrder) hold(connection);', ''],
         [ORDER, 'MAX_QUEUED_BEHIND_LONG = 32', 'MAX_QUEUED_BEHIND_LONG = 1e9'],
         [BODIES, 'MAX_EARLY_BYTES = 16 * 1024 * 1024', 'MAX_EARLY_BYTES = 1e12'],
       ],
-      caught: /large bodies of strangers: memory grew/,
+      caught: /large unauthenticated bodies: memory grew/,
     },
-    'one that queues as many requests as come': {
+    'does not limit its request queue': {
       changes: [
         [ORDER, 'MAX_QUEUED_OF_ONE = 1024', 'MAX_QUEUED_OF_ONE = 1e9'],
         [ORDER, 'MAX_QUEUED = 8192', 'MAX_QUEUED = 1e9'],
@@ -88,12 +88,12 @@ fault({
       ],
       caught: /thousands of queued requests were left open/,
     },
-    'one that parses all that a read has brought': {
+    'parses all bytes of a read at once': {
       change: ['src/http/core/node-internals.ts', 'control.isParsingStopped ? STOP :', ''],
       caught: /tiny requests: memory grew/,
       rounds: 50,
     },
-    'one that keeps the body of a request that it has refused': {
+    'buffers the body of a rejected request': {
       changes: [
         [
           BODIES,
@@ -102,7 +102,7 @@ fault({
         ],
         [BODIES, 'MAX_EARLY_BYTES = 16 * 1024 * 1024', 'MAX_EARLY_BYTES = 1e12'],
       ],
-      caught: /refused requests: memory grew/,
+      caught: /rejected requests: memory grew/,
       rounds: 50,
     },
   },
@@ -113,7 +113,7 @@ async function fill(server: TestServer): Promise<void> {
   assert.equal((await importFile(server, 'text/csv', `id,name\n${rows.join('')}`)).status, 200);
 }
 
-/** How many writes share a transaction tells how many of them were in progress. */
+/** Sends 300 creates in one write. The size of the write transactions shows how many were in progress. */
 async function createTogether(server: TestServer): Promise<void> {
   const admin = (await addToken(server.databaseUrl, { scopes: ['admin'] })).secret;
   const before = await largeBatches(server, admin);
@@ -133,7 +133,7 @@ async function largeBatches({ port }: TestServer, admin: string): Promise<number
   return read('count') - read(`bucket\\{le="${MAX_IN_PROGRESS}"\\}`);
 }
 
-/** Returns how long others had to wait at most, in the best of some tries. */
+/** Returns the maximum wait of other clients, in the best of several attempts. */
 async function listInOneWrite(server: TestServer, count: number): Promise<number> {
   const lists = Array.from(
     { length: count },
@@ -142,7 +142,7 @@ async function listInOneWrite(server: TestServer, count: number): Promise<number
   let bestMs = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < TRIES && bestMs > MAX_WAIT_MS; tries++) {
     const times = readTimes({ port: server.port, secret: server.secret, path: '/healthz', count: 60, pauseMs: 10 });
-    await setTimeout(300); // the thread of the reads has started
+    await setTimeout(300); // the reader thread has started by then
     await sendInOrder(server, lists);
     bestMs = Math.min(bestMs, Math.max(...(await times)));
   }
@@ -150,7 +150,7 @@ async function listInOneWrite(server: TestServer, count: number): Promise<number
   return bestMs;
 }
 
-/** All in one write; each has its place as its request id. */
+/** Sends all requests in one write. Each has its position as request id. */
 async function sendInOrder({ port, secret }: TestServer, requests: string[]): Promise<void> {
   const socket = connect(port, '127.0.0.1', () => socket.write(fillIn(secret, requests.join(''))));
   const seen: number[] = [];
@@ -165,7 +165,7 @@ async function sendInOrder({ port, secret }: TestServer, requests: string[]): Pr
   assert.deepEqual(seen, [...requests.keys()], 'responses out of order, or missing');
 }
 
-/** In one write: some of it is read together with the request for the stream. */
+/** Sends the stream request and the others in one write, so that the server reads some of them together. */
 async function behindStreams(server: TestServer, count: number, name: string): Promise<number> {
   const stream = 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n';
   const bytes = fillIn(server.secret, stream + BEHIND[name]);
@@ -182,10 +182,10 @@ async function behindStreams(server: TestServer, count: number, name: string): P
       'connections with thousands of queued requests were left open',
     );
   }
-  return measure(server, sockets, beforeKib, `behind event streams, ${name}`);
+  return measure(server, sockets, beforeKib, `after event streams, ${name}`);
 }
 
-/** The connections are there before: what they take themselves does not count. The bodies are never whole. */
+/** Opens the connections first, so that their own memory does not count. The bodies are never complete. */
 async function sendRefused(server: TestServer, count: number): Promise<number> {
   const stranger = `POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: ${BODY.length}\r\n\r\n${BODY.slice(1)}`;
   const guesser = stranger.replace('TYPE ', 'TYPE AUTH ');
@@ -199,7 +199,7 @@ async function sendRefused(server: TestServer, count: number): Promise<number> {
   const before = sockets.map(({ bytesRead }) => bytesRead);
   for (const [n, socket] of sockets.entries()) socket.write(n % 4 === 0 ? first : (others[0] ?? first));
   await until(() => sockets.every(({ bytesRead, closed }, n) => closed || bytesRead > (before[n] ?? 0)));
-  return measure(server, sockets, beforeKib, 'refused requests');
+  return measure(server, sockets, beforeKib, 'rejected requests');
 }
 
 async function openAll({ port }: TestServer, count: number, use: (socket: Socket) => Promise<void>): Promise<Socket[]> {
@@ -213,7 +213,7 @@ async function openAll({ port }: TestServer, count: number, use: (socket: Socket
   return sockets;
 }
 
-/** Returns by how many MiB it has grown at most. */
+/** Returns the maximum memory growth in MiB. */
 async function measure(server: TestServer, sockets: Socket[], beforeKib: number, name: string): Promise<number> {
   let mostKib = 0;
   for (let n = 0; n < 6; n++) {

@@ -1,5 +1,5 @@
-// The file system is shut down under the writing server, and everything that was only in memory is gone with it.
-// XFS, since its shutdown without a flush of the log does what a power cut does.
+// Shuts the file system down under the writing server, so that all data that is only in memory is lost.
+// It uses XFS because its shutdown without a log flush has the effect of a power cut.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -15,8 +15,8 @@ const DISK_BYTES = 400 * 1024 * 1024;
 
 fault({
   name: 'power cut',
-  mark: '0 acknowledged records lost; with synchronous=OFF some are',
-  rounds: { short: 2, full: 30, of: 'cuts under 64 writers' },
+  mark: 'No acknowledged record is lost.',
+  rounds: { short: 2, full: 30, of: 'power cuts under 64 writers' },
   skip: whyNot(),
   async trial({ t, rounds, random, startServer }) {
     const outside = makeFolder();
@@ -49,21 +49,22 @@ fault({
       ledger.assertKept(restarted.databasePath);
       await restarted.stop();
     }
-    const moment = unsure > 0 ? `; ${unsure} answered while the disk was being cut off were not kept` : '';
+    const moment = unsure > 0 ? `; ${unsure} acknowledged during the shutdown were not kept` : '';
     return `${ledger.acknowledged.size.toLocaleString('en')} acknowledged, 0 lost${moment}`;
   },
   controls: {
-    'one with synchronous=OFF': {
+    'sets synchronous=OFF': {
       changes: SYNCHRONOUS_OFF,
-      caught: /were acknowledged, and lost|is damaged/,
+      caught: /acknowledged records are lost|damaged/,
       inShort: true,
     },
   },
 });
 
 /**
- * After a real power cut nobody gets an answer. Here the server lives on while XFS goes down, and of an fsync that is
- * under way then, XFS may say that it has worked although it has not (seen in a trace): such answers prove nothing.
+ * Removes records that were acknowledged during the shutdown and are not stored. After a real power cut, no client gets
+ * a response. Here the server survives the shutdown, and XFS may report success for an fsync in flight that failed
+ * (seen in a trace). Such responses prove nothing.
  */
 function forgetUnsure({ acknowledged }: Ledger, before: Set<bigint>, databasePath: string): number {
   const stored = new Set(query(databasePath, 'SELECT id FROM plants').map(({ id }) => id as bigint));
@@ -75,7 +76,7 @@ function forgetUnsure({ acknowledged }: Ledger, before: Set<bigint>, databasePat
 function whyNot(): string | undefined {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can mount a disk';
   const missing = ['mkfs.xfs', 'xfs_io'].find((command) => spawnSync(command, ['-V']).status !== 0);
-  return missing && `${missing} is missing: apt-get install xfsprogs`;
+  return missing && `${missing} is missing: run apt-get install xfsprogs`;
 }
 
 function sh(command: string, ...args: string[]): void {

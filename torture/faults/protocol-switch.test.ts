@@ -1,6 +1,6 @@
-// Requests that ask for another protocol (`Upgrade`), between others on one connection. The server speaks HTTP/1.1 only: it
-// handles such a request as if the header were not there, and closes the connection. Nothing behind it has an effect. Node
-// does not parse what follows in the same read, so that the next read can begin in the middle of a request.
+// Requests with an `Upgrade` header between others on one connection. The server supports HTTP/1.1 only: it ignores the
+// header and closes the connection after the response. No request after it has an effect. Node does not parse the bytes
+// that follow in the same read, so the next read can start in the middle of a request.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -16,12 +16,12 @@ const PAUSE_MS = 100;
 const MAX_OPEN_MS = 8000;
 
 interface Asking {
-  /** Of the request's own create, if it is one: it must be stored. */
+  /** Id of the plant that the request creates, if any. It must be stored. */
   id: number | undefined;
   bytes: string;
 }
 
-/** Requests that ask for a protocol, by what is special about them. */
+/** Requests with an Upgrade header, by their form. */
 const ASKING: Record<string, (headers: string, secret: string) => Asking> = {
   'without a body': (headers) => ({ id: undefined, bytes: `GET /healthz HTTP/1.1\r\nHOST ${headers}\r\n` }),
   'with a body': (headers) => create(headers),
@@ -36,18 +36,18 @@ const ASKING: Record<string, (headers: string, secret: string) => Asking> = {
 
 fault({
   name: 'protocol switch',
-  mark: 'no body is executed as a request, responses in order, or the connection is closed',
+  mark: 'The server never executes a body as a request. Responses arrive in order, or the connection closes.',
   rounds: {
     short: 1,
     full: 10,
-    of: `times ${PROTOCOLS.length} protocols, with and without bodies, in one piece and in two`,
+    of: `rounds of ${PROTOCOLS.length} protocols, with and without bodies, in one piece and in two`,
   },
   async trial({ rounds, startServer }) {
     const server = await startServer();
     let tried = 0;
     for (let round = 0; round < rounds; round++) {
       const lock = new DatabaseSync(server.databasePath, { timeout: 5000 });
-      lock.exec('BEGIN IMMEDIATE'); // until all was sent, no create is answered
+      lock.exec('BEGIN IMMEDIATE'); // delays all responses until everything is sent
       const all = PROTOCOLS.flatMap((protocol) =>
         Object.entries(ASKING).flatMap(([name, make]) =>
           [true, false].map((isInOnePiece) => {
@@ -60,34 +60,37 @@ fault({
       lock.exec('ROLLBACK');
       lock.close();
       const failed = (await Promise.allSettled(all)).filter((result) => result.status === 'rejected');
-      // What was executed tells more than a connection that is left open.
+      // An executed request is a more useful finding than an open connection.
       failed.sort((a, b) => Number(/executed/.test(b.reason.message)) - Number(/executed/.test(a.reason.message)));
       if (failed[0]) throw failed[0].reason;
       tried += all.length;
     }
     assert.equal(await server.stop(), 0);
-    return `${tried} connections with a request that asks for another protocol`;
+    return `${tried} connections with an Upgrade request`;
   },
   controls: {
-    'one that handles what follows on the connection': {
+    'handles requests that follow on the connection': {
       changes: [
         ['src/http/core/accept-body.ts', 'raw.headers.upgrade !== undefined', 'false'],
         ['src/http/core/request-order.ts', 'raw.headers.upgrade === undefined && ', ''],
       ],
-      caught: /executed|was left open/, // on a busy machine both pieces may come in one read
+      caught: /executed|was left open/, // on a busy machine, both pieces may arrive in one read
     },
-    'one that handles it together with creates that follow it': {
+    'handles it concurrently with the creates that follow': {
       change: ['src/http/core/request-order.ts', 'raw.headers.upgrade === undefined && ', ''],
       caught: /a body was executed as a request/,
     },
-    'one that leaves the connection open': {
+    'leaves the connection open': {
       change: ['src/http/core/accept-body.ts', 'raw.headers.upgrade !== undefined', 'false'],
       caught: /executed|was left open/,
     },
   },
 });
 
-/** A create before it, and behind it one whose body is a create, too. Its headers come in one piece with what is before. */
+/**
+ * Sends a create, the Upgrade request, and a request whose body is a create. Its head arrives with the earlier
+ * requests.
+ */
 async function ask(server: TestServer, name: string, asking: Asking, isInOnePiece: boolean): Promise<void> {
   const [before, smuggled, later] = [create(''), create(''), create('')];
   const body = Buffer.from(fillIn(server.secret, smuggled.bytes)).toString('latin1');
@@ -103,7 +106,7 @@ async function ask(server: TestServer, name: string, asking: Asking, isInOnePiec
   socket.destroy();
   const stored = (id: number) => query(server.databasePath, `SELECT id FROM plants WHERE id = ${id}`).length === 1;
   assert.ok(!stored(smuggled.id), `${name}: a body was executed as a request`);
-  assert.ok(!stored(later.id), `${name}: a request behind it was executed`);
+  assert.ok(!stored(later.id), `${name}: a later request was executed`);
   assert.ok(answer !== undefined, `${name}: the connection was left open`);
   for (const id of [before.id, asking.id]) assert.ok(id === undefined || stored(id), `${name}: ${id} is missing`);
   const answers = answer.split(/(?=HTTP\/1\.1 \d{3} )/);

@@ -1,6 +1,6 @@
-// One backup becomes several stores: it is restored again and again, and servers start on plain copies of it. Each
-// store makes changes of its own. No number may ever stand for two of them: it is an ETag, a position in the change
-// log and the id of a webhook message.
+// One backup becomes several stores: it is restored several times, and servers start on plain copies of it. Each store
+// then makes its own changes. A number must never identify two changes: it is an ETag, a position in the change log,
+// and the id of a webhook message.
 
 import assert from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
@@ -18,14 +18,14 @@ const PLANTS = 10;
 
 interface Branch {
   server: TestServer;
-  /** Number of its newest change, which made its version of plant 0. */
+  /** Number of its newest change, which created its version of plant 0. */
   lastSeq: number;
 }
 
 fault({
   name: 'restored twice',
-  mark: 'no change number, ETag or webhook-id is given twice; the numbers of one store are unknown to the others',
-  rounds: { short: 1, full: 4, of: 'times two restores and a copy of one backup' },
+  mark: 'No change number, ETag or webhook-id is used twice. Each store rejects the numbers of the others.',
+  rounds: { short: 1, full: 4, of: 'rounds of two restores and one copy of a backup' },
   async trial({ rounds, isFull, launcher, startServer }) {
     const changesEach = isFull ? 300 : 30;
     const receiver = await startReceiver();
@@ -50,7 +50,7 @@ fault({
     for (const branch of branches) await assertForeign(branch, branches);
     const messages = assertNoMessageTwice();
     for (const { server } of branches) assert.equal(await server.stop(), 0);
-    return `${branches.length} stores from one backup, ${given.size} changes and ${messages} webhook messages, no number twice`;
+    return `${branches.length} stores from one backup, ${given.size} changes and ${messages} webhook messages, no number used twice`;
 
     async function branchOff(server: TestServer, name: string): Promise<Branch> {
       let lastSeq = 0;
@@ -58,18 +58,18 @@ fault({
       lastSeq = await change(server, 0, name);
       const call = callerOf(server, secret);
       const follow = await call('GET', `/events?after=${lastSeq}`);
-      assert.equal(follow.status, 200, `a store does not know its own change ${lastSeq}: ${follow.body}`);
+      assert.equal(follow.status, 200, `a store rejects its own change ${lastSeq}: ${follow.body}`);
       await until(() => receiver.received.some(({ seq }) => seq === lastSeq));
       return { server, lastSeq };
     }
 
-    /** Gives the number of the change. */
+    /** Changes a plant, and returns the number of the change. */
     async function change(server: TestServer, id: number, name: string): Promise<number> {
       const { status, headers, body } = await callerOf(server, secret)('PUT', `/plants/${id}`, { name });
       assert.equal(status, 200, body);
       const seq = Number(JSON.parse(String(headers.etag)));
-      assert.ok(Number.isSafeInteger(seq), `${headers.etag} is not exact in JSON`);
-      assert.equal(given.get(seq) ?? name, name, `change number ${seq} was given twice`);
+      assert.ok(Number.isSafeInteger(seq), `${headers.etag} is not a safe integer`);
+      assert.equal(given.get(seq) ?? name, name, `change number ${seq} was used twice`);
       given.set(seq, name);
       return seq;
     }
@@ -79,12 +79,12 @@ fault({
       const json = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
       for (const other of all.filter((branch) => branch.server !== server)) {
         const { status } = await call('GET', `/events?after=${other.lastSeq}`);
-        assert.equal(status, 410, `a reader at change ${other.lastSeq} of another store gets ${status}`);
+        assert.equal(status, 410, `a reader at change ${other.lastSeq} of another store got ${status}`);
         const stream = await callStream(server, other.lastSeq);
-        assert.equal(stream, 410, `a follower from change ${other.lastSeq} of another store gets ${stream}`);
+        assert.equal(stream, 410, `a follower from change ${other.lastSeq} of another store got ${stream}`);
         const headers = { ...json, 'if-match': `"${other.lastSeq}"` };
         const stale = await fetch(`${server.url}/plants/0`, { method: 'PUT', headers, body: '{"name":"overwritten"}' });
-        assert.equal(stale.status, 412, `an ETag of another store is ${stale.status}`);
+        assert.equal(stale.status, 412, `an ETag of another store returned ${stale.status}`);
       }
       assert.equal((await call('GET', `/events?after=${lastSeq}`)).status, 200);
     }
@@ -98,29 +98,29 @@ fault({
       return response.status;
     }
 
-    /** A change may be sent again, but with the same body. */
+    /** Returns the number of messages. A message may be repeated, but only with the same body. */
     function assertNoMessageTwice(): number {
       const bodies = new Map<string, string>();
       for (const { headers, body } of receiver.received) {
         const id = String(headers['webhook-id']);
-        assert.equal(bodies.get(id) ?? body, body, `webhook-id ${id} was given twice`);
+        assert.equal(bodies.get(id) ?? body, body, `webhook-id ${id} was used twice`);
         bodies.set(id, body);
       }
       return bodies.size;
     }
   },
   controls: {
-    'one in which every restore skips the same count of numbers': {
+    'skips the same count of numbers in every restore': {
       change: ['src/storage/sqlite/change-numbers.ts', ' + randomInt(spread)', ''],
-      caught: /change number \d+ was given twice/,
+      caught: /change number \d+ was used twice/,
     },
-    'one that does not mark a backup as a copy': {
+    'does not mark a backup as a copy': {
       change: ['src/storage/sqlite/backup-thread.ts', '  changeDraft(markCopy);\n', ''],
-      caught: /change number \d+ was given twice/,
+      caught: /change number \d+ was used twice/,
     },
-    'one that accepts numbers it never gave': {
+    'accepts numbers that it never issued': {
       change: ['src/storage/sqlite/change-numbers.ts', 'OR ?1 > (', 'OR 0 > ('],
-      caught: /a reader at change \d+ of another store gets 200/,
+      caught: /a reader at change \d+ of another store got 200/,
     },
   },
 });

@@ -1,4 +1,5 @@
-// Two nodes on one PostgreSQL behind HAProxy are restarted one after the other, while clients write, read and follow.
+// Restarts two nodes on one PostgreSQL behind HAProxy, one after the other, while clients write, read and follow
+// changes.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,15 +15,15 @@ import { fault } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 
 const NODE_NAMES = ['node1', 'node2'];
-/** 400 is for who wanted an id that another client has won. */
+/** A client gets 400 if another client created its id first. */
 const GOOD_ANSWERS = ['200', '400'];
 const FOLLOWED_WITHIN_MS = 20_000;
 
 fault({
   name: 'rolling restart',
-  mark: '0 failed requests, 0 acknowledged writes lost, who follows the log sees each change once',
+  mark: 'No request fails, and no acknowledged write is lost. A reader of the change log sees each change once.',
   rounds: { short: 2, full: 10, of: 'restarts of one of two nodes behind HAProxy' },
-  skip: missingPackages().includes('haproxy') ? 'it needs apt-get install haproxy' : whyNoPostgres,
+  skip: missingPackages().includes('haproxy') ? 'haproxy is missing: run apt-get install haproxy' : whyNoPostgres,
   async trial({ t, rounds, isFull, random, launcher }) {
     const machine = createMachine({ keep: false });
     t.after(machine.end);
@@ -42,7 +43,7 @@ fault({
         await sleep(200 + random.below(500));
         await node.stop();
         await node.start(databaseUrl);
-        await balancer.serves(node.name); // before the other one may go
+        await balancer.serves(node.name); // before the other node may stop
       }
     } finally {
       await load.stopWriting();
@@ -54,15 +55,15 @@ fault({
     const failed = answers.filter(([answer]) => !GOOD_ANSWERS.includes(answer));
     assert.equal(failed.length, 0, `requests failed: ${failed.map(([answer, count]) => `${count} × ${answer}`)}`);
     const wrong = [...findings.lost, ...ledger.violations, ...findings.violations];
-    assert.equal(wrong.length, 0, `${wrong.length} things are wrong: ${wrong.slice(0, 3).join('; ')}`);
+    assert.equal(wrong.length, 0, `${wrong.length} violations: ${wrong.slice(0, 3).join('; ')}`);
     const requests = answers.reduce((sum, [, count]) => sum + count, 0);
     return `${requests.toLocaleString('en')} requests, 0 failed; ${ledger.acknowledged} acknowledged, 0 lost`;
   },
   controls: {
-    'one that ends at once on SIGTERM': {
+    'exits immediately on SIGTERM': {
       change: ['src/cli/serve.ts', 'else void stop(signal, 0);', 'else process.exit(0);'],
       caught: /requests failed: /,
-      rounds: 20, // it is a matter of chance if a PUT is under way, which HAProxy does not send again
+      rounds: 20, // a PUT, which HAProxy does not retry, is in flight only by chance
     },
   },
 });

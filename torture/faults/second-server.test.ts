@@ -1,5 +1,5 @@
-// A server for each file, and no more: a second one that is started beside the first, through a link as well, and two
-// that are started at the same moment.
+// Only one server may use a file. A second server starts next to the first, sometimes through a link, and two servers
+// start at the same time.
 
 import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
@@ -11,12 +11,12 @@ import { fault } from '../fault.ts';
 import { Ledger } from '../ledger.ts';
 import { runBuild } from '../run-build.ts';
 
-const REFUSAL = /^plant-store: Another server is using .*\. Stop it, or set DATABASE_URL to another file\.\n$/;
+const REFUSAL = /^plant-store: [^\n]*another server[^\n]*\n$/i;
 
 fault({
   name: 'second server on the same SQLite file',
-  mark: 'the second refuses with a line that says why, the first goes on; after kill -9 the next one may',
-  rounds: { short: 1, full: 20, of: 'second starts beside a writing server, and as many races of two' },
+  mark: 'The second server refuses to start and gives the reason in one line. The first continues. After kill -9, the next server starts.',
+  rounds: { short: 1, full: 20, of: 'second starts next to a writing server, and as many races of two servers' },
   async trial({ rounds, random, launcher, startServer }) {
     const folder = makeFolder();
     const link = join(makeFolder(), 'link.db');
@@ -28,7 +28,7 @@ fault({
       await setTimeout(random.below(300));
       const path = random.pick([server.databasePath, link]);
       const { status, stderr } = await runBuild(launcher, ['serve'], { env: { DATABASE_URL: `sqlite:${path}` } });
-      assert.equal(status, 1, `a second server on the same file ended with ${status}`);
+      assert.equal(status, 1, `a second server on the same file exited with ${status}`);
       assert.match(stderr, REFUSAL);
       await ledger.grows();
       await server.kill();
@@ -36,23 +36,23 @@ fault({
       await race(folder, startServer);
     }
     ledger.assertKept(join(folder, 'plants.db'));
-    return `${rounds} refused beside one that writes, ${rounds} in a race, ${ledger.acknowledged.size} acknowledged, 0 lost`;
+    return `${rounds} refused next to a writing server, ${rounds} in a race, ${ledger.acknowledged.size} acknowledged, 0 lost`;
   },
   controls: {
-    'one that does not take the lock': {
+    'does not take the lock': {
       change: ['src/storage/sqlite/server-lock.ts', 'BEGIN EXCLUSIVE', 'BEGIN'],
-      caught: /a second server on the same file ended with null/,
+      caught: /a second server on the same file exited with null/,
     },
   },
 });
 
-/** Of two that start at once, one serves. */
+/** Starts two servers at the same time. Exactly one of them must start. */
 async function race(folder: string, startServer: (options: ServerOptions) => Promise<TestServer>): Promise<void> {
   const starts = await Promise.allSettled([startServer({ folder }), startServer({ folder })]);
   const started = starts.filter((start) => start.status === 'fulfilled').map(({ value }) => value);
   const refused = starts.filter((start) => start.status === 'rejected').map(({ reason }) => String(reason));
-  assert.equal(started.length, 1, `${started.length} of two that were started at once are serving: ${refused}`);
-  assert.match(refused[0] ?? '', /^Error: The server ended with 1: plant-store: Another server is using .*\n$/);
+  assert.equal(started.length, 1, `${started.length} of two servers started at the same time are running: ${refused}`);
+  assert.match(refused[0] ?? '', /plant-store: [^\n]*another server/i);
   for (const server of started) {
     assert.equal((await post(server, '{"id":-1,"name":"Plant number -1"}')).status, 200);
     assert.equal(await server.stop(), 0);

@@ -1,5 +1,5 @@
-// Secrets of every kind, sent to where they belong and to where they do not. Then everything that is kept, logged, answered,
-// copied or sent on is searched for them.
+// Sends secrets of every kind to the right and the wrong places. Then searches everything that is stored, logged,
+// returned, copied or forwarded for them.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -16,12 +16,12 @@ import { runBuild } from '../run-build.ts';
 import { tryPassword } from '../security/database-password.ts';
 import { misplacedBytes, misplacements } from '../security/misplaced.ts';
 
-/** Of a name, and of which no piece this long may be found. */
+/** Length of the pieces to search for. No piece of a secret with this length may be found. */
 const PIECE_CHARS = 16;
 
 fault({
   name: 'secrets',
-  mark: '0 hits in database, WAL, logs, backups, exports, errors, lists, metrics, traces and messages',
+  mark: 'No secret is found in the database, WAL, logs, backups, exports, errors, lists, metrics, traces or webhook messages.',
   rounds: { short: 1, full: 4, of: 'sets of secrets, each secret sent to every place' },
   async trial(trial) {
     const seen = { secrets: 0, requests: 0, bytes: 0 };
@@ -31,7 +31,7 @@ fault({
     return `${secrets} secrets in ${requests.toLocaleString('en')} requests, ${Math.round(bytes / 1024).toLocaleString('en')} KiB searched, 0 hits`;
   },
   controls: {
-    'one that logs the header Authorization': {
+    'logs the Authorization header': {
       change: [
         'src/http/observe-response.ts',
         'address: request.address,\n  });',
@@ -39,18 +39,18 @@ fault({
       ],
       caught: /is in the log/,
     },
-    'one that keeps secrets as they are': {
+    'stores secrets without hashing them': {
       change: ['src/domain/token.ts', 'addToken(token, hashSecret(secret))', 'addToken(token, secret)'],
       caught: /is in (backup|plants)\.db/,
     },
-    'one that logs paths as they are': {
+    'logs paths without redacting them': {
       change: ['src/http/observe-response.ts', "return text.includes('%') || mayHoldSecret(text);", 'return false;'],
       caught: /is in the log/,
     },
   },
 });
 
-/** In the short form, most secrets are put into some places each. */
+/** Sends tokens to every place and searches for them. The short form sends most secrets to some places only. */
 async function tryTokens(
   { startServer, launcher, isFull, random }: Trial,
   seen: { secrets: number; requests: number; bytes: number },
@@ -80,7 +80,7 @@ async function tryTokens(
   const { secret: admin, token } = await addToken(server.databaseUrl, { scopes: [...SCOPES] });
   const call = callerOf(server, admin);
 
-  // What gives a secret, once, is not searched for it.
+  // Responses that issue a secret once are not searched for it.
   const issue = async (path: string, body?: unknown) => JSON.parse((await call('POST', path, body)).body);
   const made = await issue('/tokens', { name: 'made', scopes: ['plants:read'] });
   const rotated = await issue(`/tokens/${made.id}/rotate`);
@@ -92,9 +92,9 @@ async function tryTokens(
   const jwt = await sign(provider.issuer, key);
   const wrongJwt = await sign('https://other.example', key);
   const tokens = {
-    'the good token': admin,
-    'the token made over HTTP': made.secret,
-    'the renewed token': rotated.secret,
+    'the valid token': admin,
+    'the token created over HTTP': made.secret,
+    'the rotated token': rotated.secret,
     'the expired token': expired.secret,
     'the revoked token': revoked.secret,
     'the unknown token': mintSecret(),
@@ -133,23 +133,23 @@ async function tryTokens(
   const whileItRuns = filesIn(folder);
   assert.ok(
     Object.keys(whileItRuns).some((name) => name.endsWith('-wal')),
-    'there is a WAL to search',
+    'no WAL to search',
   );
   assert.equal(await server.stop(), 0);
-  const files = { ...whileItRuns, ...prefixed('after the stop: ', filesIn(folder)) };
+  const files = { ...whileItRuns, ...prefixed('after the shutdown: ', filesIn(folder)) };
 
   Object.assign(places, {
     'the log': server.output(),
-    'an answer': answers.map(({ status, headers, body }) => `${status} ${JSON.stringify(headers)} ${body}`).join('\n'),
+    'a response': answers.map(({ status, headers, body }) => `${status} ${JSON.stringify(headers)} ${body}`).join('\n'),
     'a trace': Buffer.concat(collector.bodies),
-    'a message': receiver.received.map(({ headers, body }) => JSON.stringify(headers) + body).join('\n'),
+    'a webhook message': receiver.received.map(({ headers, body }) => JSON.stringify(headers) + body).join('\n'),
   });
-  assert.match(String(places['the log']), /"kind":"request".*"kind":"refused"/s, 'there is a log to search');
-  assert.ok(collector.bodies.length > 0, 'there are traces to search');
+  assert.match(String(places['the log']), /"kind":"request".*"kind":"refused"/s, 'no log to search');
+  assert.ok(collector.bodies.length > 0, 'no traces to search');
   assert.ok(answers.length > 100);
   search(places, { ...tokens, ...forMessages });
   search(files, tokens);
-  // Of a token of ours only the hash is kept, and shown to nobody.
+  // The store keeps only the hash of a token, and must not return it.
   search(
     places,
     Object.fromEntries(Object.entries(tokens).map(([name, secret]) => [`the hash of ${name}`, hashSecret(secret)])),
@@ -164,16 +164,16 @@ async function tryTokens(
 }
 
 let address = 0;
-/** From ever other addresses, so that wrong ones do not add up. */
+/** Adds a different address to each request, so that failed attempts do not add up to a lockout. */
 function spread(headers: Record<string, string | string[]> = {}): Record<string, string | string[]> {
   address++;
   return { 'x-forwarded-for': `10.0.${(address >> 6) & 255}.7`, ...headers };
 }
 
-/** Also for a piece of it, and as a password that is sent in base64. */
+/** Searches for a piece of each secret, and for the secret as a Basic password in base64. */
 function search(places: Record<string, string | Buffer>, secrets: Record<string, string>): void {
   for (const [name, secret] of Object.entries(secrets)) {
-    const last = secret.split('.').at(-1) ?? ''; // of a JWT, its signature: anybody may know the rest
+    const last = secret.split('.').at(-1) ?? ''; // for a JWT, only the signature is secret
     const from = Math.min(8, last.length - PIECE_CHARS);
     const coded = Buffer.from(`admin:${secret}`).toString('base64').slice(20, 60);
     for (const [place, text] of Object.entries(places)) {

@@ -1,4 +1,5 @@
-// SIGTERM while 64 connections write: whoever was let in gets an answer, and nobody sees a connection end under a request.
+// Sends SIGTERM while 64 connections write. Each accepted request gets a response, and no connection closes during a
+// request.
 
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -11,15 +12,17 @@ import { Ledger } from '../ledger.ts';
 const CONNECTIONS = 64;
 const SETTLED = 4 * CONNECTIONS;
 const STOPS_WITHIN_MS = 10_000;
-/** So long an idle connection may bring one more request. Where all clients stood still for longer,
- * since the machine was busy, their resets are counted but prove nothing; all else must hold. */
+/**
+ * Time in which an idle connection may send one more request. If all clients stall for longer because the machine is
+ * busy, their resets are counted but prove nothing. All other checks still apply.
+ */
 const GRACE_MS = 500;
 const MAX_STALLED = 20;
 
 fault({
   name: 'SIGTERM under load',
-  mark: 'every accepted request is answered, exit 0 within 10 s, 0 resets',
-  rounds: { short: 2, full: 50, of: 'stops under 64 writers' },
+  mark: 'Every accepted request gets its response. The process exits with 0 within 10 s. No connection is reset.',
+  rounds: { short: 2, full: 50, of: 'shutdowns under 64 writers' },
   async trial({ rounds, random, startServer }) {
     const folder = makeFolder();
     const ledger = new Ledger();
@@ -28,7 +31,7 @@ fault({
       const server = await startServer({ folder });
       const writing = ledger.write(server, { connections: CONNECTIONS });
       const before = ledger.acknowledged.size;
-      while (ledger.acknowledged.size < before + SETTLED) await ledger.grows(); // then all are connected
+      while (ledger.acknowledged.size < before + SETTLED) await ledger.grows(); // all clients are connected by then
       await setTimeout(random.below(500));
       const delay = monitorEventLoopDelay({ resolution: 10 });
       delay.enable();
@@ -42,24 +45,24 @@ fault({
         stalled++;
         round--;
       } else {
-        assert.deepEqual([...last], ['ECONNREFUSED'], `a client that was connected got ${[...last].join(', ')}`);
+        assert.deepEqual([...last], ['ECONNREFUSED'], `a connected client got ${[...last].join(', ')}`);
       }
-      assert.ok(longestMs < STOPS_WITHIN_MS, `it took ${longestMs.toFixed(0)} ms to stop`);
-      assert.equal(existsSync(`${server.databasePath}-wal`), false, 'it did not close the database');
+      assert.ok(longestMs < STOPS_WITHIN_MS, `the shutdown took ${longestMs.toFixed(0)} ms`);
+      assert.equal(existsSync(`${server.databasePath}-wal`), false, 'the server did not close the database');
       ledger.assertKept(server.databasePath);
     }
     const count = ledger.acknowledged.size.toLocaleString('en');
-    return `${count} acknowledged, 0 lost, 0 resets, the longest stop took ${(longestMs / 1000).toFixed(1)} s; ${stalled} more stops with resets of clients that stood still`;
+    return `${count} acknowledged, 0 lost, 0 resets, the longest shutdown took ${(longestMs / 1000).toFixed(1)} s; ${stalled} more shutdowns with resets of stalled clients`;
   },
   controls: {
-    'one that ends its idle connections at once': {
+    'closes its idle connections at once': {
       change: [
         'src/service/start-service.ts',
         'if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);',
         '',
       ],
       rounds: 20,
-      caught: /a client that was connected got .*(ECONNRESET|EPIPE)/,
+      caught: /a connected client got .*(ECONNRESET|EPIPE)/,
     },
   },
 });

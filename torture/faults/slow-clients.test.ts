@@ -1,5 +1,5 @@
-// Clients that send or read a little now and then, for as long as they are let: they are cut off, and nobody else
-// notices. Sockets of our own, all at the same time; in the full form slowhttptest besides.
+// Clients that send or read a few bytes now and then, for as long as possible. The server must disconnect them without
+// an effect on others. The trial uses its own sockets, all at the same time. The full form adds slowhttptest.
 
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -14,20 +14,20 @@ import { fault, type Trial } from '../fault.ts';
 const MAX_SECONDS = 15;
 const MAX_GROWTH_KIB = 256 * 1024;
 const DRIP_MS = 1000;
-/** More than fits into the buffers of two sockets. */
+/** More responses than the buffers of two sockets hold. */
 const ANSWERS = 150;
 const MIN_ANSWER_BYTES = 60_000;
 const MAX_TIMES_P99 = 2;
 
 interface Slow {
   first: string;
-  /** Every second. */
+  /** Bytes sent every second. */
   drip: string;
   status: number | undefined;
 }
 
 const KINDS: Record<string, Slow> = {
-  'nothing at all': { first: '', drip: '', status: 408 },
+  'no bytes': { first: '', drip: '', status: 408 },
   headers: { first: 'POST /plants HTTP/1.1\r\nHOST ', drip: 'X-A: b\r\n', status: 408 },
   'a body': { first: 'POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 3000\r\n\r\n{', drip: ' ', status: 408 },
   chunks: {
@@ -40,7 +40,7 @@ const KINDS: Record<string, Slow> = {
     drip: '1,x\n',
     status: 408,
   },
-  'the body of a stranger': {
+  'an unauthenticated body': {
     first: 'POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: 3000\r\n\r\n{',
     drip: ' ',
     status: 401,
@@ -50,8 +50,12 @@ const KINDS: Record<string, Slow> = {
 
 fault({
   name: 'slow clients',
-  mark: `cut off within ${MAX_SECONDS} s; others’ p99 ≤ 2 ×; memory bounded`,
-  rounds: { short: 70, full: 1000, of: 'connections, and as many of slowhttptest for headers, body and reading' },
+  mark: `The server disconnects each slow client within ${MAX_SECONDS} s. Other clients’ p99 latency at most doubles. Memory stays bounded.`,
+  rounds: {
+    short: 70,
+    full: 1000,
+    of: 'connections; the full form adds as many from slowhttptest for each of headers, body and reading',
+  },
   skip: missing(),
   async trial(trial) {
     const { rounds, isFull, startServer } = trial;
@@ -61,35 +65,35 @@ fault({
     const kinds = Object.entries(KINDS);
     const lasted = await Promise.all(
       Array.from({ length: rounds }, async (_, n) => {
-        // Of those who read slowly a few: to make what they do not read takes the machine longer than all the rest.
+        // Only a few clients read slowly: producing their unread responses takes longer than all the rest.
         const [name, slow] = kinds[n % (n < 140 ? kinds.length : kinds.length - 1)] as [string, Slow];
         return beSlow(server, name, slow);
       }),
     );
     const worst = Math.max(...lasted);
     const grownKib = residentKib(server) - beforeKib;
-    assert.ok(grownKib < MAX_GROWTH_KIB, `it took ${grownKib} KiB`);
-    assert.match(await flowing, /^HTTP\/1.1 200 .*"created":40,/s, 'an import that flows was cut off');
+    assert.ok(grownKib < MAX_GROWTH_KIB, `memory grew by ${grownKib} KiB`);
+    assert.match(await flowing, /^HTTP\/1.1 200 .*"created":40,/s, 'a steady import was disconnected');
     assert.equal((await post(server, '{"id":-1,"name":"x"}')).status, 200);
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
-    const seen = [`cut off after ${worst.toFixed(1)} s at most`];
+    const seen = [`disconnected within ${worst.toFixed(1)} s`];
     if (isFull) seen.push(...(await attack(server, trial)));
     assert.equal(await server.stop(), 0);
     return seen.join(', ');
   },
   controls: {
-    'one that waits for a body for as long as it takes': {
+    'has a body timeout of 100 s': {
       change: ['src/http/core/timeouts.ts', 'bodyMs: 10_000', 'bodyMs: 100_000'],
-      caught: /was not cut off/,
+      caught: /was not disconnected/,
     },
-    'one that waits for a reader for as long as it takes': {
+    'has a reader timeout of 500 s': {
       change: ['src/http/core/timeouts.ts', 'unreadMs: 5_000', 'unreadMs: 500_000'],
-      caught: /reading was not cut off/,
+      caught: /reading was not disconnected/,
     },
   },
 });
 
-/** Gives after how many seconds it was cut off. */
+/** Returns the number of seconds until the server disconnected the client. */
 async function beSlow(server: TestServer, name: string, { first, drip, status }: Slow): Promise<number> {
   const begunMs = performance.now();
   const seconds = () => (performance.now() - begunMs) / 1000;
@@ -111,14 +115,15 @@ async function beSlow(server: TestServer, name: string, { first, drip, status }:
     if (drip !== '' && socket.writable) socket.write(drip);
   }
   if (status === undefined && cutAfter === undefined) {
-    // Who does not read does not see it: what is in the buffers comes first, and all of it if it was not cut off.
+    // A client that does not read cannot see the disconnect. It gets the buffered bytes, or everything if still
+    // connected.
     await drain(socket);
     if (socket.bytesRead < ANSWERS * MIN_ANSWER_BYTES) cutAfter = MAX_SECONDS;
   }
   socket.destroy();
-  assert.ok(cutAfter !== undefined, `${name} was not cut off in ${MAX_SECONDS} s: ${received.slice(0, 100)}`);
-  // Some are reset before they have read why.
-  const isOneTooMany = name === 'an import' && received.startsWith('HTTP/1.1 429 '); // a token may have 4 in progress
+  assert.ok(cutAfter !== undefined, `${name} was not disconnected within ${MAX_SECONDS} s: ${received.slice(0, 100)}`);
+  // Some connections are reset before the client reads the response.
+  const isOneTooMany = name === 'an import' && received.startsWith('HTTP/1.1 429 '); // a token may have 4 imports in progress
   if (status !== undefined && received !== '' && !isOneTooMany)
     assert.equal(Number(received.slice(9, 12)), status, `${name}: ${received}`);
   return cutAfter;
@@ -132,7 +137,7 @@ function drain(socket: Socket): Promise<unknown> {
   });
 }
 
-/** An import of 20 s that is not fast, and must not be cut off. */
+/** Runs a slow import of 20 s that is fast enough not to be disconnected. */
 function flow(server: TestServer): Promise<string> {
   const head = 'POST /plants/import HTTP/1.1\r\nHOST AUTH Content-Type: text/csv\r\nConnection: close\r\n';
   return new Promise((resolve, reject) => {
@@ -153,14 +158,14 @@ function flow(server: TestServer): Promise<string> {
   });
 }
 
-/** slowhttptest sends no credentials by itself. */
+/** Runs slowhttptest, which has no option for credentials. They are added to other headers. */
 async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> {
   const json = `application/json\r\nAuthorization: Bearer ${server.secret}`;
   const cookie = `a=b\r\nAuthorization: Bearer ${server.secret}`;
   const modes = {
     headers: ['-H', '-i', '1', '-u', `${server.url}/plants`],
     body: ['-B', '-i', '1', '-s', '8192', '-f', json, '-u', `${server.url}/plants`],
-    // More than fits into the buffers of the system: what fits is sent, as far as anybody can tell.
+    // More than the system's buffers hold: the server cannot distinguish buffered bytes from received ones.
     read: [...'-X -n 1 -z 32 -w 512 -y 1024 -k 3'.split(' '), '-j', cookie, '-u', `${server.url}/plants`],
   };
   for (let id = 1000; id < 1009; id++) await post(server, `{"id":${id},"name":"${'x'.repeat(60_000)}"}`);
@@ -169,11 +174,11 @@ async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> 
   for (const [name, args] of Object.entries(modes)) {
     const alone = await p99Of(server, 4000);
     const idle = openFiles(server);
-    // Last in line for the processor: the clients of strangers do not run on our machine.
+    // The lowest CPU priority, since real clients do not run on the server's machine.
     const command = ['-n', '19', 'slowhttptest', '-c', String(rounds), '-r', '200', '-l', '60', '-v', '0', ...args];
     const child = spawn('nice', command, { stdio: 'ignore' });
     const gone = once(child, 'exit');
-    for (let n = 0; openFiles(server) - idle < rounds * 0.95 && n < 80; n++) await setTimeout(100); // to open them is not slow
+    for (let n = 0; openFiles(server) - idle < rounds * 0.95 && n < 80; n++) await setTimeout(100); // the slow phase starts after the connections open
     const besides = await p99Of(server, 4000);
     let peak = openFiles(server);
     let peakMs = performance.now();
@@ -186,7 +191,7 @@ async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> 
       seconds = (performance.now() - peakMs) / 1000;
       assert.ok(
         seconds < MAX_SECONDS,
-        `slowhttptest, ${name}: ${open - idle} connections are open ${seconds.toFixed(0)} s after the last`,
+        `slowhttptest, ${name}: ${open - idle} connections are still open ${seconds.toFixed(0)} s after the last was opened`,
       );
       await setTimeout(200);
     }
@@ -195,16 +200,16 @@ async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> 
     const times = besides / alone;
     assert.ok(
       times <= MAX_TIMES_P99,
-      `slowhttptest, ${name}: p99 of others ${alone.toFixed(1)} ms, besides ${besides.toFixed(1)} ms`,
+      `slowhttptest, ${name}: p99 of others ${alone.toFixed(1)} ms before, ${besides.toFixed(1)} ms during the attack`,
     );
     seen.push(
-      `slowhttptest ${name}: ${peak - idle} open at once, none ${seconds.toFixed(0)} s later, p99 × ${times.toFixed(1)}`,
+      `slowhttptest ${name}: ${peak - idle} concurrent, none after ${seconds.toFixed(0)} s, p99 × ${times.toFixed(1)}`,
     );
   }
   return seen;
 }
 
-/** Of reads, one after the other: the middle of three times, as others may have the processor in one of them. */
+/** Returns the p99 of sequential reads: the median of three runs, since other processes may disturb one of them. */
 async function p99Of(server: TestServer, durationMs: number): Promise<number> {
   const all: number[] = [];
   for (let time = 0; time < 3; time++) {
@@ -228,7 +233,7 @@ function openFiles({ process: { pid } }: TestServer): number {
 }
 
 function missing(): string | undefined {
-  if (process.platform !== 'linux') return 'only Linux tells how many connections a process has';
+  if (process.platform !== 'linux') return 'needs Linux to count the connections of a process';
   const isThere = process.env.TORTURE_FORM !== 'full' || spawnSync('slowhttptest', ['-h']).error === undefined;
-  return isThere ? undefined : 'slowhttptest is missing: apt-get install slowhttptest';
+  return isThere ? undefined : 'slowhttptest is missing: run apt-get install slowhttptest';
 }

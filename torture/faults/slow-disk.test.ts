@@ -1,4 +1,4 @@
-// Every sync of the disk takes 50 ms longer: who reads does not notice, and what waits to be written stays within bounds.
+// Delays every disk sync by 50 ms. Reads must not slow down, and the queue of writes must stay bounded.
 
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
@@ -9,21 +9,23 @@ import { fault } from '../fault.ts';
 import { Ledger } from '../ledger.ts';
 import { readTimes } from '../read-times.ts';
 
-/** In the short form both are wide, for machines that have other things to do. */
+/** The short form has wide limits, for machines that also run other tests. */
 const FULL = { delayMs: 50, p99Ms: 20 };
 const SHORT = { delayMs: 200, p99Ms: 100 };
 const PAUSE_MS = 5;
-/** Of long records, which are more than the store lets wait. */
+/** Writers of long records, which send more than the write queue holds. */
 const [LONG_WRITERS, LONG_NAME, LONG_MS, LONG_TIMES] = [1000, 'x'.repeat(60_000), 4000, 6];
-/** From the first half of these times to the second: what waits is bounded, so it must not go on growing. */
+/**
+ * Maximum growth from the first half of the measurements to the second. The queue is bounded, so memory must settle.
+ */
 const MAX_GROWTH = 1.25;
 
 let nextLongId = -2;
 
 fault({
   name: 'slow disk',
-  mark: 'GET and /healthz p99 < 20 ms while each sync takes 50 ms longer; memory bounded',
-  rounds: { short: 100, full: 1000, of: 'reads of each kind beside 64 writers' },
+  mark: 'The p99 of GET and /healthz stays below 20 ms while each sync takes 50 ms longer. Memory stays bounded.',
+  rounds: { short: 100, full: 1000, of: 'reads of each kind while 64 writers write' },
   skip: whyNoStrace(),
   async trial({ rounds, isFull, startServer }) {
     const { delayMs, p99Ms } = isFull ? FULL : SHORT;
@@ -31,7 +33,7 @@ fault({
     const ledger = new Ledger();
     const agent = new Agent({ keepAlive: true });
     const first = await timeOf(() => createOver(agent, server, { id: -1, name: 'first' }));
-    assert.ok(first > delayMs, 'the disk was not made slow');
+    assert.ok(first > delayMs, 'the syncs were not delayed');
     const writing = ledger.write(server, { connections: 64 });
     await ledger.grows();
 
@@ -55,15 +57,18 @@ fault({
       for (let time = 0; time < LONG_TIMES; time++) mib.push(await writeLong(server));
       const [first, last] = [mib.slice(0, LONG_TIMES / 2), mib.slice(LONG_TIMES / 2)];
       const grown = `${mib.map((one) => one.toFixed(0)).join(', ')} MiB`;
-      assert.ok(Math.max(...last) < Math.max(...first) * MAX_GROWTH, `memory grows while long records wait: ${grown}`);
+      assert.ok(
+        Math.max(...last) < Math.max(...first) * MAX_GROWTH,
+        `memory grows while long records are queued: ${grown}`,
+      );
       seen.push(`${LONG_WRITERS} writers of long records: ${grown}`);
     }
     assert.equal(await server.stop(), 0);
     await writing;
-    return `${seen.join(', ')}, ${ledger.acknowledged.size} written meanwhile`;
+    return `${seen.join(', ')}, ${ledger.acknowledged.size} written during the reads`;
   },
   controls: {
-    'one that commits on the thread that answers': {
+    'commits on the thread that responds': {
       changes: [
         [
           'src/storage/sqlite/group-commit.ts',
@@ -91,7 +96,7 @@ fault({
   },
 });
 
-/** Each connection sends a record that is as long as can be, then the next, whatever the answer. Gives the most memory. */
+/** Sends records of maximum length on each connection, regardless of the responses. Returns the peak memory in MiB. */
 async function writeLong(server: TestServer): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: LONG_WRITERS });
   const endMs = performance.now() + LONG_MS;

@@ -1,5 +1,5 @@
-// Webhooks that lead to where the operator has not allowed them, however their URLs are written and whatever their names
-// resolve to by then. A listener on every address of this machine counts who comes.
+// Webhooks with targets that the operator has not allowed, in any spelling and with names that later resolve elsewhere.
+// A listener on every address of this machine counts the connections.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { fault, type Trial } from '../fault.ts';
 import type { Random } from '../random.ts';
 import { startNameServer, whyNoNames } from '../security/name-server.ts';
 
-/** Nobody connects to it: the name leads elsewhere by then. */
+/** A public address that is never contacted, because the name resolves elsewhere by then. */
 const PUBLIC = '93.184.215.14';
 const NEVER_HOSTS = [
   ...['0.0.0.0', '0', '[::]', '[::ffff:127.0.0.1]', '[::127.0.0.1]', '[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
@@ -39,37 +39,37 @@ const REBINDING = 'rebinding.torture.test';
 
 fault({
   name: 'SSRF through a webhook URL',
-  mark: '0 connects unless the operator allowed private targets',
-  rounds: { short: 30, full: 1000, of: 'random spellings of loopback, besides all kinds of address and name' },
+  mark: 'The server never connects to a private target unless the operator allows it.',
+  rounds: { short: 30, full: 1000, of: 'random spellings of loopback, plus all kinds of addresses and names' },
   async trial(trial) {
     const listener = await startListener();
     const names = whyNoNames();
     const tried = await tryForbidden(trial, listener, names === undefined);
-    assert.equal(listener.connections(), 0, `${listener.connections()} connects to where webhooks may not lead`);
+    assert.equal(listener.connections(), 0, `${listener.connections()} connections to forbidden targets`);
     await tryAllowed(trial, listener);
     listener.close();
-    return `${tried.toLocaleString('en')} URLs, 0 connects${names ? `; NAMES NOT TRIED: ${names}` : ''}`;
+    return `${tried.toLocaleString('en')} URLs, 0 connections${names ? `; NAMES SKIPPED: ${names}` : ''}`;
   },
   controls: {
-    'one that takes the platform address of Azure for a public one': {
+    'treats the Azure platform address as public': {
       change: ['src/webhooks/target-guard.ts', `'168.63.129.16/32', `, ''],
-      caught: /168\.63\.129\.16:\d+\/ may be added/,
+      caught: /168\.63\.129\.16:\d+\/ was accepted/,
     },
-    'one that does not see an address of IPv4 at the end of one of IPv6': {
+    'does not check IPv4 addresses embedded in IPv6 (ISATAP)': {
       change: ['src/webhooks/target-guard.ts', ' && !isIsatap(parsed)', ''],
-      caught: /5efe:127\.0\.0\.1\]:\d+\/ may be added/,
+      caught: /5efe:127\.0\.0\.1\]:\d+\/ was accepted/,
     },
-    'one that checks addresses when a webhook is added, and no more when it connects': {
+    'checks addresses when a webhook is added, but not when it connects': {
       changes: [
         ['src/webhooks/receiver-client.ts', '        lookup: lookupFor(url),\n', ''],
         ['src/webhooks/receiver-client.ts', 'if (isIP(literalOf(url))) await', 'if (false) await'],
       ],
-      caught: /connects to where webhooks may not lead/,
+      caught: /connections to forbidden targets/,
     },
   },
 });
 
-/** Gives how many URLs there were. */
+/** Tries forbidden URLs, and returns their number. */
 async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNames: boolean): Promise<number> {
   const { t, rounds, random, isFull, startServer } = trial;
   const nameServer = hasNames
@@ -77,7 +77,7 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
         name === REBINDING ? [before === 0 ? PUBLIC : '127.0.0.1'] : NAMES[name]?.(before),
       )
     : undefined;
-  t.after(() => nameServer?.close()); // also where the trial fails: the next one needs its port
+  t.after(() => nameServer?.close()); // even if the trial fails, since the next one needs its port
   const trace = join(makeFolder(), 'connects');
   const tracer = isFull && !needs('strace').skip ? ['strace', '-f', '-qq', '-e', 'trace=connect', '-o', trace] : [];
   const server = await startServer({ wrapper: [...(nameServer?.wrapper ?? []), ...tracer] });
@@ -87,19 +87,19 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
   const urls = hosts.flatMap((host) => [`https://${host}:${port}/`, `http://${host}:${port}/`]);
   for (const url of urls) {
     const { status, body } = await call('POST', '/webhooks', { url });
-    assert.deepEqual([status, JSON.parse(body).error], [400, 40002], `${url} may be added: ${body}`);
+    assert.deepEqual([status, JSON.parse(body).error], [400, 40002], `${url} was accepted: ${body}`);
   }
   if (nameServer) {
     const { status, body } = await call('POST', '/webhooks', { url: `https://${REBINDING}:${port}/` });
-    assert.equal(status, 201, `a name that is public when it is added: ${body}`);
+    assert.equal(status, 201, `a public name was rejected: ${body}`);
   }
-  // As if they had been public, or allowed, when they were added. Those that lead to this machine come first: a build that
-  // connects is found out before it connects to others.
+  // These webhooks look as if they had been allowed when they were added. Those that target this machine come first, so
+  // that a broken build is detected before it connects to other machines.
   const kept = urls.filter((_, at) => at < 2 * (hosts.length - rounds) || at % Math.ceil(rounds / 30) === 0);
   const here = await plant(server, kept.filter(leadsHere));
   await call('POST', '/plants', { id: 1, name: 'a' });
   await allTried(server, here);
-  assert.equal(connections(), 0, `${connections()} connects to where webhooks may not lead`);
+  assert.equal(connections(), 0, `${connections()} connections to forbidden targets`);
   const elsewhere = kept.filter((url) => !leadsHere(url));
   const ids = [...here, ...(await plant(server, elsewhere))];
   await call('POST', '/plants', { id: 2, name: 'a' });
@@ -107,19 +107,22 @@ async function tryForbidden(trial: Trial, { port, connections }: Listener, hasNa
   for (const id of isFull ? ids : [random.pick(ids), random.pick(ids)]) {
     const { delivered, error } = JSON.parse((await call('POST', `/webhooks/${id}/test`)).body);
     assert.equal(delivered, false);
-    assert.match(error, /^The URL must /, 'connects to where webhooks may not lead');
+    assert.match(error, /\bURL\b/, 'connections to forbidden targets');
   }
-  if (nameServer) assert.ok((nameServer.asked.get(`${REBINDING} 1`) ?? 0) > 1, 'the name was not asked for again');
-  await server.kill(); // strace keeps signals to itself
+  if (nameServer) assert.ok((nameServer.asked.get(`${REBINDING} 1`) ?? 0) > 1, 'the name was not resolved again');
+  await server.kill(); // strace does not forward signals
   if (tracer.length > 0) {
     const connects = readFileSync(trace, 'utf8');
-    assert.match(connects, /connect\(/, 'names are looked up, so there are some');
-    assert.ok(!connects.includes(`htons(${port})`), 'the kernel has seen connects to where webhooks may not lead');
+    assert.match(connects, /connect\(/, 'the trace has no name lookups');
+    assert.ok(!connects.includes(`htons(${port})`), 'the trace shows connections to forbidden targets');
   }
   return urls.length;
 }
 
-/** What is allowed is connected to, so the listener can count; a redirect is not followed, and some never are allowed. */
+/**
+ * Checks that allowed targets get connections, that redirects are not followed, and that some targets are never
+ * allowed.
+ */
 async function tryAllowed({ startServer }: Trial, { port, connections }: Listener): Promise<void> {
   const server = await startServer({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
   const { call } = await addAdmin(server);
@@ -139,19 +142,19 @@ async function tryAllowed({ startServer }: Trial, { port, connections }: Listene
   await call('POST', '/plants', { id: 1, name: 'a' });
   await redirecting.count(codes.length);
   await allTried(server, ids);
-  assert.equal(connections(), 0, 'a redirect was followed, or it connects to where webhooks may not lead');
+  assert.equal(connections(), 0, 'a redirect was followed, or connections to forbidden targets');
   await plant(server, [trap]);
   await call('POST', '/plants', { id: 2, name: 'a' });
   await until(
     () => connections() > 0,
     5000,
-    () => 'what is allowed is not connected to',
+    () => 'no connection to an allowed target',
   );
   await server.kill();
 }
 
 let planted = 0;
-/** Into the database, whatever the server would say. Gives their ids. */
+/** Adds webhooks directly to the database, without the server's checks. Returns their ids. */
 async function plant({ databaseUrl }: TestServer, urls: string[]): Promise<string[]> {
   return besideServer(databaseUrl, async (store) => {
     const ids: string[] = [];
@@ -170,7 +173,7 @@ async function allTried({ databaseUrl }: TestServer, ids: string[]): Promise<voi
   });
 }
 
-/** Any address of 127.0.0.0/8 as URLs take it. */
+/** Returns a random address of 127.0.0.0/8 in a random URL spelling. */
 function spellLoopback(random: Random): string {
   const bytes = [127, random.below(256), random.below(256), 1 + random.below(254)];
   const spell = (value: number) => random.pick([String(value), `0x${value.toString(16)}`, `0${value.toString(8)}`]);
@@ -188,7 +191,7 @@ function leadsHere(url: string): boolean {
   return ownHosts().includes(hostname);
 }
 
-/** Of this machine. */
+/** Returns the private addresses of this machine. */
 function ownHosts(): string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((all = []) => all);
   return addresses
@@ -196,7 +199,7 @@ function ownHosts(): string[] {
     .map(({ address, family }) => (family === 'IPv6' ? `[${address}]` : address));
 }
 
-/** It may have public ones, too, where webhooks may lead. */
+/** True for private addresses. The machine may also have public ones, which webhooks may use. */
 function isForbidden(address: string): boolean {
   return /^(10\.|127\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|192\.0\.2\.|fe80:|f[cd]|::1$)/.test(address);
 }

@@ -1,5 +1,5 @@
-// A file of the database is removed or replaced under a running server: the WAL, its index, or the lock. SQLite
-// continues to write to a file without a name, which is gone after a crash.
+// A database file is removed or replaced under a running server: the WAL, the WAL index or the lock file. SQLite
+// continues to write to the unlinked file, which is lost after a crash.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -12,16 +12,16 @@ import { fault } from '../fault.ts';
 import { Ledger } from '../ledger.ts';
 
 const ENDS_WITHIN_MS = 1000;
-/** A machine that is busy with others may be late: a server that is late by itself is late each time. */
+/** A busy machine can delay one attempt. A broken server is late in every attempt. */
 const TRIES = 4;
-const LINE = /"level":"fatal".*was moved, replaced or deleted/g;
+const LINE = /"level":"fatal".*"kind":"store_failed".*plants\.db/g;
 
 interface Loss {
   suffix: '-wal' | '-shm' | '.lock';
-  /** By an older copy of itself. */
+  /** True to replace the file with an older copy of itself. */
   isReplaced?: true;
   isIdle?: true;
-  /** One whose reader holds back the WAL. */
+  /** True to lose the file during an export, whose reader blocks the checkpoint of the WAL. */
   duringExport?: true;
 }
 
@@ -40,11 +40,11 @@ const IN_SHORT = 3;
 
 fault({
   name: 'the WAL disappears',
-  mark: `the server ends within ${ENDS_WITHIN_MS} ms with one clear line, acknowledges nothing more, and 0 records are lost`,
+  mark: `The server exits within ${ENDS_WITHIN_MS} ms with one clear log line, and acknowledges nothing more. No acknowledged record is lost.`,
   rounds: {
     short: 1,
     full: 5,
-    of: 'losses of each kind: WAL, its index, lock; removed or replaced; under load or idle',
+    of: 'losses of each kind: WAL, WAL index or lock file; removed or replaced; under load or idle',
   },
   async trial({ rounds, isFull, random, startServer }) {
     let acknowledged = 0;
@@ -53,7 +53,7 @@ fault({
       for (const loss of isFull ? LOSSES : LOSSES.slice(0, IN_SHORT)) times.push(await bestOf(loss));
     }
     const [worst] = times.sort((a, b) => b - a);
-    return `${times.length} losses, each server ended within ${worst} ms; ${acknowledged} acknowledged, 0 lost`;
+    return `${times.length} losses, each server exited within ${worst} ms; ${acknowledged} acknowledged, 0 lost`;
 
     async function bestOf(loss: Loss): Promise<number> {
       const tooLate: number[] = [];
@@ -62,10 +62,10 @@ fault({
         if (endedMs <= ENDS_WITHIN_MS) return endedMs;
         tooLate.push(endedMs);
       }
-      return assert.fail(`without ${loss.suffix} the server ends after ${tooLate.join(', ')} ms`);
+      return assert.fail(`without ${loss.suffix} the server exits after ${tooLate.join(', ')} ms`);
     }
 
-    /** Gives how long the server takes to end. */
+    /** Returns the milliseconds until the server exits. */
     async function lose({ suffix, isReplaced, isIdle, duringExport }: Loss): Promise<number> {
       const folder = makeFolder();
       const server = await startServer({ folder });
@@ -85,7 +85,7 @@ fault({
       else rmSync(file);
       if (suffix === '-wal' && !isIdle) {
         const late = await post(server, '{"id":-1,"name":"Plant number -1"}').catch(() => undefined);
-        assert.notEqual(late?.status, 200, `a record is acknowledged after ${suffix} is gone`);
+        assert.notEqual(late?.status, 200, `a record was acknowledged after the loss of ${suffix}`);
       }
       const [status] = (await Promise.race([ended, sleep(5 * ENDS_WITHIN_MS)])) ?? [undefined];
       const endedMs = Math.round(performance.now() - lostMs);
@@ -102,36 +102,36 @@ fault({
     }
   },
   controls: {
-    'one that looks at the database file alone': {
+    'checks the database file only': {
       changes: [
         ['src/storage/sqlite/writer-thread.ts', 'const ofCommit = [path, wal]', 'const ofCommit = [path]'],
         ['src/storage/sqlite/writer-thread.ts', 'findLost(allFiles)', 'findLost(ofCommit)'],
       ],
-      caught: /a record is acknowledged after -wal is gone/,
+      caught: /a record was acknowledged after the loss of -wal/,
     },
-    'one that looks for the WAL only at intervals': {
+    'checks the WAL only at intervals': {
       change: ['src/storage/sqlite/writer-thread.ts', 'const ofCommit = [path, wal]', 'const ofCommit = [path]'],
-      caught: /a record is acknowledged after -wal is gone/,
+      caught: /a record was acknowledged after the loss of -wal/,
     },
-    'one that looks for the WAL only after a commit': {
+    'checks the WAL only after a commit': {
       change: ['src/storage/sqlite/writer-thread.ts', 'if (lost !== undefined) endWithout(lost);', 'void lost;'],
       caught: /the server continues without -wal while it is idle/,
     },
-    'one that does not save the records of a WAL without a name': {
+    'does not save the records of an unlinked WAL': {
       change: ['src/storage/sqlite/writer-thread.ts', 'if (lost.name === wal) {', 'if (hasLost === false) {'],
-      caught: /were acknowledged, and lost|is damaged|It is unknown/,
+      caught: /acknowledged records are lost|damaged|50300/,
     },
-    'one that leaves another WAL in place of its own': {
+    'leaves another WAL in place of its own': {
       change: [
         'src/storage/sqlite/open-database-files.ts',
         '  const draft =',
         '  if (existsSync(lost.name)) return;\n  const draft =',
       ],
-      caught: /were acknowledged, and lost|is damaged|It is unknown/,
+      caught: /acknowledged records are lost|damaged|50300/,
     },
-    'one that waits for its clients to end': {
+    'waits for its clients to disconnect': {
       change: ['src/cli/serve.ts', 'if (exitStatus !== 0) setTimeout(', 'if (exitStatus > 1) setTimeout('],
-      caught: /the server (ends after|continues)/,
+      caught: /the server (exits after|continues)/,
     },
   },
 });
@@ -144,7 +144,7 @@ async function writeSome(server: TestServer, { acknowledged }: Ledger): Promise<
   }
 }
 
-/** It begins, and is not read: more than fits into the buffers on the way. */
+/** Starts an export and does not read it. The export exceeds the buffers on the way. */
 async function startExport(server: TestServer): Promise<void> {
   const padding = 'x'.repeat(10_000);
   const lines = Array.from({ length: 2500 }, (_, n) => `{"id":${-n - 2},"name":"Plant number ${-n - 2} ${padding}"}\n`);

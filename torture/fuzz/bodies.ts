@@ -1,4 +1,4 @@
-// Sends bodies that nobody should send to POST /plants: what fits the schema is stored as it is, and nothing else is.
+// Sends arbitrary bodies to POST /plants. The server must store valid plants unchanged, and nothing else.
 
 import assert from 'node:assert/strict';
 import type { CheckAnswer } from '../../testing/description.ts';
@@ -20,7 +20,7 @@ interface Server {
   databasePath: string;
 }
 
-/** Gives how many were stored. */
+/** Sends the bodies, and returns the number of stored plants. */
 export async function sendBodies(server: Server, check: CheckAnswer, count: number, seed: number): Promise<number> {
   const before = readPlants(server);
   const changes = countChanges(server);
@@ -38,7 +38,7 @@ export async function sendBodies(server: Server, check: CheckAnswer, count: numb
         check('POST', '/plants', answer);
         assert.ok([200, 400].includes(answer.status), shown);
         if (answer.status === 200) note(plant, answer.headers.location as string, answer.body, shown);
-        else assert.ok(!plant || JSON.parse(answer.body).error === 40009, `refused, although it fits: ${shown}`);
+        else assert.ok(!plant || JSON.parse(answer.body).error === 40009, `rejected a valid plant: ${shown}`);
       }
       wire.close();
     }),
@@ -46,13 +46,13 @@ export async function sendBodies(server: Server, check: CheckAnswer, count: numb
 
   const stored = readPlants(server);
   const wrong = [...expected].filter(([id, plant]) => stored.get(id) !== plant);
-  assert.equal(wrong.length, 0, `${wrong.length} are not stored as they were sent: ${wrong[0]}`);
-  assert.equal(stored.size, expected.size, 'something was stored that nobody sent');
-  assert.equal(countChanges(server) - changes, BigInt(stored.size - before.size), 'a refused body left a trace');
+  assert.equal(wrong.length, 0, `${wrong.length} plants differ from those sent: ${wrong[0]}`);
+  assert.equal(stored.size, expected.size, 'a plant was stored that no client sent');
+  assert.equal(countChanges(server) - changes, BigInt(stored.size - before.size), 'a rejected body caused a change');
   return stored.size - before.size;
 
   function note(plant: unknown, location: string, body: string, shown: string): void {
-    assert.notEqual(plant, undefined, `accepted, although it does not fit: ${shown}`);
+    assert.notEqual(plant, undefined, `accepted an invalid plant: ${shown}`);
     const { name, tag = null } = JSON.parse(body) as { name: string; tag?: string };
     const id = location.replace('/plants/', '');
     const text = JSON.stringify([name, tag]);
@@ -61,7 +61,7 @@ export async function sendBodies(server: Server, check: CheckAnswer, count: numb
       assert.deepEqual(
         [id, text],
         [`${sent.id}`, JSON.stringify([sent.name, sent.tag])],
-        `answered otherwise: ${shown}`,
+        `the response differs from the request: ${shown}`,
       );
     }
     expected.set(id, text);

@@ -1,4 +1,5 @@
-// Sends planned requests to a server, or the same to several in step, and holds each answer against the description.
+// Sends planned requests to one server, or the same requests to several, and checks each response against the
+// description.
 
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
@@ -8,11 +9,11 @@ import { Tally } from '../tally.ts';
 import { createGiven, noteGiven, type PlannedRequest, targetOf, toBytes } from './planned-request.ts';
 import { createWire } from './wire.ts';
 
-/** What can be said against a request that is as the description wants it. */
+/** Error numbers that a valid request can get. */
 const NOT_THE_FORM = [40009, 40401, 40900, 41000, 41200, 42901];
-/** Pages, and what has a protocol of its own. */
+/** Pages and endpoints that the description does not cover. */
 const UNDESCRIBED = /^\/(docs|mcp|assets\/[^/]*)?([?#].*)?$/s;
-/** They say how it is on that server at that moment. */
+/** Responses that depend on the server and the time. */
 const OF_THE_MOMENT = /^\/(metrics|webhooks|plants\/summary)/;
 const SHOWN_CHARS = 600;
 
@@ -54,7 +55,7 @@ export async function fuzz({ servers, check, requests, connections }: FuzzOption
           .toString('latin1')
           .replace(/pst_\w+/, '…')
           .slice(0, SHOWN_CHARS);
-        assert.fail(`${(error as Error).message}\nin answer to ${JSON.stringify(shown)}`);
+        assert.fail(`${(error as Error).message}\nin response to ${JSON.stringify(shown)}`);
       }
     }
     for (const wire of wires) wire.close();
@@ -79,10 +80,12 @@ export function judge(request: PlannedRequest, target: string, answer: Answer, c
   assert.equal(headers['cache-control'], 'no-store');
   if (!request.isValid) return;
   const { error } = JSON.parse(body);
-  assert.ok(NOT_THE_FORM.includes(error), `a request as the description wants it was refused: ${body}`);
+  assert.ok(NOT_THE_FORM.includes(error), `rejected a request that the description allows: ${body}`);
 }
 
-/** Every line that has something in it is counted once, wherever lines can be told without reading quotation marks. */
+/**
+ * Checks that an import counts each non-empty line once. With quotation marks in CSV, only the upper bound is known.
+ */
 function requireSum({ headers, body = '' }: PlannedRequest, report: string): void {
   const { created, replayed, failed, errors } = JSON.parse(report);
   const text = Buffer.from(body).toString('latin1');
@@ -95,7 +98,7 @@ function requireSum({ headers, body = '' }: PlannedRequest, report: string): voi
   assert.equal(errors.length, Math.min(failed, 1000), `the counts of an import do not add up: ${report}`);
 }
 
-/** Without times, what is random, and what hangs on how fast a body came that nobody read. */
+/** Returns the response without times, random values, and headers that depend on how fast an unread body arrived. */
 function comparable({ status, headers, body }: Answer): unknown {
   const {
     date: _,

@@ -1,5 +1,5 @@
-// Sends requests whose heads have some bytes lost, changed or put in. What comes back, if anything, is an answer that the
-// description names.
+// Sends requests whose heads have bytes removed, changed or inserted. Each response must be one that the description
+// defines.
 
 import assert from 'node:assert/strict';
 import type { CheckAnswer } from '../../testing/description.ts';
@@ -9,7 +9,7 @@ import { askOnce } from './wire.ts';
 
 const CONNECTIONS = 8;
 const PIECES = ['', ...'\0\r\n :\t\xff%/1x\x7f', '\r\n', '\r\n\r\n', 'HTTP/1.1'];
-/** Their answers go on without an end, or have no body to tell their length by. */
+/** Requests to skip: their responses are endless, or have no body that defines their length. */
 const LEFT_OUT = /^HEAD|^CONNECT|event-stream/;
 
 export async function sendHeads(
@@ -30,7 +30,7 @@ export async function sendHeads(
         const bytes = Buffer.concat([sent.subarray(0, at), put, sent.subarray(at + random.below(3))]);
         if (LEFT_OUT.test(bytes.toString('latin1'))) continue;
         for (const answer of await askOnce(server.port, bytes)) {
-          const shown = `${answer.status} ${answer.body}\nin answer to ${JSON.stringify(bytes.toString('latin1').slice(0, 600))}`;
+          const shown = `${answer.status} ${answer.body}\nin response to ${JSON.stringify(bytes.toString('latin1').slice(0, 600))}`;
           assert.ok(answer.status < 500, `a ${shown}`);
           if (answer.status >= 400) check('ANY', '/', answer);
         }

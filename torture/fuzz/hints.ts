@@ -1,4 +1,5 @@
-// What the schemas of the description cannot say of a valid request, and values by which requests meet.
+// Constraints on valid requests that the schemas cannot express, and values that make requests refer to the same
+// objects.
 
 import fc from 'fast-check';
 import type { Description } from '../../testing/description.ts';
@@ -7,15 +8,15 @@ import type { Hints, Schema } from './schema-texts.ts';
 const json = (...values: unknown[]) => fc.constantFrom(...values.map((value) => JSON.stringify(value)));
 const ETAGS = json('*', '"1"', '"2"', '"7"', 'W/"3"', '"1", "5", "9"', '"x"');
 
-/** With a question mark before the name of what stands in a query. Webhooks lead nowhere but to the receiver. */
+/** Returns the hints. Names of query parameters have a question mark in front. All webhooks point to the receiver. */
 export function createHints({ components }: Description, receiverUrl: string): Hints {
   const only: Record<string, fc.Arbitrary<string>> = {
     expires: json('90d', '100w', '2099-12-31T23:59:59Z', '2099-01-01T00:00:00.5+02:00'), // in the future
-    '?grace': json('0', '30s', '24h', '4w', '999999999s'), // 100 years at most
+    '?grace': json('0', '30s', '24h', '4w', '999999999s'), // at most 100 years
     url: json(
       ...['gone', 'gone', 'gone?x=1', 'gone/é', 'gone', 'gone', 'fails', 'takes'].map((path) => receiverUrl + path),
     ),
-    from: fc.integer({ min: 1, max: 3 }).map(String), // a change that there is
+    from: fc.integer({ min: 1, max: 3 }).map(String), // an existing change
     to: fc.oneof(fc.integer({ min: 3, max: 99 }), fc.constant(Number.MAX_SAFE_INTEGER)).map(String), // not before "from"
   };
   const likely: Record<string, fc.Arbitrary<string>> = {

@@ -1,4 +1,4 @@
-// Files to import: good ones, and any bytes at all.
+// Import files: valid ones, and arbitrary bytes.
 
 import fc from 'fast-check';
 import { texts } from './schema-texts.ts';

@@ -1,5 +1,5 @@
-// Texts that are JSON, and texts that nearly are: numbers in every spelling, escapes, members twice, deep nesting, and
-// what comes of them with a character lost, doubled, changed or put in.
+// Texts that are JSON or nearly JSON: all spellings of numbers, escapes, duplicate keys, deep nesting, and variants
+// with characters removed, duplicated, changed or inserted.
 
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
@@ -16,7 +16,7 @@ const exponents = fc
   .tuple(fc.constantFrom('e', 'E'), fc.constantFrom('', '+', '-'), fc.constantFrom('0', '1', '2', '02', '17', '400'))
   .map((parts) => parts.join(''));
 
-/** Also those that nobody should write. */
+/** Numbers, including invalid ones. */
 const numberTexts = fc.oneof(
   { weight: 20, arbitrary: fc.tuple(fc.constantFrom('', '-'), wholes).map((parts) => parts.join('')) },
   {
@@ -91,7 +91,7 @@ const nestedTexts = fc
 const piece = fc.constantFrom(...'{}[]",:\\0129.eE-+ntu \ufeff\0', '"a":', '"__proto__":', ',1', '9007199254740993');
 const edit = fc.record({ at: fc.nat(), lose: fc.nat(2), put: fc.oneof(fc.constant(''), piece) });
 
-/** Loses some characters at each place, and gets others for them. */
+/** Replaces some characters at each position with others. */
 function mutate(text: string, edits: { at: number; lose: number; put: string }[]): string {
   let mutated = text;
   for (const { at, lose, put } of edits) {

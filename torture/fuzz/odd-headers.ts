@@ -1,4 +1,4 @@
-// Headers that a server may meet although nobody should send them. (None asks for an event stream, which has no end.)
+// Unusual headers that a server may receive. None of them requests an event stream, since its response has no end.
 
 const ETAGS = ['*', '"1"', 'W/"1"', '"1", "2"', '"x"', '1', '', '"', ',', '"9"x', '"99999999999999999999"'];
 const JSON_TYPES = ['application/json', 'application/merge-patch+json', 'application/json;charset="UTF-8"'];

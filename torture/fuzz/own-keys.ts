@@ -1,5 +1,5 @@
-// A process of its own, with the path of a json.ts: is a key with an escape in it taken for one that was read before at
-// its place? V8 does so only with keys that are new to it, and it is new to few after a million texts.
+// A separate process that tests a JSON parser: a key with an escape must not be mistaken for an earlier key at the same
+// position. V8 makes this mistake only for keys it has not seen, and few are left after a million texts.
 
 import { deepStrictEqual } from 'node:assert';
 

@@ -1,21 +1,24 @@
-// A request before it is sent. Ids that only the server knows stand in it as places in the list of those it gave.
+// A request before it is sent. Placeholders stand for ids that only the server's earlier responses provide.
 
 import type { Answer } from '../../testing/request.ts';
 
 export interface PlannedRequest {
-  /** It is as the description wants it. */
+  /** True if the description allows the request. */
   isValid: boolean;
   method: string;
-  /** With `tok_@3` for the third token that was made, `whk_@3` for a webhook, and `@next` for a page that a Link led to. */
+  /**
+   * Can contain `tok_@3` for the third known token, `whk_@3` for a webhook, and `@next` for the target of a Link
+   * header.
+   */
   target: string;
   headers: [name: string, value: string][];
   body?: string | Uint8Array | undefined;
   isChunked?: boolean | undefined;
 }
 
-/** What one server has given so far. */
+/** Values that one server has returned so far. */
 export interface Given {
-  /** Stands for `@secret` in a header. */
+  /** Replaces `@secret` in a header. */
   secret: string;
   tokens: string[];
   webhooks: string[];
@@ -28,7 +31,7 @@ export function createGiven(secret: string): Given {
   return { secret, tokens: [], webhooks: [], next: '/plants?limit=2' };
 }
 
-/** Only of what was made: the token that asks for it all must stay. */
+/** Records the ids of created objects only, so that no request deletes the token in use. */
 export function noteGiven(given: Given, { status, headers, body }: Answer): void {
   const [, id, kind] = (status === 201 && /^\{"id":"((tok|whk)_\w+)"/.exec(body)) || [];
   const known = kind === 'tok' ? given.tokens : given.webhooks;
@@ -45,7 +48,7 @@ export function targetOf({ target }: PlannedRequest, { tokens, webhooks, next }:
   });
 }
 
-/** As it goes onto the wire. */
+/** Returns the bytes to send. */
 export function toBytes(request: PlannedRequest, given: Given): Uint8Array {
   const { method, headers, body, isChunked } = request;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;

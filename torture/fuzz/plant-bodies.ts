@@ -1,5 +1,5 @@
-// Bodies for POST /plants: any bytes, any text, any JSON, and plants that fit the schema or nearly do, each with what a
-// reader of the schema would see in it.
+// Bodies for POST /plants: arbitrary bytes, text and JSON, and valid or nearly valid plants. Each has the plant that
+// the schema defines for it.
 
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
@@ -9,11 +9,11 @@ const MAX_ID = 2n ** 63n - 1n;
 
 export interface PlantBody {
   body: string | Uint8Array;
-  /** Undefined where it is none; null where that depends on what was changed in it. */
+  /** The plant, undefined if the body is invalid, or null if the validity depends on a random change. */
   plant: { id: bigint; name: string; tag: string | null } | undefined | null;
 }
 
-/** The JSON of a member, and its value, or undefined if it does not fit. */
+/** The JSON of a field and its value, or undefined if the value is invalid. */
 interface Member<T> {
   json: string;
   value: T | undefined;

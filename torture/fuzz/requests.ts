@@ -1,4 +1,4 @@
-// Requests made from the OpenAPI description: valid ones of every operation, and nearly valid ones.
+// Requests generated from the OpenAPI description: valid ones for every operation, and nearly valid ones.
 
 import fc from 'fast-check';
 import type { Description, Operation } from '../../testing/description.ts';
@@ -8,7 +8,7 @@ import type { PlannedRequest } from './planned-request.ts';
 import { type Schema, validTexts } from './schema-texts.ts';
 import { escapeText, spoils } from './spoil.ts';
 
-/** 8 where nothing is said. What makes much for all others to read is rare. */
+/** Weights by operation, 8 by default. Operations that add to every other response are rare. */
 const WEIGHTS: Record<string, number> = {
   ...{ createToken: 1, listTokens: 1, addWebhook: 1, removeWebhook: 4, listWebhooks: 2, enableWebhook: 2 },
   ...{ exportPlants: 1, getMetrics: 1, getDescription: 1, getSummary: 2, getReadiness: 2, getHealth: 2 },
@@ -18,7 +18,7 @@ const WEIGHTS: Record<string, number> = {
 const authorization: [string, string] = ['Authorization', 'Bearer @secret'];
 
 export interface RequestOptions {
-  /** Where webhooks lead to. */
+  /** Target of all webhooks. */
   receiverUrl: string;
   isWanted?(path: string): boolean;
 }
@@ -68,7 +68,7 @@ export function requestsOf(
     return fc.oneof({ weight: 4, arbitrary: plain }, { weight: 1, arbitrary: fc.constant(next) });
   }
 
-  /** A cursor is good only where a Link has it. */
+  /** Returns the parameters without the cursor, which is valid only from a Link header. */
   function parametersOf({ parameters = [] }: Operation) {
     const wanted = parameters.filter(({ name }) => name !== 'cursor');
     return fc.tuple(
@@ -97,7 +97,7 @@ export function requestsOf(
   }
 }
 
-/** In a patch it may not differ from that of the path. */
+/** Removes the id, which in a patch must equal that of the path. */
 function withoutId(schema: Schema): Schema {
   const { id, ...properties } = schema.properties as Record<string, Schema>;
   return { ...schema, properties };

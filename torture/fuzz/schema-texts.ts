@@ -1,15 +1,15 @@
-// JSON texts of all that a schema of the OpenAPI description allows, and of what it nearly allows.
+// JSON texts that a schema of the OpenAPI description allows, and texts that it nearly allows.
 
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
 
 export type Schema = Record<string, unknown>;
 
-/** By the name of the member or parameter, and its schema. */
+/** Hints by the name of the field or parameter, and its schema. */
 export interface Hints {
-  /** What the schema cannot say: nothing else is taken. */
+  /** The only allowed values, where the schema cannot express the constraint. */
   only(name: string, schema: Schema): fc.Arbitrary<string> | undefined;
-  /** What makes requests meet. */
+  /** Values that make requests refer to the same objects. */
   likely(name: string, schema: Schema): fc.Arbitrary<string> | undefined;
   resolve(schema: Schema): Schema;
 }
@@ -23,7 +23,7 @@ export const texts = fc.oneof(
   fc.constantFrom('', 'Acer', 'mon', 'É', 'ß', ...` a"'%*\u200d\u{10ffff}`, '../..', 'null', '\r\n'),
 );
 
-/** Neither a number, nor a name, nor anything else that somebody asked for. */
+/** Texts that are neither valid numbers nor valid names. */
 export const oddTexts = fc.oneof(
   { weight: 1, arbitrary: texts },
   {
@@ -50,7 +50,7 @@ const oddMembers = fc.constantFrom(
   ...['"x":[1.5]', '"__proto__":{"id":1}', '"constructor":null', '"toString":1', '"":0', '"ID":1'],
 );
 
-/** Each fits the schema. */
+/** Returns texts that match the schema. */
 export function validTexts(schema: Schema, hints: Hints, name = ''): fc.Arbitrary<string> {
   const only = hints.only(name, schema);
   if (only) return only;
@@ -79,7 +79,7 @@ function byType(schema: Schema, hints: Hints): fc.Arbitrary<string> {
     case 'object':
       return objects(schema, hints, validTexts);
     default:
-      throw new Error(`Nobody knows values of ${JSON.stringify(schema)}`);
+      throw new Error(`No values are defined for ${JSON.stringify(schema)}`);
   }
 }
 
@@ -90,7 +90,7 @@ function integers({ minimum, maximum }: Schema): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...ends), fc.bigInt({ min, max })).map(String);
 }
 
-/** Lengths are in code points, as JSON Schema counts. */
+/** Returns matching strings. JSON Schema counts lengths in code points. */
 function strings({
   minLength = 0,
   maxLength = 8,
@@ -117,7 +117,7 @@ function objects(
   return fc.tuple(...members, others).map((parts) => `{${parts.filter((part) => part !== '').join()}}`);
 }
 
-/** With members that are missing, twice, nobody's, or of another kind. */
+/** Returns objects with missing, duplicate or unknown fields, or fields of another type. */
 export function nearTexts(schema: Schema, hints: Hints): fc.Arbitrary<string> {
   const resolved = hints.resolve(schema);
   if (resolved.type !== 'object') return fc.oneof(validTexts(schema, hints), oddJson);

@@ -1,4 +1,4 @@
-// What can be wrong with a request that was valid: its method, its path, a parameter, a header, its body.
+// Ways to make a valid request invalid: in its method, path, parameters, headers or body.
 
 import fc from 'fast-check';
 import type { Operation } from '../../testing/description.ts';
@@ -117,7 +117,7 @@ function withQuery(request: PlannedRequest, pair: string): PlannedRequest {
   return { ...request, target: `${request.target}${request.target.includes('?') ? '&' : '?'}${pair}` };
 }
 
-/** Instead of the one that is there, mostly. */
+/** Adds the header, and removes an existing one with the same spelling. */
 function withHeader(request: PlannedRequest, header: [string, string]): PlannedRequest {
   const others = request.headers.filter(([name]) => name !== header[0]);
   return { ...request, headers: [...others, header] };

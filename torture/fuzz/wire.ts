@@ -1,5 +1,5 @@
-// One connection that is kept open from request to request, and takes any bytes for one: what a client's library would
-// not let through is sent all the same. It is opened anew where the server has closed it.
+// A keep-alive connection that sends arbitrary bytes as requests, including those that a client library would reject.
+// It reconnects if the server closes the connection.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ import type { Answer } from '../../testing/request.ts';
 const TIMEOUT_MS = 20_000;
 
 export interface Wire {
-  /** To a HEAD there comes no body, whatever its length is said to be. */
+  /** Sends the request. The response to a HEAD has no body, regardless of its Content-Length. */
   ask(request: Uint8Array, isHead?: boolean): Promise<Answer>;
   close(): void;
 }
@@ -29,8 +29,8 @@ export function createWire(port: number): Wire {
           if (found) resolve(found.answer);
         });
         own.on('error', reject);
-        own.on('close', () => reject(new Error(`closed without an answer: ${received}`)));
-        own.setTimeout(TIMEOUT_MS, () => reject(new Error(`no answer in ${TIMEOUT_MS / 1000} s: ${received}`)));
+        own.on('close', () => reject(new Error(`closed without a response: ${received}`)));
+        own.setTimeout(TIMEOUT_MS, () => reject(new Error(`no response within ${TIMEOUT_MS / 1000} s: ${received}`)));
         own.write(request);
       }).finally(() => own.removeAllListeners().on('error', () => {}));
       if (answer.headers.connection === 'close' || own.readyState !== 'open') {
@@ -43,19 +43,19 @@ export function createWire(port: number): Wire {
   };
 }
 
-/** All answers to these bytes, after which nothing more comes. */
+/** Returns all responses to these bytes. Closes the sending side after them. */
 export async function askOnce(port: number, bytes: Uint8Array): Promise<Answer[]> {
   const socket = await open(port);
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  socket.on('error', () => {}); // who sends on behind the last answer may be cut off
+  socket.on('error', () => {}); // the server may reset a connection that sends after the last response
   socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
   socket.end(bytes);
   await new Promise((resolve) => socket.on('close', resolve));
   const answers: Answer[] = [];
   for (let rest = Buffer.concat(chunks); rest.length > 0; ) {
     const found = readAnswer(rest, false);
-    assert.ok(found, `not an answer: ${rest}`);
+    assert.ok(found, `not a response: ${rest}`);
     answers.push(found.answer);
     rest = rest.subarray(found.end);
   }
@@ -68,7 +68,7 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** Undefined while it is not all there. */
+/** Returns the first response, or undefined if it is not complete. */
 function readAnswer(bytes: Buffer, isHead: boolean): { answer: Answer; end: number } | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;

@@ -1,4 +1,5 @@
-// Bytes that a server sent → its answers, read by the letter of RFC 9112: what a proxy could read otherwise is a failure.
+// Parses the responses in a server's bytes strictly by RFC 9112. Ambiguity that a proxy could read differently is a
+// failure.
 
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
@@ -15,33 +16,33 @@ export interface Answer {
   body: string;
 }
 
-/** Throws an AssertionError where they are not well-formed. 1xx are passed over. */
+/** Returns the responses without 1xx. Throws an AssertionError if they are malformed. */
 export function readAnswers(bytes: Buffer): Answer[] {
   const answers: Answer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const endOfHead = bytes.indexOf('\r\n\r\n', at);
-    assert.notEqual(endOfHead, -1, `an answer is cut off in its headers: ${show(bytes.subarray(at))}`);
+    assert.notEqual(endOfHead, -1, `a response is truncated in its headers: ${show(bytes.subarray(at))}`);
     const [first = '', ...lines] = bytes.toString('latin1', at, endOfHead).split('\r\n');
     const status = Number(STATUS_LINE.exec(first)?.[1]);
-    assert.ok(status >= 100, `this is no answer: ${show(bytes.subarray(at))}`);
+    assert.ok(status >= 100, `not a response: ${show(bytes.subarray(at))}`);
     const headers = new Map(
       lines.map((line) => {
-        const [, name, value] = HEADER.exec(line) ?? assert.fail(`this is no header: ${line}`);
+        const [, name, value] = HEADER.exec(line) ?? assert.fail(`not a header: ${line}`);
         return [String(name).toLowerCase(), String(value)];
       }),
     );
     assert.equal(headers.size, lines.length, `a header was sent twice: ${lines.join(', ')}`);
     const start = endOfHead + 4;
     const length = [100, 204, 304].includes(status) ? 0 : Number(headers.get('content-length'));
-    assert.ok(Number.isInteger(length), `an answer does not say how long it is: ${lines.join(', ')}`);
-    assert.ok(start + length <= bytes.length, `an answer is cut off: ${show(bytes.subarray(at))}`);
+    assert.ok(Number.isInteger(length), `a response has no length: ${lines.join(', ')}`);
+    assert.ok(start + length <= bytes.length, `a response is truncated: ${show(bytes.subarray(at))}`);
     at = start + length;
     if (status >= 200) answers.push({ status, headers, body: bytes.toString('utf8', start, at) });
   }
   return answers;
 }
 
-/** As every error is. Throws an AssertionError otherwise. */
+/** Throws an AssertionError unless the response has the standard form of an error. */
 export function assertError({ status, headers, body }: Answer, error?: number): void {
   const { error: number, message } = JSON.parse(body);
   assert.equal(Math.floor(number / 100), status, body);
@@ -54,11 +55,14 @@ export function assertError({ status, headers, body }: Answer, error?: number): 
 
 export interface Piece {
   bytes: Uint8Array;
-  /** Before it is sent. */
+  /** Delay before the piece is sent. */
   waitMs: number;
 }
 
-/** Bytes in, in pieces; bytes out until the server closes the connection. With `half` ours is ended behind the last piece. */
+/**
+ * Sends the pieces, and returns all bytes until the server closes the connection. With `half`, the sending side is
+ * closed after the last piece.
+ */
 export function exchange(port: number, pieces: Piece[], { half = false } = {}): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const received: Buffer[] = [];
@@ -71,21 +75,21 @@ export function exchange(port: number, pieces: Piece[], { half = false } = {}): 
     });
     socket.on('data', (chunk: Buffer) => received.push(chunk));
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // Cut off while it sent for longer than anybody lingers: what it was told may be lost.
+      // The server closed the connection while the client sent for longer than it lingers, so the response may be lost.
       const isReset = error.code === 'EPIPE' || error.code === 'ECONNRESET';
       if (isReset) resolve(Buffer.concat(received));
       else reject(error);
     });
-    socket.on('end', () => socket.destroy()); // a server that lingers would wait for us
+    socket.on('end', () => socket.destroy()); // a lingering server would wait for the client
     socket.on('close', () => resolve(Buffer.concat(received)));
     socket.setTimeout(PATIENCE_MS, () => {
-      reject(new Error(`the connection was kept open after ${show(Buffer.concat(received))}`));
+      reject(new Error(`the connection was left open after ${show(Buffer.concat(received))}`));
       socket.destroy();
     });
   });
 }
 
-/** HOST, AUTH and TYPE stand for good headers. */
+/** Sends the text and returns the responses. HOST, AUTH and TYPE stand for valid headers. */
 export async function ask(server: { port: number; secret: string }, text: string): Promise<Answer[]> {
   return readAnswers(await exchange(server.port, [{ bytes: fillIn(server.secret, text), waitMs: 0 }]));
 }

@@ -1,7 +1,7 @@
-// How many requests somebody sees in bytes who reads them by the letter of RFC 9112. What is not well-formed is one, and
-// the last: a server may refuse it, and must not read on.
+// Counts the requests that a strict reader of RFC 9112 sees in a sequence of bytes. A malformed request counts as one
+// and is the last: a server may reject it, and must not read further.
 
-/** Several blanks may stand for one (§3). */
+/** A server may accept several spaces instead of one (§3). */
 const REQUEST_LINE = /^[!#$%&'*+.^_`|~\w-]+ +[\x21-\x7e\x80-\xff]+ +HTTP\/1\.[01]$/;
 const HEADER =
   /^([!#$%&'*+.^_`|~\w-]+):[ \t]*((?:[\x21-\x7e\x80-\xff](?:[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff])?)?)[ \t]*$/;
@@ -12,7 +12,7 @@ export function countRequests(bytes: Buffer): number {
   let count = 0;
   let at = 0;
   for (;;) {
-    while (text[at] === '\r' || text[at] === '\n') at++; // empty lines before a request may be passed over
+    while (text[at] === '\r' || text[at] === '\n') at++; // a server may skip empty lines before a request
     if (at >= text.length) return count;
     count++;
     const end = endOfRequest(text, at);
@@ -21,7 +21,7 @@ export function countRequests(bytes: Buffer): number {
   }
 }
 
-/** Undefined where it is not well-formed, not whole, or the last one. */
+/** Returns the end of the request, or undefined if it is malformed, incomplete or the last one. */
 function endOfRequest(text: string, start: number): number | undefined {
   const endOfHead = text.indexOf('\r\n\r\n', start);
   if (endOfHead === -1) return undefined;

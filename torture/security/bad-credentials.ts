@@ -1,4 +1,4 @@
-// Every kind of credential that is not good for a request, as it would be sent.
+// Every kind of insufficient credential, in the form in which a client would send it.
 
 import { createHmac } from 'node:crypto';
 import { UnsecuredJWT } from 'jose';
@@ -11,9 +11,9 @@ import type { Random } from '../random.ts';
 
 export interface Credential {
   name: string;
-  /** Status and number of the error. */
+  /** HTTP status and error number. */
   expected: [status: number, error: number];
-  /** What goes into a request that asks for this scope. */
+  /** Returns the headers or query for a request that requires this scope. */
   of(scope: Scope): Sendable;
 }
 
@@ -24,7 +24,7 @@ export interface Sendable {
 
 export interface Around {
   server: TestServer;
-  /** A good secret with every scope. */
+  /** A valid secret with every scope. */
   admin: string;
   provider: IdentityProvider;
   random: Random;
@@ -45,32 +45,32 @@ export async function makeCredentials({ server, admin, provider, random }: Aroun
     lacking.set(scope, (await addToken(server.databaseUrl, { scopes: others })).secret);
   }
   const misplaced: [string, Sendable][] = [
-    ['none', {}],
+    ['no credential', {}],
     ['an empty header', { headers: { authorization: ' ' } }],
     ['another scheme', { headers: { authorization: `Basic ${admin}` } }],
     ['a password', { headers: { authorization: `Basic ${Buffer.from(`admin:${admin}`).toString('base64')}` } }],
     ['no scheme', { headers: { authorization: admin } }],
-    ['one in the query', { query: `?access_token=${admin}&token=${admin}` }],
-    ['one in a cookie', { headers: { cookie: `token=${admin}; access_token=${admin}` } }],
-    ['one for a proxy', { headers: { 'proxy-authorization': `Bearer ${admin}` } }],
-    ['one in a header of others', { headers: { 'x-api-key': admin, 'x-access-token': admin } }],
+    ['a token in the query', { query: `?access_token=${admin}&token=${admin}` }],
+    ['a token in a cookie', { headers: { cookie: `token=${admin}; access_token=${admin}` } }],
+    ['a token for a proxy', { headers: { 'proxy-authorization': `Bearer ${admin}` } }],
+    ['a token in another header', { headers: { 'x-api-key': admin, 'x-access-token': admin } }],
   ];
   const wrong: [string, string][] = [
     ['no secret', ''],
-    ['a malformed one', mistype(admin, random)],
-    ['one that is cut', admin.slice(0, -1 - random.below(admin.length - 1))],
-    ['one in other letters', admin.toUpperCase()],
-    ['two in one header', `${admin}, Bearer ${admin}`],
-    ['an unknown one', mintSecret()],
-    ['an expired one', ended.expired],
-    ['a revoked one', ended.revoked],
-    ['one that was replaced', ended.replaced],
+    ['a malformed token', mistype(admin, random)],
+    ['a truncated token', admin.slice(0, -1 - random.below(admin.length - 1))],
+    ['a token in upper case', admin.toUpperCase()],
+    ['two tokens in one header', `${admin}, Bearer ${admin}`],
+    ['an unknown token', mintSecret()],
+    ['an expired token', ended.expired],
+    ['a revoked token', ended.revoked],
+    ['a rotated token', ended.replaced],
     ...(await makeJwts(provider)),
   ];
   const twice: [string, string[]][] = [
-    ['a good one twice', [admin, admin]],
-    ['a good one after a bad one', [`${server.secret}x`, admin]],
-    ['a good one before a bad one', [admin, `${server.secret}x`]],
+    ['a valid token twice', [admin, admin]],
+    ['a valid token after an invalid one', [`${server.secret}x`, admin]],
+    ['a valid token before an invalid one', [admin, `${server.secret}x`]],
   ];
   const weak = await signFor(provider, { scope: '' });
   return [
@@ -87,7 +87,7 @@ function bearer(...texts: string[]): Sendable {
   return { headers: { authorization: values.length === 1 ? String(values[0]) : values } };
 }
 
-/** Another letter in one place, behind the prefix. */
+/** Returns the secret with one other letter after the prefix. */
 function mistype(secret: string, random: Random): string {
   const at = 4 + random.below(secret.length - 4);
   return `${secret.slice(0, at)}${secret[at] === 'x' ? 'y' : 'x'}${secret.slice(at + 1)}`;
@@ -124,16 +124,16 @@ async function makeJwts(provider: IdentityProvider): Promise<[string, string][]>
   );
   const nowS = Math.floor(Date.now() / 1000);
   return [
-    ['a JWT of another issuer', await signFor(provider, { ...ALL_CLAIMED, iss: 'https://other.example' })],
+    ['a JWT from another issuer', await signFor(provider, { ...ALL_CLAIMED, iss: 'https://other.example' })],
     ['a JWT for another audience', await signFor(provider, { ...ALL_CLAIMED, aud: 'others' })],
-    ['a JWT that has expired', await signFor(provider, { ...ALL_CLAIMED, exp: nowS - 60 })],
+    ['an expired JWT', await signFor(provider, { ...ALL_CLAIMED, exp: nowS - 60 })],
     ['a JWT that never expires', await signFor(provider, { ...ALL_CLAIMED, exp: undefined })],
-    ['a JWT of another key', await sign(issuer, stranger, ALL_CLAIMED)],
-    ['a JWT of an unknown key', await sign(issuer, { ...stranger, kid: 'two' }, ALL_CLAIMED)],
+    ['a JWT signed with another key', await sign(issuer, stranger, ALL_CLAIMED)],
+    ['a JWT with an unknown key id', await sign(issuer, { ...stranger, kid: 'two' }, ALL_CLAIMED)],
     ['a JWT with another payload', `${header}.${more.toString('base64url')}.${signature}`],
     ['a JWT without its signature', `${header}.${payload}.`],
     [
-      'a JWT of the algorithm "none"',
+      'a JWT with the algorithm "none"',
       new UnsecuredJWT({ iss: issuer, aud: AUDIENCE, sub: 'x', ...ALL_CLAIMED }).setExpirationTime('1h').encode(),
     ],
     [

@@ -1,4 +1,4 @@
-// The password of PostgreSQL, which stands in DATABASE_URL: with a good address and bad ones, and while the database is away.
+// The PostgreSQL password in DATABASE_URL, with valid and invalid URLs, and while the database is down.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { runBuild } from '../run-build.ts';
 const COMMANDS = [['serve'], ['token', 'list'], ['export', '-'], ['settings']];
 const PASSWORD = 'Tr0ub4dor-and-3';
 
-/** Throws an AssertionError where it is shown. */
+/** Throws an AssertionError if any output contains the password. */
 export async function tryPassword({ launcher, startServer, isFull, random }: Trial): Promise<void> {
   if (!isPostgresHere()) return;
   const url = new URL(await makeEmptyDatabase());
@@ -45,9 +45,9 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
     const { status, stdout, stderr } = await runBuild(launcher, command, {
       env: { DATABASE_URL: url, LOG_LEVEL: 'debug' },
     });
-    assert.ok(status !== null && (status > 0 || command[0] === 'settings'), `${url} ${command} ended with ${status}`);
+    assert.ok(status !== null && (status > 0 || command[0] === 'settings'), `${url} ${command} exited with ${status}`);
     shown += stdout + stderr;
   }
-  assert.ok(shown.includes('Cannot reach'), shown);
-  assert.ok(!shown.includes(PASSWORD), `the password of the database is shown: ${shown}`);
+  assert.match(shown, /PostgreSQL/, shown);
+  assert.ok(!shown.includes(PASSWORD), `the output contains the database password: ${shown}`);
 }

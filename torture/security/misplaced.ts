@@ -1,4 +1,5 @@
-// A secret wherever a client might put it, right and wrong: as requests, and as bytes that are no request.
+// A secret in every place where a client might put it, right or wrong: as requests, and as bytes that are not a
+// request.
 
 import type { Sent } from '../../testing/request.ts';
 
@@ -8,7 +9,7 @@ const HEADERS = [
   ...'proxy-authorization referer traceparent tracestate user-agent x-api-key x-forwarded-for x-request-id'.split(' '),
 ];
 
-/** None of them asks for it to be stored. `good` lets in those that ask for more than a place. */
+/** Returns requests that do not store the secret. `good` authorizes those that need a token. */
 export function misplacements(secret: string, good: string): Sent[] {
   const authorization = `Bearer ${good}`;
   const own = { authorization, ...JSON_TYPE };
@@ -79,7 +80,7 @@ export function misplacements(secret: string, good: string): Sent[] {
   ];
 }
 
-/** As no client should. */
+/** Returns malformed requests that contain the secret. */
 export function misplacedBytes(secret: string): string[] {
   return [
     `GET /plants HTTP/1.1\r\nHost: ${secret}\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`,

@@ -1,5 +1,5 @@
-// A name server on a loopback address, and a wrapper under which a process asks it: names then lead where a trial wants,
-// and elsewhere the next time.
+// A DNS server on a loopback address, and a command prefix that makes a process use it. A name can resolve to any
+// address, and to another one the next time.
 
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
@@ -17,21 +17,22 @@ const AAAA = 28;
 const NO_SUCH_NAME = 3;
 
 export interface NameServer {
-  /** How often each name was asked for. */
+  /** Number of queries by name and type. */
   asked: Map<string, number>;
-  /** To put before a command line. */
+  /** Command prefix. */
   wrapper: string[];
   close(): void;
 }
 
-/** Gives the addresses of a name, by how often it was asked for before. */
+/** Returns the addresses of a name. `before` is the number of earlier queries for it. */
 export type Answers = (name: string, before: number) => string[] | undefined;
 
-/** Why there can be none here. */
+/** Returns the reason why this machine cannot run the name server, if any. */
 export function whyNoNames(): string | undefined {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return 'only root on Linux can give a process names';
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    return 'only root on Linux can replace the name server of a process';
   const { status } = spawnSync('unshare', ['-m', 'mount', '--bind', '/etc/hosts', '/etc/resolv.conf']);
-  return status === 0 ? undefined : 'unshare of util-linux cannot give a process names here';
+  return status === 0 ? undefined : 'this system does not allow mount namespaces';
 }
 
 export async function startNameServer(answers: Answers): Promise<NameServer> {
@@ -62,7 +63,7 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** Without a time for which it may be kept. */
+/** Returns the response with a TTL of 0, so that it is not cached. */
 function answer(question: Buffer, type: number, addresses: string[] | undefined): Buffer {
   const wanted = (addresses ?? []).filter((address) => type === (isIPv4(address) ? A : AAAA));
   const head = Buffer.from(question);

@@ -1,5 +1,5 @@
-// What the description of a running server names, each operation as a request that would be taken: what it is about is
-// there, and its body is sound.
+// Every operation in a running server's description, as a valid request: the objects it refers to exist, and its body
+// is valid.
 
 import assert from 'node:assert/strict';
 import type { Scope } from '../../src/domain/names.ts';
@@ -9,16 +9,16 @@ import { addToken, besideServer, type TestServer } from '../../testing/server.ts
 
 export interface Operation {
   method: string;
-  /** With the base path, and its parameters filled in. */
+  /** Path with the base path and all parameters. */
   path: string;
-  /** Those that it needs: none where any token will do. */
+  /** Required scopes. Empty if any token is sufficient. */
   scopes: Scope[];
   type?: string | undefined;
   body?: string | undefined;
 }
 
 const WEBHOOK_ID = 'whk_000000000000';
-/** Nobody connects there: it is neither public nor allowed. */
+/** The server never connects to this address, since it is neither public nor allowed. */
 const WEBHOOK = {
   id: WEBHOOK_ID,
   url: 'https://127.0.0.1:1/',
@@ -31,7 +31,7 @@ const BODIES: Record<string, string> = {
   '/webhooks': JSON.stringify({ url: WEBHOOK.url }),
   '/webhooks/{id}/replay': '{"from":1}',
 };
-/** Assistants have descriptions of their own. */
+/** MCP has its own description of its operations. */
 const UNDESCRIBED: Described = { method: 'post', path: '/mcp', type: 'application/json', isForAny: true };
 
 interface Described {
@@ -41,7 +41,7 @@ interface Described {
   isForAny: boolean;
 }
 
-/** Those that ask for a token; where there is a GET, there is a HEAD. */
+/** Returns the operations that require a token, with a HEAD for each GET. */
 export async function listOperations(
   server: Pick<TestServer, 'port' | 'databaseUrl' | 'secret'>,
   basePath = '',
@@ -62,7 +62,7 @@ export async function listOperations(
 
   function fill({ method, path, type, isForAny }: Described): Operation {
     const filled = path.replace('{id}', ids[path.split('/')[1] ?? ''] ?? 'x').replace('{seq}', '1');
-    assert.doesNotMatch(filled, /\{/, 'a parameter that has no value yet');
+    assert.doesNotMatch(filled, /\{/, 'a parameter has no value');
     return {
       method: method.toUpperCase(),
       path: basePath + filled,
@@ -72,14 +72,14 @@ export async function listOperations(
   }
 }
 
-/** As the interface has it. */
+/** Returns the scopes that the API requires for an operation. */
 function scopesOf(method: string, path: string): Scope[] {
   if (/^\/(plants|events)(\/|$)/.test(path)) return [method === 'get' ? 'plants:read' : 'plants:write'];
   const hasPlantsSent = method === 'post' && path.startsWith('/webhooks') && !path.endsWith('/test');
   return hasPlantsSent ? ['admin', 'plants:read'] : ['admin'];
 }
 
-/** Ids by the first part of the path. */
+/** Creates the objects, and returns their ids by the first part of the path. */
 async function makeWhatTheyNeed(
   server: Pick<TestServer, 'port' | 'databaseUrl' | 'secret'>,
   basePath: string,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRandom } from '../random.ts';
 import { judge, type Sample } from './flat.ts';
 
-/** Half an hour of samples, with some noise. */
+/** Returns samples of half an hour, with some noise. */
 function samplesOf(memoryAt: (minute: number) => number, filesAt: (minute: number) => number): Sample[] {
   const random = createRandom(1);
   return Array.from({ length: 360 }, (_, n) => {
@@ -18,7 +18,7 @@ function samplesOf(memoryAt: (minute: number) => number, filesAt: (minute: numbe
   });
 }
 
-test('judge() takes a server that warms up and stays there for flat', () => {
+test('judge() accepts a server that warms up and then stays flat', () => {
   const { memory, files } = judge(
     samplesOf(
       (minute) => 150 - 60 * Math.exp(-minute),
@@ -28,7 +28,7 @@ test('judge() takes a server that warms up and stays there for flat', () => {
   assert.deepEqual([memory.isFlat, files.isFlat], [true, true]);
 });
 
-test('judge() finds a leak of 1.5 MiB a minute, and of two files a minute', () => {
+test('judge() detects a leak of 1.5 MiB per minute, and of two files per minute', () => {
   const { memory, files } = judge(
     samplesOf(
       (minute) => 120 + 1.5 * minute,
@@ -38,7 +38,7 @@ test('judge() finds a leak of 1.5 MiB a minute, and of two files a minute', () =
   assert.deepEqual([memory.isFlat, files.isFlat], [false, false]);
 });
 
-test('judge() lets memory fall', () => {
+test('judge() accepts falling memory', () => {
   assert.equal(
     judge(
       samplesOf(

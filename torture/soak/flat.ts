@@ -1,15 +1,15 @@
-// Whether memory and open files stay where they are, told from samples at even distances.
+// Decides from evenly spaced samples whether memory and open files stay flat.
 
 export interface Sample {
   seconds: number;
   residentMib: number;
   files: number;
-  /** Requests so far. */
+  /** Number of responses so far. */
   answered: number;
   p99Ms: number;
 }
 
-/** What differs less is noise: a garbage collection more or less, a connection more or less. */
+/** Smaller differences are noise, such as one more garbage collection or connection. */
 const MEMORY_GROWTH = 0.05;
 const MEMORY_NOISE_MIB = 8;
 const FILES_NOISE = 10;
@@ -20,7 +20,7 @@ export interface Level {
   isFlat: boolean;
 }
 
-/** The first third is left out, in which it warms up; the middle third is compared with the last. */
+/** Compares the middle third of the samples with the last third. Ignores the first third, the warm-up. */
 export function judge(samples: Sample[]): { memory: Level; files: Level } {
   const third = Math.floor(samples.length / 3);
   const middle = samples.slice(third, 2 * third);

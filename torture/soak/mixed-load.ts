@@ -1,4 +1,4 @@
-// Everything that clients do, mixed, at a steady pace: plants come and go, so that the store stays as large as it is.
+// A mix of all client operations at a steady rate. It creates and deletes plants equally, so the store keeps its size.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient, type PlantStoreClient, PlantStoreError } from '../../src/client/client.ts';
@@ -24,7 +24,7 @@ type Turn = [weight: number, what: string, take: (client: PlantStoreClient) => P
 
 export class MixedLoad {
   answered = 0;
-  /** What should not have happened. */
+  /** Unexpected errors. */
   readonly failures: string[] = [];
   readonly #options: { url: string; token: string; random: Random };
   readonly #clients: Promise<void>[];
@@ -34,7 +34,7 @@ export class MixedLoad {
   #lastSeq = 0;
   #isRunning = true;
 
-  /** Starts. */
+  /** Starts the load. */
   constructor(options: { url: string; token: string; random: Random }) {
     this.#options = options;
     const { url, token } = options;
@@ -44,7 +44,7 @@ export class MixedLoad {
     );
   }
 
-  /** Returns the p99 of the requests since the last call. */
+  /** Returns the p99 duration of the requests since the last call. */
   resetP99Ms(): number {
     const sorted = this.#durationsMs.sort((a, b) => a - b);
     this.#durationsMs = [];
@@ -56,7 +56,7 @@ export class MixedLoad {
     await Promise.all(this.#clients);
   }
 
-  /** What a client does in its turn, by how often. */
+  /** Returns the operations with their weights. */
   #turns(): Turn[] {
     const { url, random } = this.#options;
     const anyId = () => (this.#ids.length > 0 ? random.pick(this.#ids) : 0n);
@@ -98,7 +98,7 @@ export class MixedLoad {
     if (this.#ids.length >= PLANTS) await orMissing(client.delete(this.#removeId()));
     const id = this.#nextId++;
     this.#lastSeq = (await client.create({ id, name: this.#anyName(), tag: 'tropical' })).seq;
-    this.#ids.push(id); // now: another client that puts one may come first otherwise
+    this.#ids.push(id); // after the create, since another client could put this id first otherwise
   }
 
   #anyName(): string {
@@ -113,8 +113,7 @@ export class MixedLoad {
     const [path, init] = this.#options.random.pick(MISTAKES);
     const response = await this.#authorized(path, init);
     await response.text();
-    if (response.status < 400 || response.status >= 500)
-      throw new Error(`${path} was answered with ${response.status}`);
+    if (response.status < 400 || response.status >= 500) throw new Error(`${path} returned ${response.status}`);
   }
 
   async #importSome(): Promise<void> {
@@ -130,7 +129,10 @@ export class MixedLoad {
       if (!this.#isRunning) return;
   }
 
-  /** All clients have one token, which may not have more than a quarter of the export or import slots. */
+  /**
+   * Sends a request. All clients share a token, which may use a quarter of the export or import slots, so it retries
+   * 429.
+   */
   async #authorized(path: string, init: RequestInit = {}): Promise<Response> {
     const { url, token } = this.#options;
     for (;;) {
@@ -143,7 +145,7 @@ export class MixedLoad {
   }
 }
 
-/** Another client may have deleted it. */
+/** Ignores a 404, since another client may have deleted the plant. */
 async function orMissing(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;

@@ -1,4 +1,4 @@
-// The results of a soak as three small charts over time.
+// Plots the results of a soak test as three small charts over time.
 
 import { linePanels } from '../../bench/line-panels.ts';
 import { exact, type Picture, short } from '../../bench/picture.ts';
@@ -14,7 +14,7 @@ export interface Soak {
 }
 
 const CHARTS: Record<string, (sample: Sample) => number> = {
-  'Memory of the server, MiB': ({ residentMib }) => residentMib,
+  'Server memory, MiB': ({ residentMib }) => residentMib,
   'Open files and sockets': ({ files }) => files,
   'p99 of all requests, ms': ({ p99Ms }) => p99Ms,
 };

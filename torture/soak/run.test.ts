@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-test('a soak of six seconds: no request fails, and changes are delivered', async () => {
+test('a soak test of six seconds has no failed requests and delivers changes', async () => {
   const script = join(import.meta.dirname, 'run.ts');
   const { stdout } = await promisify(execFile)(process.execPath, [script, '--minutes', '0.1']).catch(
-    (failed) => failed, // what it has printed tells more
+    (failed) => failed, // its output is more useful than the error
   );
   const [, requests, webhooks] =
     /([\d,]+) requests in 0\.1 minutes, ([\d,]+) webhooks delivered, 0 failures/.exec(stdout) ?? [];

@@ -1,4 +1,4 @@
-// npm run soak: a long mixed load, bounded in rate and time; memory and open files of the server must stay flat.
+// npm run soak: a long mixed load at a limited rate. The server's memory and open files must stay flat.
 
 import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { rssMibOf } from '../../bench/measure.ts';
-import { RELIABILITY, savePicture } from '../../bench/picture.ts';
+import { RESULTS, savePicture } from '../../bench/picture.ts';
 import { makeBenchFolder, startTokenedServer } from '../../bench/server.ts';
 import { createRandom } from '../random.ts';
 import { judge, type Level, type Sample } from './flat.ts';
@@ -15,17 +15,20 @@ import { MixedLoad } from './mixed-load.ts';
 import { soakPicture } from './plot.ts';
 
 const SAMPLES = 360;
-/** In less it does little but warm up. */
+/** A shorter test mostly covers the warm-up. */
 const JUDGED_FROM_MINUTES = 5;
 
 const HELP = `Usage: npm run soak -- [options]
 
-A mixed load on a server of its own, whose memory and open files must stay flat.
+Runs a mixed load on a new server and checks that its memory and open files stay flat.
 
 Options:
-  --minutes N  for how long (default: 30, up to 240)
-  --seed N     the same random choices again (default: random, and printed)
-  --save       write what was seen to docs/reliability, with a plot
+  --minutes N  duration in minutes (default: 30, maximum: 240)
+  --seed N     repeat the random choices of an earlier run (default: a random seed, which is printed)
+  --save       write the samples and a plot to docs/results
+  -h, --help   print this help and exit
+
+Exit status: 0 if no request failed and memory and open files stayed flat, 1 if not, 2 if the arguments are invalid.
 
 Example:
   npm run soak -- --minutes 5
@@ -37,10 +40,12 @@ if (values.help) {
   process.exit();
 }
 const minutes = Number(values.minutes);
-if (!(minutes > 0 && minutes <= 240)) exitWithUsage(`--minutes takes a number up to 240, not "${values.minutes}"`);
-if (!/^\d{1,10}$/.test(values.seed)) exitWithUsage(`--seed takes a whole number, not "${values.seed}"`);
+if (!(minutes > 0 && minutes <= 240))
+  exitWithUsage(`--minutes must be a number above 0 and up to 240, not "${values.minutes}"`);
+if (!/^\d{1,10}$/.test(values.seed))
+  exitWithUsage(`--seed must be an integer with at most 10 digits, not "${values.seed}"`);
 
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // which ends the server, too
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1)); // the exit handler also stops the server
 const databaseUrl = `sqlite:${join(makeBenchFolder(), 'plants.db')}`;
 const { secret: token, ...server } = await startTokenedServer(databaseUrl, { WEBHOOK_ALLOW_PRIVATE: '1' });
 const delivered = await receiveWebhooks(server.url, token);
@@ -73,7 +78,7 @@ console.log(
     `${last.answered.toLocaleString('en')} requests in ${minutes} minutes, ${delivered().toLocaleString('en')} webhooks delivered, ${load.failures.length} failures`,
     ...(isJudged
       ? [describeLevel('memory', ' MiB', memory), describeLevel('open files', '', files)]
-      : [`in less than ${JUDGED_FROM_MINUTES} minutes memory and open files are not judged`]),
+      : [`memory and open files not checked: the test ran for less than ${JUDGED_FROM_MINUTES} minutes`]),
   ].join('\n'),
 );
 for (const failure of load.failures.slice(0, 10)) console.log(`FAILED: ${failure}`);
@@ -87,8 +92,8 @@ if (values.save) {
     failures: load.failures.length,
     samples,
   };
-  await savePicture('soak', soakPicture(soak), RELIABILITY);
-  writeFileSync(join(RELIABILITY, 'soak.json'), `${JSON.stringify(soak, undefined, 2)}\n`);
+  await savePicture('soak', soakPicture(soak), RESULTS);
+  writeFileSync(join(RESULTS, 'soak.json'), `${JSON.stringify(soak, undefined, 2)}\n`);
 }
 process.exit(load.failures.length === 0 && (!isJudged || (memory.isFlat && files.isFlat)) ? 0 : 1);
 
@@ -102,7 +107,7 @@ function printSample({ seconds, residentMib, files, answered, p99Ms }: Sample): 
   );
 }
 
-/** Each change goes to one receiver, too. Gives how many have come. */
+/** Adds a webhook for all changes. Returns a function that counts its deliveries. */
 async function receiveWebhooks(url: string, secret: string): Promise<() => number> {
   let count = 0;
   const receiver = createServer((request, response) => {
