@@ -14,7 +14,7 @@ test('torture runs one fault with a seed and prints its table row', () => {
   assert.match(stdout, /^content-types +passed +\d+ × 415$/m);
   assert.match(
     stdout,
-    /^\| compressed body, odd content types \| \d+ headers \| [^|]*415[^|]* \| passed \| .* \| 42 \| \d+ s \|$/m,
+    /^\| compressed body, unsupported content types \| \d+ headers \| [^|]*415[^|]* \| passed \| .* \| 42 \| \d+ s \|$/m,
   );
   assert.match(stdout, /^No fault failed$/m);
 });

@@ -44,7 +44,9 @@ if (!/^\d{1,10}$/.test(seed)) exitWithUsage(`--seed must be an integer with at m
 
 process.env.TORTURE_FORM = values.short ? 'short' : 'full';
 process.env.TORTURE_SEED = seed;
-console.log(`${chosen.length} faults, ${values.short ? 'short' : 'full'} form, seed ${seed}\n`);
+console.log(
+  `${chosen.length} fault${chosen.length === 1 ? '' : 's'}, ${values.short ? 'short' : 'full'} form, seed ${seed}\n`,
+);
 await globalSetup(); // starts the PostgreSQL server that all faults share
 const ended = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => ended.abort());

@@ -48,6 +48,6 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
     assert.ok(status !== null && (status > 0 || command[0] === 'settings'), `${url} ${command} exited with ${status}`);
     shown += stdout + stderr;
   }
-  assert.match(shown, /PostgreSQL/, shown);
+  assert.match(shown, /^plant-store: .*postgres:\/\/127/m, shown);
   assert.ok(!shown.includes(PASSWORD), `the output contains the database password: ${shown}`);
 }
