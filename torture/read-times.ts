@@ -46,9 +46,9 @@ if (!isMainThread && parentPort) {
     parentPort.postMessage('ready');
   }
   while (times.length < count && !isStopped) {
-    const [startMs, waitedMs] = [performance.now(), pid ? waitedForProcessorMs(pid) : 0];
+    const [startMs, waitedMs] = [performance.now(), pid ? waitedForCpuMs(pid) : 0];
     await read(agent, target);
-    const ownMs = pid ? waitedForProcessorMs(pid) - waitedMs : 0;
+    const ownMs = pid ? waitedForCpuMs(pid) - waitedMs : 0;
     times.push(performance.now() - startMs - ownMs);
     await setTimeout(pauseMs);
   }
@@ -57,7 +57,7 @@ if (!isMainThread && parentPort) {
 }
 
 /** Returns the time that the process's main thread and this thread were ready to run, but did not run. */
-function waitedForProcessorMs(pid: number): number {
+function waitedForCpuMs(pid: number): number {
   if (process.platform !== 'linux') return 0;
   const paths = [`/proc/${pid}/task/${pid}/schedstat`, '/proc/thread-self/schedstat'];
   return paths.reduce((sum, path) => sum + Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6, 0);

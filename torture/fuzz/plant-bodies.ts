@@ -60,13 +60,13 @@ const damaged = fc
     plant: null,
   }));
 
-const nobodys = fc
+const invalidBodies = fc
   .oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: codePoints, maxLength: 200 }), fc.json())
   .map((body) => ({ body, plant: undefined }));
 
 export const plantBodies: fc.Arbitrary<PlantBody> = fc.oneof(
   { weight: 4, arbitrary: nearPlants },
-  { weight: 2, arbitrary: nobodys },
+  { weight: 2, arbitrary: invalidBodies },
   { weight: 1, arbitrary: damaged },
 );
 

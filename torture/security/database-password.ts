@@ -29,18 +29,18 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
   await server.kill();
   shown += body + server.output();
 
-  const nobody = `postgres://postgres:${PASSWORD}@127.0.0.1:${await freePort()}`;
+  const unreachable = `postgres://postgres:${PASSWORD}@127.0.0.1:${await freePort()}`;
   const bad = [
-    `${nobody}/x`,
-    `${nobody}/`,
-    `${nobody}/x?sslmode=no`,
-    `${nobody}/x?sslmode=verify-full&sslrootcert=/nowhere`,
+    `${unreachable}/x`,
+    `${unreachable}/`,
+    `${unreachable}/x?sslmode=no`,
+    `${unreachable}/x?sslmode=verify-full&sslrootcert=/nowhere`,
     `postgres://postgres:${PASSWORD}@/@/x`,
     `postgre://postgres:${PASSWORD}@127.0.0.1/x`,
     url.href.replace(/[^/]+$/, 'nowhere').replace(String(proxy.port), new URL(await makeEmptyDatabase()).port),
   ];
   const all = bad.flatMap((url) => COMMANDS.map((command) => ({ url, command })));
-  const some = [{ url: `${nobody}/x`, command: ['token', 'list'] }, random.pick(all)];
+  const some = [{ url: `${unreachable}/x`, command: ['token', 'list'] }, random.pick(all)];
   for (const { url, command } of isFull ? all : some) {
     const { status, stdout, stderr } = await runBuild(launcher, command, {
       env: { DATABASE_URL: url, LOG_LEVEL: 'debug' },
