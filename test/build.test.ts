@@ -1,4 +1,4 @@
-// bin/build.js with tools that only look around: dist/ is whole until it is exchanged, and stays when a tool fails.
+// bin/build.js with tools that only inspect the folder: dist/ is complete until it is replaced, and stays when a tool fails.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ const BUILD = join(import.meta.dirname, '../bin/build.js');
 const TOOLS = ['typescript/bin/tsc', 'vite/bin/vite.js'];
 const SOURCES = ['src/note.sql', 'console/index.html', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
 
-/** A project of which each tool does this. */
+/** Creates a project in which each tool runs this code. */
 function makeProject(tool: string): string {
   const root = makeFolder();
   const files: [path: string, text: string][] = [

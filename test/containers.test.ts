@@ -1,4 +1,4 @@
-// What can be told of Dockerfile, compose.yaml and the unit for systemd without an engine that runs them.
+// Checks of Dockerfile, compose.yaml and the systemd unit that need no container engine.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { load } from 'js-yaml'; // comes with @redocly/openapi-core
+import { load } from 'js-yaml'; // A dependency of @redocly/openapi-core.
 import { makeFolder, needs } from '../testing/server.ts';
 import { startTestService } from '../testing/service.ts';
 
@@ -81,7 +81,7 @@ test(
   needs('systemd-analyze'),
   () => {
     const unit = join(makeFolder(), 'plant-store.service');
-    const installed = '/bin/sh'; // stands for the program: verify wants one that is there, and a path without blanks
+    const installed = '/bin/sh'; // In place of the program: verify requires an existing file, and a path without blanks.
     writeFileSync(unit, read('packaging/plant-store.service').replace('/usr/local/bin/plant-store', installed));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
     assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });

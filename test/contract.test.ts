@@ -1,5 +1,5 @@
-// The tables of scenarios.ts and record-scenarios.ts against the service over a real socket, each answer held against
-// /openapi.json. A second service, on PostgreSQL, gets the same requests and has to give the same answers, byte for byte.
+// Sends the rows of scenarios.ts and record-scenarios.ts to the service over a real socket and compares each response with
+// /openapi.json. A second service, on PostgreSQL, receives the same requests and must return the same bytes.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -12,7 +12,7 @@ import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
 const TIMES = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
-/** Those that differ from one answer to the next. */
+/** Headers that differ from one response to the next. */
 const OWN_HEADERS = ['date', 'x-request-id'];
 
 let server: TestService;

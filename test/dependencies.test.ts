@@ -1,4 +1,4 @@
-// Nothing is installed that has no reason, no known licence or no hash.
+// Every installed package has a reason, a known licence and a hash.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ test('what is installed in production is under MIT, ISC, BSD or Apache-2.0, runs
   for (const [name, version] of Object.entries(dependencies)) assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
 });
 
-/** Paths of all that a package brings, as Node finds them: beside it, or further up. */
+/** Returns the paths of all dependencies of a package, as Node finds them: beside it, or further up. */
 function below(path: string, found = new Set<string>()): Set<string> {
   for (const name of Object.keys(packages[path]?.dependencies ?? {})) {
     const place = placesFor(name, path).find((candidate) => candidate in packages);

@@ -1,4 +1,4 @@
-// The order of the folders in src, which Biome checks in `npm run check`: imports against it, planted here, must fail.
+// Biome checks the order of the folders in src (`npm run check`). Imports against the order, planted here, must fail.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Several nodes on one PostgreSQL: what one of them has stored, every other one knows.
+// Several nodes on one PostgreSQL: each node returns the records that another has stored.
 
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
@@ -48,7 +48,7 @@ suite('two nodes', needsPostgres, () => {
     let writing = true;
     const pager = (async () => {
       for (let from = Number(last); ; ) {
-        const isLast = !writing; // before the look, so that nothing is missed between the two
+        const isLast = !writing; // Read before the request, so that no change is missed between the two.
         const page = await (clients[pages.length % 2] as PlantStoreClient).changes({ after: from, limit: 50 });
         pages.push(...page.map(({ seq }) => seq));
         from = page.at(-1)?.seq ?? from;

@@ -1,5 +1,5 @@
-// The interface as a table, continued: records that are read, listed, searched, changed and deleted, files that go in
-// and out, and the change log.
+// The API as a table, continued: records that are read, listed, searched, changed and deleted, imports, exports,
+// and the change log.
 
 import { create, type Scenario } from './scenarios.ts';
 

@@ -1,4 +1,4 @@
-// A real browser, where the machine has one.
+// Starts the Chromium of the machine, if it has one.
 
 import { type Browser, chromium } from 'playwright-core';
 import { findCommand } from './find-command.ts';

@@ -1,5 +1,5 @@
-// What tests leave behind ends here, also after a failed test or a signal: a server that still runs would keep the run from
-// ending, and slow down the tests that follow.
+// Ends everything that tests start, also after a failed test or a signal. A server that still runs would keep the run
+// from ending and slow down the tests that follow.
 
 import { after } from 'node:test';
 
@@ -19,12 +19,12 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
   });
 }
 
-/** Registers what runs at the end of the test file, before everything that was registered earlier. */
+/** Registers a clean-up for the end of the test file. The one that was registered last runs first. */
 export function atEndOfFile(cleanUp: CleanUp): void {
   ofFile.unshift(cleanUp);
 }
 
-/** Registers what runs after all test files of this process. */
+/** Registers a clean-up for the end of this process, after all its test files. */
 export function atEndOfProcess(cleanUp: CleanUp): void {
   ofProcess.unshift(cleanUp);
 }
@@ -38,7 +38,7 @@ async function cleanUpProcess(): Promise<void> {
   await runAll([...ofFile.splice(0), ...ofProcess.splice(0)]);
 }
 
-/** Ends a process that a test keeps alive with something it left open. Node would wait for it forever. */
+/** Ends a process that an open handle of a test keeps alive. Node would wait for it forever. */
 function failUnlessEnded(): void {
   const fail = () => {
     console.error(`Still open ${END_MS / 1000} s after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
@@ -53,7 +53,7 @@ async function runAll(cleanUps: CleanUp[]): Promise<void> {
     try {
       await cleanUp();
     } catch (error) {
-      failures.push(error); // what is left must end all the same
+      failures.push(error); // The other clean-ups must run as well.
     }
   }
   if (failures.length > 0) throw new AggregateError(failures, `Cleaning up failed: ${failures.join('; ')}`);

@@ -1,4 +1,4 @@
-// Characters of all kinds, U+0000 among them. (fast-check's own units of this kind take a second to make.)
+// Characters of all kinds, including U+0000. fast-check takes a second to create its own.
 
 import fc from 'fast-check';
 

@@ -1,4 +1,4 @@
-// A collector of traces on loopback, which takes OTLP as JSON and gives the spans as plain objects.
+// A trace collector on loopback. It accepts OTLP as JSON and returns the spans as plain objects.
 
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,15 +9,15 @@ export interface Span {
   traceId: string;
   spanId: string;
   parentSpanId: string | undefined;
-  /** 2 is a server, 3 a client. */
+  /** 2 means server, 3 means client. */
   kind: number;
   startMs: number;
   endMs: number;
-  /** 2 is an error. */
+  /** 2 means error. */
   status: number;
   attributes: Record<string, string | number>;
   links: { traceId: string; spanId: string }[];
-  /** Of the service. */
+  /** Attributes of the service. */
   resource: Record<string, string | number>;
 }
 
@@ -25,10 +25,10 @@ export interface Collector {
   url: string;
   port: number;
   spans: Span[];
-  /** All that came, as it came. */
+  /** Every received body, unchanged. */
   bodies: Buffer[];
   types: (string | undefined)[];
-  /** From now on nothing is answered. */
+  /** Stops responding to requests. */
   hang(): void;
 }
 

@@ -1,5 +1,5 @@
-// The command line as people and scripts use it: in this process, with pipes or a terminal of a given width; in a process of
-// its own; and on a real terminal, which `script` makes.
+// Runs the command line as people and scripts do: in this process, with pipes or a terminal of a given width; in a process
+// of its own; and on a real terminal, created by `script`.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
@@ -20,13 +20,13 @@ export type Environment = Record<string, string>;
 export interface InProcessOptions {
   env?: Environment;
   input?: Iterable<string> | AsyncIterable<string>;
-  /** Width of the terminal that both outputs are; they are pipes by default. */
+  /** Width of the terminal for both outputs. By default they are pipes. */
   columns?: number;
-  /** Emits the signals that the command gets. */
+  /** Emits signals to the command. */
   signals?: EventEmitter;
 }
 
-/** Runs a command in this process, which costs a tenth of a process of its own. */
+/** Runs a command in this process, at a tenth of the cost of a new one. */
 export async function runInProcess(
   args: string[],
   { env = {}, input = [], columns, signals = new EventEmitter() }: InProcessOptions = {},
@@ -58,7 +58,7 @@ export async function piped(args: string[], env: Environment = {}): Promise<Run>
   return collect(spawn(process.execPath, [LAUNCHER, ...args], { env: { PATH: process.env.PATH, ...env } }));
 }
 
-/** Both streams in one, with the line ends of a file. */
+/** Both streams in one, with `\n` as line end. */
 export async function onTerminal(args: string[], env: Environment = {}, columns = 80): Promise<string> {
   const words = [process.execPath, LAUNCHER, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`);
   const child = spawn('script', ['-qec', `stty cols ${columns}; ${words.join(' ')}`, '/dev/null'], {
@@ -72,7 +72,7 @@ async function collect(child: ChildProcessWithoutNullStreams): Promise<Run> {
   return { status: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
 }
 
-/** Waits until each of the texts has been shown before it types what goes with it. Gives all that was shown. */
+/** Waits until each text is on the terminal before it types the keys for it. Returns everything that was shown. */
 export async function typeInto(
   command: string,
   env: Environment,

@@ -1,11 +1,11 @@
-// A clock for webhook delivery on which hours pass at once. By default it stands still otherwise.
+// A clock for webhook delivery that a test advances by hours at once. By default it does not advance by itself.
 
 import type { DeliveryClock } from '../src/webhooks/delivery-times.ts';
 
 export interface TestClock extends DeliveryClock {
-  /** Lets time pass on both clocks. */
+  /** Advances both clocks. */
   pass(ms: number): void;
-  /** Sets the wall clock, to this much ahead of the real time. */
+  /** Sets the wall clock ahead of the real time by this much. */
   set(aheadMs: number): void;
 }
 

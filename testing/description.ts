@@ -1,4 +1,4 @@
-// Holds answers against the OpenAPI description that the same server gives.
+// Compares responses with the OpenAPI description of the same server.
 
 import assert from 'node:assert/strict';
 import { STATUS_CODES } from 'node:http';
@@ -13,7 +13,7 @@ interface Response {
 export interface Operation {
   operationId: string;
   parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
-  /** Empty where nobody is asked for a token. */
+  /** Empty if the operation requires no token. */
   security?: unknown[];
   requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, Response>;
@@ -30,7 +30,7 @@ export async function readDescription(port: number, basePath = ''): Promise<Desc
   return JSON.parse((await send(port, { path: `${basePath}/openapi.json` })).body);
 }
 
-/** A path as it is before one with parameters. */
+/** Returns the operations of a path. A literal path takes precedence over one with parameters. */
 function findPath({ paths }: Description, sent: string): Description['paths'][string] | undefined {
   const segments = sent
     .replace(/^https?:\/\/[^/?#]*/i, '')
@@ -55,7 +55,7 @@ function decode(segment: string): string {
   }
 }
 
-/** Throws if the description does not name the status, or the body is not as it says, or has a member more. */
+/** Throws if the description lacks the status, or if the body differs from its schema or has an additional field. */
 export async function createCheck(port: number): Promise<CheckAnswer> {
   const description = closeObjects(await readDescription(port));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -83,7 +83,7 @@ export async function createCheck(port: number): Promise<CheckAnswer> {
   };
 }
 
-/** A client may meet members that it does not know: a description that leaves one out is incomplete all the same. */
+/** Rejects additional fields. Clients must accept them, but a description that omits one is incomplete. */
 function closeObjects(description: Description): Description {
   const close = (_key: string, value: { type?: string; properties?: object } | null) =>
     value?.type === 'object' && value.properties ? { additionalProperties: false, ...value } : value;

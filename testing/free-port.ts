@@ -1,4 +1,4 @@
-// A port that nobody has, and that nobody gets before it is used: the system gives connections none of these by itself.
+// Finds a free port. It is outside the range from which the system picks ports for connections, so it stays free.
 
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';

@@ -17,18 +17,18 @@ export interface Key {
 export interface IdentityProvider {
   issuer: string;
   jwksUrl: string;
-  /** Paths that were asked for. */
+  /** Paths of the received requests. */
   asked: string[];
-  /** Those that it gives from now on. */
+  /** Keys that it publishes from now on. */
   publish(...keys: Key[]): void;
-  /** In place of all it answers; without one, as it should. */
+  /** Replaces every response. Without a handler, the provider responds normally. */
   answer(handler?: (response: ServerResponse) => void): void;
   close(): Promise<void>;
-  /** On the same port. */
+  /** Starts it again on the same port. */
   open(): Promise<void>;
 }
 
-/** `metadataPath` is where it tells of itself. */
+/** Starts an identity provider. `metadataPath` is the path of its metadata. */
 export async function startIdentityProvider(
   metadataPath = '/.well-known/openid-configuration',
   issuerPath = '',
@@ -75,7 +75,7 @@ export async function makeKey(kid: string | undefined, alg = 'ES256'): Promise<K
   return { kid, alg, privateKey, publicJwk };
 }
 
-/** A good one, but for what is given. */
+/** Returns the claims of a valid token, with the given ones replaced. */
 export function sign(
   issuer: string,
   { kid, alg, privateKey }: Key,

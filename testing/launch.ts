@@ -1,4 +1,4 @@
-// How the program is started, and how a token is added beside it. Needs no test runner: benchmarks use it, too.
+// Defines how the program is started, and adds tokens beside it. It needs no test runner: benchmarks use it as well.
 
 import { join } from 'node:path';
 import { readDatabase } from '../src/config/config.ts';
@@ -6,11 +6,11 @@ import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
 import { openStore } from '../src/service/open-store.ts';
 
-/** Those of `npm start`: less memory for what is soon forgotten, which is all that an export makes. */
+/** Flags of `npm start`. A small young generation saves memory: an export creates only short-lived objects. */
 export const FLAGS = ['--max-semi-space-size=12'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
-/** Works on the store as a command does it, beside a server that may be running. */
+/** Opens the store as a command does, beside a server that may be running. */
 export async function besideServer<T>(databaseUrl: string, work: (store: Store) => Promise<T>): Promise<T> {
   const database = readDatabase(databaseUrl, {});
   const store = await openStore(database, { role: 'command', observe: () => {}, onFailure: () => {} });
@@ -21,7 +21,7 @@ export async function besideServer<T>(databaseUrl: string, work: (store: Store) 
   }
 }
 
-/** Adds a token that may read and write, unless other scopes are wanted. */
+/** Adds a token. It can read and write plants unless other scopes are given. */
 export function addToken(
   databaseUrl: string,
   wanted: Partial<NewToken> = {},

@@ -1,11 +1,11 @@
-// MCP as an assistant's host speaks it, through the client of the SDK.
+// Calls MCP tools as an assistant's host does, through the SDK's client.
 
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Answer, send } from './request.ts';
 
-/** Version of the protocol that each mode of the client negotiates. */
+/** Protocol version that each mode of the client negotiates. */
 export const ERAS = { legacy: '2025-11-25', auto: '2026-07-28' } as const;
 
 const clients: Client[] = [];
@@ -35,7 +35,7 @@ export async function call(client: Client, name: string, given: Record<string, u
   return { texts, structured: structuredContent as Record<string, unknown>, isError: isError === true };
 }
 
-/** What the tool says is wrong: the number and the message of our Error. */
+/** Returns the error of a tool result: number and message. */
 export async function refusal(client: Client, name: string, given: Record<string, unknown>): Promise<[number, string]> {
   const { texts, structured, isError } = await call(client, name, given);
   assert.deepEqual([isError, structured, texts.length], [true, undefined, 1], `${texts}`);

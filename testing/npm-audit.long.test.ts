@@ -1,5 +1,5 @@
-// Nothing that we bring has a known high or critical fault; and what tells so is tried on registries that know of one, of
-// none, and that do not answer.
+// No dependency has a known vulnerability of severity high or critical. The check itself is tested on registries that
+// report one, that report none, and that do not respond.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -41,11 +41,11 @@ test('a registry that does not say is no proof', async () => {
   assert.deepEqual(found, []);
 });
 
-/** With a cache of its own: npm keeps what it is told. */
+/** Uses a cache of its own, because npm caches the registry's response. */
 async function withRegistry(answer: RequestListener): Promise<Audit> {
   const server = createServer((request, response) => {
     if (request.method === 'POST' && request.url?.endsWith('/advisories/bulk')) answer(request, response);
-    else response.writeHead(404).end(); // what npm asks of a package that has one
+    else response.writeHead(404).end(); // npm requests the metadata of a package with a vulnerability.
     request.resume();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,4 @@
-// Asks the registry for known faults of what others install with us, as `npm audit` does.
+// Requests the known vulnerabilities of the production dependencies from the registry, as `npm audit` does.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -8,9 +8,9 @@ const WITHIN_MS = 10_000;
 const SEVERE = ['high', 'critical'];
 
 export interface Audit {
-  /** Why nobody knows. */
+  /** Reason why the result is unknown. */
   unknown?: string;
-  /** High and critical ones: `severity package: title`. */
+  /** Vulnerabilities of severity high and critical: `severity package: title`. */
   found: string[];
 }
 
@@ -20,7 +20,7 @@ interface Report {
   vulnerabilities?: Record<string, { severity: string; via: (string | { title: string; severity: string })[] }>;
 }
 
-/** `options` of npm, such as another registry. */
+/** Runs npm audit. `options` are options of npm, such as another registry. */
 export async function audit(...options: string[]): Promise<Audit> {
   const args = ['audit', '--omit=dev', '--audit-level=high', '--json', '--fetch-retries=0', '--audit=true'];
   const child = spawn('npm', [...args, ...options], {

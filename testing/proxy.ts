@@ -1,15 +1,15 @@
-// Passes bytes on to a port of this machine, and does what networks do: drops connections, swallows answers.
+// Forwards bytes to a local port and simulates network faults: it drops connections and discards responses.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 export interface Proxy {
   port: number;
-  /** What is asked goes on, and no answer comes back. */
+  /** Forwards requests and discards responses. */
   isMuted: boolean;
-  /** So many there were. */
+  /** Number of connections so far. */
   connections: number;
-  /** All that are open. */
+  /** Drops all open connections. */
   drop(): void;
   close(): void;
 }

@@ -1,4 +1,4 @@
-// Reads bytes as a file of plants, cut into chunks of a given size.
+// Reads bytes as a plant file, in chunks of a given size.
 
 import type { Format } from '../src/domain/names.ts';
 import type { ImportError, NewPlant } from '../src/domain/plant.ts';

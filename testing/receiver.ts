@@ -1,4 +1,4 @@
-// A receiver of webhooks on a real socket: it notes what it gets, and answers as it is told.
+// A webhook receiver on a real socket. It records requests and responds as the test configures it.
 
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -17,12 +17,12 @@ export interface Received {
 export interface Receiver {
   url: string;
   port: number;
-  /** Connections so far. */
+  /** Number of connections so far. */
   connections(): number;
   received: Received[];
-  /** Waits until so many were received. */
+  /** Waits until this number of requests was received. */
   count(wanted: number): Promise<void>;
-  /** 200 by default. */
+  /** Returns the response to a request; 200 by default. */
   answer(handler: Handler): void;
   close(): Promise<void>;
 }

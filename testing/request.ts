@@ -1,4 +1,4 @@
-// Requests as a client sends them, and as no client should.
+// Sends requests as a client does, and malformed ones.
 
 import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
@@ -37,7 +37,7 @@ export function send(port: number, { method = 'GET', path = '/', headers = {}, b
   });
 }
 
-/** With JSON in, and JSON out. */
+/** Sends and receives JSON. */
 export type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 export function callerOf({ port }: { port: number }, secret: string): Call {
@@ -73,7 +73,7 @@ export function importFile(
   return send(port, { method: 'POST', path: '/plants/import', headers, body });
 }
 
-/** A create over the agent's connections: the status, or the code of what happened to the connection. */
+/** Creates a plant over the agent's connections. Returns the status, or the error code of the connection. */
 export function createOver(
   agent: Agent,
   { port, secret }: { port: number; secret: string },
@@ -90,7 +90,7 @@ export function createOver(
   });
 }
 
-/** Bytes in, bytes out until the server closes the connection. */
+/** Sends bytes and returns all bytes that arrive until the server closes the connection. */
 export function sendRaw(port: number, bytes: string | Uint8Array, timeoutMs = 20_000): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
@@ -104,7 +104,7 @@ export function sendRaw(port: number, bytes: string | Uint8Array, timeoutMs = 20
   });
 }
 
-/** HOST, AUTH and TYPE stand for good headers. */
+/** Returns a raw request. HOST, AUTH and TYPE are placeholders for valid headers. */
 export function fillIn(secret: string, bytes: string): Uint8Array {
   const filled = bytes
     .replaceAll('HOST ', 'Host: x\r\n')

@@ -1,4 +1,4 @@
-// A server that answers each request as a test wants it, also wrongly, and a client that does not wait between its tries.
+// A server whose responses a test scripts, including malformed ones, and a client that does not wait between retries.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ export async function serve(handle: Handle): Promise<string> {
   return `http://127.0.0.1:${(faulty.address() as AddressInfo).port}`;
 }
 
-/** The last one again and again. */
+/** Starts a server with these responses, in order. It repeats the last one. */
 export async function serveInTurn(handles: Handle[]): Promise<{ url: string; requests: IncomingMessage[] }> {
   const requests: IncomingMessage[] = [];
   const url = await serve((request, response) => {
@@ -39,7 +39,7 @@ export function drop(request: IncomingMessage): void {
 
 export function hang(): void {}
 
-/** The answer does not end by itself; `then` is called when its first part is sent. */
+/** Returns a response that does not end by itself. `then` is called when its first part was sent. */
 export function begin(body: string | Uint8Array, then: Handle = hang): Handle {
   return (request, response) => {
     response.writeHead(200, { etag: '"1"' }).flushHeaders();
@@ -48,7 +48,7 @@ export function begin(body: string | Uint8Array, then: Handle = hang): Handle {
   };
 }
 
-/** A body whose parts come as they are read. A function is called in place of one that does not come. */
+/** Returns a body whose parts are produced as they are read. A function is called in place of a part. */
 export function bodyOf(...parts: (string | Uint8Array | (() => void))[]): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
@@ -63,7 +63,7 @@ export function bodyOf(...parts: (string | Uint8Array | (() => void))[]): Readab
   );
 }
 
-/** Waits no longer than a turn of the event loop, and writes down how long it should have been at most. */
+/** Waits for one turn of the event loop only, and records the maximum wait that was requested. */
 export function quickClient(
   url: string,
   options: Partial<ClientOptions> = {},

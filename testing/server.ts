@@ -34,35 +34,35 @@ export interface TestServer {
   url: string;
   port: number;
   process: ChildProcess;
-  /** Of SQLite. */
+  /** Path of the SQLite file. */
   databasePath: string;
   databaseUrl: string;
-  /** Of a token that may read and write. */
+  /** Secret of a token that can read and write plants. */
   secret: string;
   tokenId: string;
   /** Everything it has printed so far, on both streams. */
   output(): string;
-  /** SIGTERM; gives the exit status. */
+  /** Sends SIGTERM. Returns the exit status. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
 }
 
 export interface ServerOptions {
   folder?: string;
-  /** SQLite in the folder by default. */
+  /** Defaults to an SQLite file in the folder. */
   databaseUrl?: string;
   env?: Record<string, string>;
-  /** Put before the command line, such as strace with its options. */
+  /** Command before the command line, such as strace with its options. */
   wrapper?: string[];
-  /** Of another build than this one. */
+  /** Launcher of another build. */
   launcher?: string;
-  /** One that the database has already. By default one is created, and thereby the database, by this build. */
+  /** Token that the database already has. By default this build creates one, and the database with it. */
   token?: { secret: string; id: string };
 }
 
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-test-'));
-  atEndOfProcess(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // one that was killed may still write
+  atEndOfProcess(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // A killed server may still be writing.
   return folder;
 }
 
@@ -78,7 +78,7 @@ export async function startServer({
   const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
-    detached: true, // a group of its own: what runs under a wrapper ends with it
+    detached: true, // A process group of its own, so that a program under a wrapper ends with it.
   });
   let printed = '';
   const collect = (chunk: Buffer) => {
@@ -86,7 +86,7 @@ export async function startServer({
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);
-  const ended = once(child, 'close'); // by then all that it wrote is here
+  const ended = once(child, 'close'); // All output has arrived by then.
   atEndOfFile(() => killGroup(child));
 
   const url = await new Promise<string>((resolve, reject) => {
@@ -116,7 +116,7 @@ export async function startServer({
   };
 }
 
-/** An environment in which the process says which files it loads of those whose names have this in them. */
+/** Returns an environment in which the process reports the files it loads whose names contain this text. */
 export function tellLoaded(part: string): Record<string, string> {
   const hook = `
     import { registerHooks } from 'node:module';
@@ -133,7 +133,7 @@ function killGroup({ pid }: ChildProcess): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');
   } catch {
-    // it has ended before
+    // It has already ended.
   }
 }
 
@@ -148,7 +148,7 @@ export async function addAdmin(server: { port: number; databaseUrl: string }): P
   return { secret, call: callerOf(server, secret) };
 }
 
-/** Rows as they are in the file, integers exact. */
+/** Returns rows of the database file. Integers are bigint. */
 export function query(databasePath: string, sql: string, ...values: (string | bigint)[]): Record<string, unknown>[] {
   const db = new DatabaseSync(databasePath, { readOnly: true, readBigInts: true, timeout: 5000 });
   try {
@@ -161,7 +161,7 @@ export function query(databasePath: string, sql: string, ...values: (string | bi
   }
 }
 
-/** Memory of the server; 0 where it cannot be told. */
+/** Returns the resident memory of the server, or 0 where the platform does not report it. */
 export function residentKib({ process: { pid } }: TestServer): number {
   if (process.platform !== 'linux') return 0;
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);

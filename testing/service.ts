@@ -1,5 +1,5 @@
-// The service inside the process of the test: it starts in a tenth of the time of a process of its own. Tests for which the
-// process is the point (start, stop, output, kill, memory) use server.ts.
+// Runs the service inside the test's process, which starts ten times faster than a process of its own. Tests of the
+// process itself (start, stop, output, kill, memory) use server.ts.
 
 import { join } from 'node:path';
 import { readConfig } from '../src/config/config.ts';
@@ -17,25 +17,25 @@ export interface TestService {
   store: Store;
   databasePath: string;
   databaseUrl: string;
-  /** Of a token that may read and write. */
+  /** Secret of a token that can read and write plants. */
   secret: string;
   tokenId: string;
-  /** Everything that the service has reported so far. */
+  /** Every event that the service has reported so far. */
   events: ServiceEvent[];
   addToken(wanted?: Partial<NewToken>): Promise<{ id: string; secret: string }>;
   stop(): Promise<void>;
 }
 
 export interface TestServiceOptions {
-  /** A new folder by default. */
+  /** Defaults to a new folder. */
   folder?: string;
-  /** SQLite in the folder by default. */
+  /** Defaults to an SQLite file in the folder. */
   databaseUrl?: string;
-  /** Settings, as the process would find them in its environment. */
+  /** Settings in the form of environment variables. */
   env?: Record<string, string>;
   /** Clock and lease of webhook delivery. */
   delivery?: ServiceOptions['delivery'];
-  /** Time-outs that differ from those of production. */
+  /** Timeouts that differ from those in production. */
   timeouts?: Partial<Timeouts>;
 }
 

@@ -4,7 +4,7 @@ import { atEndOfProcess } from './clean-up.ts';
 
 let shared: Promise<Browser> | undefined;
 
-/** Returns the one browser of all tests in this process. Close what you open in it, and leave it open. */
+/** Returns the browser that all tests in this process share. Close the pages you open, not the browser. */
 export function sharedBrowser(): Promise<Browser> {
   if (shared === undefined) {
     const opening = openBrowser();

@@ -1,5 +1,5 @@
-// What every plant store does, whatever is behind it: the same cases for each of them. A case finds the store empty
-// but for its change log.
+// The cases that every plant store must pass, on each database. A case starts with an empty store
+// except for its change log.
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
@@ -452,7 +452,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
 
   async 'changes() and follow() after a number that was never given throw changes_pruned'({ store, by }) {
     const { seq } = await store.create({ id: 1n, name: 'a' }, by);
-    assert.deepEqual(await store.changes({ after: seq }), []); // at once, with the number of one's own change
+    assert.deepEqual(await store.changes({ after: seq }), []); // Returns at once for the number of its own change.
     for (const after of [seq + 1, seq + 1_000_000_000, Number.MAX_SAFE_INTEGER]) {
       await refuses('changes_pruned', store.changes({ after }));
       await refuses('changes_pruned', Array.fromAsync(store.follow({ after })));
@@ -525,7 +525,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
   },
 };
 
-/** Runs all cases over one store, which every case finds empty. */
+/** Runs all cases on one store, which is empty before each case. */
 export function testStore(
   name: string,
   open: () => Promise<Tested & { close(): Promise<unknown> }>,
@@ -546,7 +546,7 @@ export function testStore(
   });
 }
 
-/** All pages. */
+/** Returns the records of all pages. */
 export async function walk(store: PlantStore, query: ListQuery): Promise<PlantRecord[]> {
   const records: PlantRecord[] = [];
   let cursor: string | undefined;
@@ -568,7 +568,7 @@ async function changesAfter(store: ChangeLog, after: number): Promise<Change[]> 
   return store.changes({ after, limit: 1000 });
 }
 
-/** Makes a change to see its number. */
+/** Makes a change and returns its number. */
 async function lastSeq(store: PlantStore, by: Author): Promise<number> {
   const { seq } = await store.create({ id: 123456789n, name: 'to see the number' }, by);
   await store.delete(123456789n, by);

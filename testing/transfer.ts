@@ -1,4 +1,4 @@
-// Files sent to the import and read from the export, as a client that streams them does.
+// Streams files to the import and from the export, as a client does.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ export function importRequest({ port, secret }: Target, type: string, more = {})
 
 export async function load(server: Target, type: string, blocks: string[]): Promise<Report> {
   const sent = importRequest(server, type);
-  for (const block of blocks) if (!sent.write(Buffer.from(block))) await once(sent, 'drain'); // of a string it may never come
+  for (const block of blocks) if (!sent.write(Buffer.from(block))) await once(sent, 'drain'); // For a string, "drain" may never be emitted.
   sent.end();
   return answerOf(sent);
 }

@@ -1,17 +1,17 @@
-// Waiting in tests. Nobody knows how busy the machine is with others: what is to come is waited for as long as it takes,
-// and what was not quick enough is tried again, since what is slow by itself is slow each time.
+// Waits for conditions in tests. The load of the machine is unknown, so tests wait for an event as long as it takes.
+// A measurement that is too slow is repeated, because slow code is slow each time.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** It will not come any more. */
+/** Time after which an event counts as missing. */
 const IN_VAIN_MS = 30_000;
 const LOOK_EVERY_MS = 10;
 const TRIES = 5;
 
 type Nothing = undefined | null | false | 0 | '';
 
-/** Looks every 10 ms until there is something, and returns it. Fails with the message when the time is over. */
+/** Calls a function every 10 ms until it returns a truthy value, and returns that. Fails with the message after the time. */
 export async function until<T>(
   look: () => T | Promise<T>,
   withinMs = IN_VAIN_MS,
@@ -24,7 +24,7 @@ export async function until<T>(
   }
 }
 
-/** Until nothing is thrown any more; else it fails with what was thrown last. */
+/** Calls a function until it throws no error. Fails with the last error after 30 s. */
 export async function eventually<T>(look: () => Promise<T>): Promise<T> {
   for (const endMs = performance.now() + IN_VAIN_MS; ; await sleep(LOOK_EVERY_MS)) {
     try {
@@ -35,7 +35,7 @@ export async function eventually<T>(look: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The measure is in milliseconds. */
+/** Passes if one of several measurements, in milliseconds, is below the maximum. */
 export async function quickEnough(maxMs: number, measure: () => Promise<number>): Promise<void> {
   const slow: number[] = [];
   while (slow.length < TRIES) {

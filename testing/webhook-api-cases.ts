@@ -1,4 +1,4 @@
-// What the API says of webhooks, whatever the database.
+// The API of webhooks, on each database.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -80,7 +80,7 @@ export function apiCases(started: () => WebhookService): void {
   });
 }
 
-/** Returns a line for each request and its response. What chance or the clock makes is masked. */
+/** Returns a line for each request and its response. Random values and times are masked. */
 export async function playRequests(webhooks: WebhookService, check: CheckAnswer, url: string): Promise<string[]> {
   const { service, call, reaches } = webhooks;
   const lines: string[] = [];

@@ -1,4 +1,4 @@
-// What tests of webhook queues share: queues, changes and outcomes.
+// Queues, changes and outcomes that the tests of webhook queues share.
 
 import type { Change } from '../src/domain/change.ts';
 import type { OpenDelivery, StoredWebhook } from '../src/domain/webhook.ts';
@@ -47,7 +47,7 @@ export function change(seq: number, plantId: number, type: Change['type'] = 'pla
   return { seq, type, time: '', plant: { id: BigInt(plantId), name: `v${seq}` }, token: 'cli' };
 }
 
-/** Opens the window, so that several can be under way. */
+/** Opens the window, so that several deliveries can be in flight. */
 export function warmUp(queue: WebhookQueue, firstSeq: number, count: number): void {
   for (let seq = firstSeq; seq < firstSeq + count; seq++) {
     queue.addPage([change(seq, -seq)], 0);

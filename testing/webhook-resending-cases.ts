@@ -1,4 +1,4 @@
-// Changes that are sent again, or were pruned before they were sent, whatever the database.
+// Changes that are sent again, or were pruned before they were sent, on each database.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -14,7 +14,7 @@ export function resendingCases(started: () => WebhookService): void {
     const { id } = await webhooks.add(receiver.url);
     for (let n = 60; n < 66; n++) await call('PUT', `/plants/${n}`, { name: String(n) });
     await receiver.count(6);
-    const first = Math.min(...receiver.received.map(({ seq }) => seq)); // of different plants any may come first
+    const first = Math.min(...receiver.received.map(({ seq }) => seq)); // Changes of different plants can arrive in any order.
     await webhooks.settled(id, 6);
     const retried = await call('POST', `/webhooks/${id}/deliveries/${first + 1}/retry`);
     assert.equal(retried.status, 202, retried.body);
@@ -120,7 +120,7 @@ export function resendingCases(started: () => WebhookService): void {
     await webhooks.settled(id, 1);
     await webhooks.reaches(id, waiting);
     await eventually(async () => {
-      await prune(); // which spares it while an older transaction of PostgreSQL is in progress
+      await prune(); // It keeps the change while an older transaction of PostgreSQL is in progress.
       assert.deepEqual(JSON.parse((await call('GET', '/events')).body), []);
     });
     assert.deepEqual(await webhooks.deliveries(id), []);

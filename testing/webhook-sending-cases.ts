@@ -1,4 +1,4 @@
-// What webhooks are sent, whatever the database.
+// The requests that webhooks send, on each database.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -34,7 +34,7 @@ export function sendingCases(started: () => WebhookService): void {
       ['plant.deleted', 'plant.updated', 'plant.created'].map((event, at) => ({
         seq: first + 2 - at,
         event,
-        plant: Number(9223372036854775807n), // as JSON.parse reads it
+        plant: Number(9223372036854775807n), // The value that JSON.parse returns.
         status: 'delivered',
         attempts: 1,
         time: 'string',
@@ -62,7 +62,7 @@ export function sendingCases(started: () => WebhookService): void {
       '{"id":22,"name":"last"}',
     ]);
     await webhooks.remove(id);
-    const other = await webhooks.add(`${receiver.url}/other`); // both are noticed together, and that takes a moment
+    const other = await webhooks.add(`${receiver.url}/other`); // The server finds both at its next reload.
     await call('PUT', '/plants/23', { name: 'meanwhile' });
     await webhooks.settled(other.id, 1);
     await call('PUT', '/plants/24', { name: 'after' });
@@ -158,7 +158,7 @@ export function sendingCases(started: () => WebhookService): void {
     const rotated = JSON.parse((await call('POST', `/webhooks/${id}/rotate`)).body);
     assert.match(rotated.secret, /^whsec_/);
     assert.notEqual(rotated.secret, secret);
-    let plants = 50; // until the new secret is noticed
+    let plants = 50; // Enough until the server uses the new secret.
     await until(async () => {
       await call('PUT', `/plants/${plants++}`, { name: 'a' });
       return String(receiver.received.at(-1)?.headers['webhook-signature']).includes(' ');

@@ -1,4 +1,4 @@
-// A service with what tests of webhooks need: an admin, and a clock of deliveries that runs and on which hours pass at once.
+// A service for tests of webhooks, with an admin token and a delivery clock that a test can advance by hours.
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,16 +9,16 @@ import { startTestService, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 export const ALL_EVENTS = ['plant.created', 'plant.updated', 'plant.deleted'];
-/** The lease of production, renewed more often: it must be valid again soon after time has passed. */
+/** The lease of production, renewed more often, so that it is valid again soon after the clock advances. */
 const LEASE_TIMING = { renewEveryMs: 100, leaseMs: 20_000, attemptMs: 16_000 };
-/** Positions are saved as seldom, and so is this looked at until it is in vain. */
+/** Maximum wait for a position. Positions are saved at long intervals. */
 const SAVE_POSITION_EVERY_MS = 2000;
 const MAX_LOOKS = 300;
 
 export interface WebhookService {
   service: TestService;
   clock: TestClock;
-  /** As an admin who may read and write plants. */
+  /** Calls the API with a token that has every scope. */
   call: Call;
   add(url: string, events?: string[]): Promise<{ id: string; secret: string }>;
   get(id: string): Promise<Webhook>;
