@@ -32,7 +32,7 @@ await takeAll('light', SIZE, async (page, take) => {
   await page.getByRole('dialog').getByLabel('Tag').fill('oak');
   await others.patch(id, { tag: 'broadleaf' });
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Stored now').waitFor();
+  await page.getByText('Stored version').waitFor();
   await take('conflict');
   await page.keyboard.press('Escape');
   await page.goto(`${server.url}/#/dashboard`);

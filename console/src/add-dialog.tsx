@@ -21,7 +21,7 @@ export function AddDialog(props: {
   const idField = useRef<HTMLInputElement>(null);
   const [takenId, setTakenId] = useState<bigint>();
 
-  useUnfinished(() => tellTexts(`Plant ${idField.current?.value} is not stored`, texts));
+  useUnfinished(() => tellTexts(`Plant ${idField.current?.value} is not saved`, texts));
 
   async function submit(form: FormData): Promise<void> {
     const id = toId(String(form.get('id')));
@@ -32,7 +32,9 @@ export function AddDialog(props: {
     const plant = { id, name: texts.name, ...(texts.tag !== '' && { tag: texts.tag }) };
     try {
       const { replayed } = await client.create(plant);
-      onDone(replayed ? `${nameOf(plant)} was stored already, just the same` : `Stored ${nameOf(plant)}`);
+      onDone(
+        replayed ? `Nothing changed: ${nameOf(plant)} already exists with this name and tag` : `Added ${nameOf(plant)}`,
+      );
     } catch (error) {
       if (error instanceof PlantStoreError && error.code === 'id_taken') setTakenId(id);
       throw error;
@@ -41,11 +43,11 @@ export function AddDialog(props: {
 
   const remedy = takenId !== undefined && (
     <button type="button" onClick={() => onOpen(takenId)}>
-      Open that plant
+      Open existing plant
     </button>
   );
   return (
-    <FormDialog title="Add a plant" action="Store" onSubmit={submit} onClose={onClose} remedy={remedy}>
+    <FormDialog title="Add plant" action="Add plant" onSubmit={submit} onClose={onClose} remedy={remedy}>
       <label>
         Id
         <input ref={idField} name="id" required inputMode="numeric" autocomplete="off" />

@@ -28,7 +28,7 @@ export function App() {
   useEffect(() => resume(), []);
 
   if (delay) return <Delay why={delay} onTick={() => trying.current ?? resume()} onRetry={resume} />;
-  if (!isReady) return <p class="splash">Opening the store…</p>;
+  if (!isReady) return <p class="splash">Loading…</p>;
   if (!workspace) return <SignIn notice={notice} onSignedIn={enter} />;
   return (
     <WorkspaceContext.Provider value={workspace}>
@@ -57,7 +57,7 @@ export function App() {
         if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
         forgetToken();
         setDelay('');
-        setNotice([`Please sign in again: ${error.message}`]);
+        setNotice([`Sign in again: ${error.message}`]);
       })
       .finally(() => {
         if (trying.current === own) trying.current = undefined;
@@ -122,7 +122,7 @@ function Pages({ onSignOut }: { onSignOut(): void }) {
   const Content = name && PAGES[name].Content;
   return (
     <Shell current={name} views={views} onSignOut={onSignOut}>
-      {Content ? <Content key={name} /> : <p class="empty">This token has no scope, so there is nothing to show.</p>}
+      {Content ? <Content key={name} /> : <p class="empty">This token has no scopes. Sign in with another token.</p>}
     </Shell>
   );
 }

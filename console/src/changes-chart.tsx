@@ -14,8 +14,8 @@ interface Span {
 }
 
 const SPANS = {
-  day: { title: '24 hours', count: 24 },
-  month: { title: '30 days', count: 30 },
+  day: { title: '24 hours', bar: 'hour', count: 24 },
+  month: { title: '30 days', bar: 'day', count: 30 },
 } as const;
 type SpanName = keyof typeof SPANS;
 
@@ -25,10 +25,11 @@ export function ChangesChart({ hours }: { hours: Summary['changes'] }) {
   const most = Math.max(1, ...spans.map(({ changes }) => changes));
   const total = spans.reduce((sum, { changes }) => sum + changes, 0);
   const step = WIDTH / spans.length;
+  const { title, bar } = SPANS[name];
   return (
     <section class="card" aria-labelledby="changes-title">
       <h2 id="changes-title">Changes over time</h2>
-      <fieldset class="choice" aria-label="How far back">
+      <fieldset class="choice" aria-label="Period">
         {(Object.keys(SPANS) as SpanName[]).map((key) => (
           <button key={key} type="button" aria-pressed={key === name} onClick={() => setName(key)}>
             {SPANS[key].title}
@@ -39,7 +40,7 @@ export function ChangesChart({ hours }: { hours: Summary['changes'] }) {
         class="chart"
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         role="img"
-        aria-label={`${total.toLocaleString()} changes in ${SPANS[name].title}, at most ${most.toLocaleString()} in one bar`}
+        aria-label={`${total.toLocaleString()} changes in the last ${title}, at most ${most.toLocaleString()} per ${bar}`}
       >
         {spans.map(({ label, changes }, at) => {
           const height = ((HEIGHT - FOOT - 4) * changes) / most;

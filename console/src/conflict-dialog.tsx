@@ -7,6 +7,8 @@ import { tellTexts } from './plant-fields.tsx';
 import { Name, nameOf, Problem, Tag, Time } from './show.tsx';
 import { endsSession, useUnfinished, useWorkspace } from './workspace.ts';
 
+const YOURS = 'Your version';
+
 export function ConflictDialog(props: {
   id: bigint;
   mine: PlantRecord;
@@ -20,7 +22,7 @@ export function ConflictDialog(props: {
   const [theirs, setTheirs] = useState<Versioned | 'deleted'>();
   const [problem, setProblem] = useState('');
 
-  useUnfinished(() => tellTexts(`Your version of plant ${id} is not stored`, mine));
+  useUnfinished(() => tellTexts(`Your version of plant ${id} is not saved`, mine));
 
   useEffect(readTheirs, [id]);
 
@@ -34,7 +36,7 @@ export function ConflictDialog(props: {
   /** The answer to what was sent before may have been lost: then what is stored is what was wanted. */
   function compare(found: Versioned): void {
     const { name, tag } = found.record;
-    if (name === mine.name && tag === mine.tag) onDone(`${nameOf(mine)} is stored as you wrote it`);
+    if (name === mine.name && tag === mine.tag) onDone(`Your changes to ${nameOf(mine)} are already saved`);
     else setTheirs(found);
   }
 
@@ -45,10 +47,10 @@ export function ConflictDialog(props: {
     const condition = theirs === 'deleted' ? { ifNoneMatch: '*' as const } : { ifMatch: [theirs.seq] };
     try {
       await client.put(id, { name, ...(tag !== undefined && { tag }) }, condition);
-      onDone(`Stored your version of ${nameOf(mine)}`);
+      onDone(`Saved your version of ${nameOf(mine)}`);
     } catch (error) {
       if (!(error instanceof PlantStoreError && error.code === 'condition_failed')) return fail(error);
-      setProblem('It was changed once more: look again');
+      setProblem('The plant was changed again. Compare the versions again, then choose one.');
       readTheirs();
     }
   }
@@ -58,22 +60,22 @@ export function ConflictDialog(props: {
   }
 
   return (
-    <Dialog title="Somebody else was quicker" isWide onClose={onClose}>
+    <Dialog title="Two changes to the same plant" isWide onClose={onClose}>
       <p>
-        Plant {String(id)} was {theirs === 'deleted' ? 'deleted' : 'changed'} while you worked on it. Nothing of yours
-        is stored yet.
+        Plant {String(id)} was {theirs === 'deleted' ? 'deleted' : 'changed'} while you were editing it. Your changes
+        are not saved yet.
       </p>
       <div class="versions">
-        <Version title="Stored now" record={theirs === 'deleted' ? undefined : theirs?.record} other={mine} />
-        <Version title="Yours" record={mine} other={theirs === 'deleted' ? undefined : theirs?.record} />
+        <Version title="Stored version" record={theirs === 'deleted' ? undefined : theirs?.record} other={mine} />
+        <Version title={YOURS} record={mine} other={theirs === 'deleted' ? undefined : theirs?.record} />
       </div>
       <Problem text={problem} />
       <footer>
         <button type="button" onClick={onClose}>
-          Keep what is stored
+          Discard my changes
         </button>
         <button type="button" class="primary" disabled={!theirs} onClick={() => void keepMine()}>
-          Store mine instead
+          Save my version
         </button>
       </footer>
     </Dialog>
@@ -93,13 +95,13 @@ function Version(props: { title: string; record: PlantRecord | undefined; other:
           </dd>
           <dt>Tag</dt>
           <dd class={record.tag === other?.tag ? undefined : 'differs'}>
-            {record.tag === undefined ? <span class="faint">none</span> : <Tag of={record.tag} />}
+            {record.tag === undefined ? <span class="faint">No tag</span> : <Tag of={record.tag} />}
           </dd>
-          <dt>Changed</dt>
-          <dd>{title === 'Yours' ? 'not stored' : <Time at={record.updated} />}</dd>
+          <dt>Updated</dt>
+          <dd>{title === YOURS ? 'Not saved' : <Time at={record.updated} />}</dd>
         </dl>
       ) : (
-        <p class="faint">It is deleted.</p>
+        <p class="faint">This plant was deleted</p>
       )}
     </section>
   );

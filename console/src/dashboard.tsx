@@ -91,7 +91,7 @@ export function Dashboard() {
       <Problem text={problem} />
       {summary && (
         <div class="cards">
-          <Figures summary={summary} />
+          <Totals summary={summary} />
           <ByTag summary={summary} />
           <ChangesChart hours={summary.changes} />
           <LastChanges changes={changes} />
@@ -101,13 +101,13 @@ export function Dashboard() {
   );
 }
 
-function Figures({ summary: { plants, tags, changes } }: { summary: Summary }) {
+function Totals({ summary: { plants, tags, changes } }: { summary: Summary }) {
   const dayAgoMs = Date.now() - 24 * 3_600_000;
   const today = changes
     .filter(({ hour }) => Date.parse(hour) >= dayAgoMs)
     .reduce((sum, { changes }) => sum + changes, 0);
   return (
-    <dl class="card figures">
+    <dl class="card totals">
       <div>
         <dt>Plants</dt>
         <dd>{plants.toLocaleString()}</dd>
@@ -120,7 +120,7 @@ function Figures({ summary: { plants, tags, changes } }: { summary: Summary }) {
         </dd>
       </div>
       <div>
-        <dt>Changes in a day</dt>
+        <dt>Changes, 24 h</dt>
         <dd>{today.toLocaleString()}</dd>
       </div>
     </dl>
@@ -148,11 +148,11 @@ function ByTag({ summary: { plants, tags, untagged } }: { summary: Summary }) {
               most={most}
             />
           ))}
-          {others > 0 && <Bar label="other tags" count={others} most={most} />}
-          {untagged > 0 && <Bar label="no tag" count={untagged} most={most} />}
+          {others > 0 && <Bar label="Other tags" count={others} most={most} />}
+          {untagged > 0 && <Bar label="No tag" count={untagged} most={most} />}
         </tbody>
       </table>
-      {plants === 0 && <p class="empty">No plants yet.</p>}
+      {plants === 0 && <p class="empty">No plants yet</p>}
     </section>
   );
 }

@@ -37,12 +37,12 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
   return (
     <Dialog title={`Deliveries to ${webhook.url}`} isWide onClose={onClose}>
       <label class="inline">
-        Show
+        Status
         <select
           value={status ?? 'all'}
           onChange={(event) => setStatus(STATUSES.find((known) => known === event.currentTarget.value))}
         >
-          <option value="all">all</option>
+          <option value="all">All</option>
           {STATUSES.map((known) => (
             <option key={known} value={known}>
               {known}
@@ -59,8 +59,8 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
               <th scope="col">Plant</th>
               <th scope="col">Status</th>
               <th scope="col">Attempts</th>
-              <th scope="col">Last</th>
-              <th scope="col">Answer</th>
+              <th scope="col">Last attempt</th>
+              <th scope="col">Response</th>
               <th scope="col">
                 <span class="unseen">Actions</span>
               </th>
@@ -83,10 +83,10 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
                   {can('plants:read') && (
                     <button
                       type="button"
-                      aria-label={`Send again: change ${delivery.seq}`}
+                      aria-label={`Retry change ${delivery.seq}`}
                       onClick={() => void retry(delivery)}
                     >
-                      Send again
+                      Retry
                     </button>
                   )}
                 </td>
@@ -94,7 +94,9 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
             ))}
           </tbody>
         </table>
-        {loaded.value?.length === 0 && <p class="empty">Nothing here.</p>}
+        {loaded.value?.length === 0 && (
+          <p class="empty">{status ? 'No deliveries with this status' : 'No deliveries yet'}</p>
+        )}
       </Scrolling>
       <footer>
         <button type="button" onClick={onClose}>

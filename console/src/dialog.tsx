@@ -64,7 +64,7 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
   const copied = useRef<HTMLSpanElement>(null);
 
   useAskBeforeLeaving(true);
-  useUnfinished(() => 'The secret that was shown is gone: renew it if you had not kept it');
+  useUnfinished(() => 'The server cannot show the secret again. If you did not copy it, rotate it to get a new one.');
 
   async function copy(): Promise<void> {
     field.current?.select();
@@ -72,7 +72,7 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
       () => true,
       () => false, // only https and this machine may: it is selected, so that a key does it
     );
-    if (copied.current) copied.current.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy it';
+    if (copied.current) copied.current.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy the secret';
   }
 
   return (
@@ -90,7 +90,7 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
           Copy
         </button>
         <button type="button" onClick={onClose}>
-          I have kept it
+          Done
         </button>
       </footer>
     </Dialog>

@@ -39,7 +39,7 @@ function show(): void {
     hideClientButton: true,
     persistAuth: false,
     customCss: STYLE,
-    metaData: { title: 'Plant Store: the interface' },
+    metaData: { title: 'API reference · Plant Store' },
   });
   new MutationObserver(nameButtons).observe(document.body, { childList: true, subtree: true });
   nameButtons();

@@ -23,7 +23,7 @@ export function EditDialog(props: {
   const [problem, setProblem] = useState('');
   const changes = opened ? toPatch(texts, toTexts(opened.record)) : {};
 
-  useUnfinished(() => tellTexts(`What you changed of plant ${id} is not stored`, changes));
+  useUnfinished(() => tellTexts(`Your changes to plant ${id} are not saved`, changes));
 
   useEffect(() => {
     client.get(id).then(
@@ -40,7 +40,7 @@ export function EditDialog(props: {
     if (Object.keys(changes).length === 0) return onClose();
     try {
       const { record } = await client.patch(id, changes, { ifMatch: [opened.seq] });
-      onDone(`Changed ${nameOf(record)}`);
+      onDone(`Updated ${nameOf(record)}`);
     } catch (error) {
       const code = error instanceof PlantStoreError ? error.code : undefined;
       if (code !== 'condition_failed' && code !== 'not_found') throw error;
@@ -49,13 +49,19 @@ export function EditDialog(props: {
   }
 
   return (
-    <FormDialog title={`Plant ${id}`} action="Save" isReady={opened !== undefined} onSubmit={submit} onClose={onClose}>
+    <FormDialog
+      title={`Edit plant ${id}`}
+      action="Save"
+      isReady={opened !== undefined}
+      onSubmit={submit}
+      onClose={onClose}
+    >
       <Problem text={problem} />
       {opened && (
         <>
           <PlantFields texts={texts} tags={tags} takesFocus onChange={setTexts} />
           <p class="faint">
-            Stored <Time at={opened.record.created} />, changed <Time at={opened.record.updated} />
+            Created <Time at={opened.record.created} />, updated <Time at={opened.record.updated} />
           </p>
         </>
       )}

@@ -25,9 +25,9 @@ export function ExportCard() {
     setProblem('');
     try {
       const stream = await workspace.client.exportFile({ type, signal });
-      const file = await collect(stream, type, (bytes) => setSaid(`${megabytes(bytes)} so far`));
+      const file = await collect(stream, type, (bytes) => setSaid(`Exporting: ${megabytes(bytes)} so far`));
       download(file, `plants-${new Date().toISOString().slice(0, 10)}.${ending}`);
-      setSaid(`Saved ${megabytes(file.size)}`);
+      setSaid(`Exported ${megabytes(file.size)}`);
     } catch (error) {
       setSaid('');
       if (!signal.aborted && !endsSession(error, workspace)) setProblem((error as Error).message);
@@ -38,10 +38,10 @@ export function ExportCard() {
   return (
     <section class="card" aria-labelledby="export-title">
       <h2 id="export-title">Export</h2>
-      <p>The whole store as it is at one moment. Importing the file into an empty store gives the same plants.</p>
+      <p>Export a consistent snapshot of all plants. Import the file into an empty store to get the same plants.</p>
       {FORMATS.map((format) => (
         <button key={format.name} type="button" aria-disabled={isBusy} onClick={() => isBusy || void save(format)}>
-          Save as {format.name}
+          Export as {format.name}
         </button>
       ))}
       {isBusy && (

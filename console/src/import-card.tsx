@@ -30,8 +30,8 @@ export function ImportCard() {
     >
       <h2 id="import-title">Import</h2>
       <p>
-        Drop a file here: NDJSON, or CSV with the header row <code>id,name,tag</code>. A line that is refused does not
-        stop the others, and sending a file twice stores nothing twice.
+        Drop an NDJSON file here, or a CSV file with the header row <code>id,name,tag</code>. A rejected line does not
+        stop the import. Importing the same file twice stores nothing twice.
       </p>
       <label class="file">
         <span>Choose a file</span>
@@ -64,9 +64,9 @@ function Progress({ run, onStop }: { run: ImportRun; onStop(): void }) {
         <progress max={totalBytes || 1} value={state === 'done' ? totalBytes || 1 : bytes} />
       </label>
       <p role="status">
-        {STATES[state]} {created.toLocaleString()} stored, {replayed.toLocaleString()} there already,{' '}
-        {failed.toLocaleString()} refused
-        {state === 'stopped' && '; some more of what was just being sent may be, too'}
+        {STATES[state]} {created.toLocaleString()} added, {replayed.toLocaleString()} unchanged,{' '}
+        {failed.toLocaleString()} rejected
+        {state === 'stopped' && '. Lines in flight may also have been stored.'}
       </p>
       <Problem text={problem} />
       {state === 'running' && (
@@ -74,25 +74,25 @@ function Progress({ run, onStop }: { run: ImportRun; onStop(): void }) {
           Stop
         </button>
       )}
-      <Refused {...result} />
+      <RejectedLines {...result} />
     </div>
   );
 }
 
-function Refused({ failed, errors }: ImportRun['result']) {
+function RejectedLines({ failed, errors }: ImportRun['result']) {
   if (errors.length === 0) return null;
   return (
-    <Scrolling class="lines" label="Lines that were refused">
+    <Scrolling class="lines" label="Rejected lines">
       <table>
         <caption>
           {failed > errors.length
-            ? `The first ${errors.length.toLocaleString()} of ${failed.toLocaleString()} lines that were refused`
-            : 'Lines that were refused'}
+            ? `First ${errors.length.toLocaleString()} of ${failed.toLocaleString()} rejected lines`
+            : 'Rejected lines'}
         </caption>
         <thead>
           <tr>
             <th scope="col">Line</th>
-            <th scope="col">Why</th>
+            <th scope="col">Reason</th>
           </tr>
         </thead>
         <tbody>
@@ -109,8 +109,8 @@ function Refused({ failed, errors }: ImportRun['result']) {
 }
 
 const STATES: Record<ImportRun['state'], string> = {
-  running: 'Sending:',
-  done: 'Done:',
-  stopped: 'Stopped:',
-  failed: 'Failed:',
+  running: 'Importing:',
+  done: 'Import finished:',
+  stopped: 'Import stopped:',
+  failed: 'Import failed:',
 };

@@ -40,7 +40,7 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
 
   useUnfinished(() =>
     isRunning
-      ? `The import of ${run.name} was not finished: sign in, and send the file again. Nothing is stored twice`
+      ? `The import of ${run.name} did not finish. Sign in and import the file again. Nothing is stored twice.`
       : '',
   );
 
@@ -49,14 +49,14 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
   function start([file, ...others]: File[]): void {
     if (!file) return;
     if (isRunning) {
-      tell('One import at a time: wait for the other, or stop it', { isProblem: true });
+      tell('Another import is running. Wait until it finishes, or stop it.', { isProblem: true });
       return;
     }
     const begun: ImportRun = { name: file.name, totalBytes: file.size, bytes: 0, result: NOTHING, state: 'running' };
     const type = typeOf(file);
     const problem =
-      (others.length > 0 && 'Nothing was sent: one file at a time') ||
-      (!type && 'Its name must end with .csv, .ndjson or .jsonl');
+      (others.length > 0 && 'Nothing was imported. Choose one file at a time.') ||
+      (!type && 'The file name must end in .csv, .ndjson or .jsonl');
     if (problem || !type) {
       setRun({ ...begun, state: 'failed', problem: problem || '' });
       return;

@@ -5,15 +5,15 @@ import { Name, Tag, Time } from './show.tsx';
 
 const WORDS: Record<Change['type'], string> = {
   'plant.created': 'added',
-  'plant.updated': 'changed',
+  'plant.updated': 'updated',
   'plant.deleted': 'deleted',
 };
 
 export function LastChanges({ changes }: { changes: Change[] }) {
   return (
     <section class="card full" aria-labelledby="last-title">
-      <h2 id="last-title">Last changes</h2>
-      {changes.length === 0 && <p class="empty">None yet.</p>}
+      <h2 id="last-title">Latest changes</h2>
+      {changes.length === 0 && <p class="empty">No changes yet</p>}
       <ul class="changes">
         {changes.map(({ seq, type, time, plant, token }) => (
           <li key={seq}>

@@ -5,9 +5,9 @@ import { Check, FormDialog } from './form-dialog.tsx';
 import { useWorkspace } from './workspace.ts';
 
 const SCOPES: { scope: Scope; means: string }[] = [
-  { scope: 'plants:read', means: 'read plants and changes' },
-  { scope: 'plants:write', means: 'add, change and delete plants' },
-  { scope: 'admin', means: 'tokens, webhooks and figures' },
+  { scope: 'plants:read', means: 'List, search and export plants; follow the change log' },
+  { scope: 'plants:write', means: 'Add, change, delete and import plants' },
+  { scope: 'admin', means: 'Manage tokens and webhooks; read metrics' },
 ];
 
 export function NewTokenDialog({ onClose, onMade }: { onClose(): void; onMade(token: TokenWithSecret): void }) {
@@ -25,13 +25,13 @@ export function NewTokenDialog({ onClose, onMade }: { onClose(): void; onMade(to
   }
 
   return (
-    <FormDialog title="Make a token" action="Make it" onSubmit={submit} onClose={onClose}>
+    <FormDialog title="Create token" action="Create token" onSubmit={submit} onClose={onClose}>
       <label>
-        Who will use it
+        Name <span class="faint">(who or what will use it)</span>
         <input name="name" required maxLength={100} autocomplete="off" placeholder="shop" />
       </label>
       <fieldset>
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         {SCOPES.filter(({ scope }) => can(scope)).map(({ scope, means }) => (
           <Check key={scope} name="scope" value={scope} isChecked={scope !== 'admin'}>
             {scope} <span class="faint">{means}</span>
@@ -43,7 +43,7 @@ export function NewTokenDialog({ onClose, onMade }: { onClose(): void; onMade(to
         <input name="expires" autocomplete="off" placeholder="90d" />
       </label>
       <label>
-        At most so many requests <span class="faint">(optional)</span>
+        Rate limit <span class="faint">(optional)</span>
         <input name="rate" autocomplete="off" placeholder="100/s" />
       </label>
     </FormDialog>

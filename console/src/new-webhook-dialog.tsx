@@ -5,9 +5,9 @@ import { Check, FormDialog } from './form-dialog.tsx';
 import { useWorkspace } from './workspace.ts';
 
 const EVENTS: { type: ChangeType; means: string }[] = [
-  { type: 'plant.created', means: 'a plant was added' },
-  { type: 'plant.updated', means: 'a plant was changed' },
-  { type: 'plant.deleted', means: 'a plant was deleted' },
+  { type: 'plant.created', means: 'Added' },
+  { type: 'plant.updated', means: 'Updated' },
+  { type: 'plant.deleted', means: 'Deleted' },
 ];
 
 export function NewWebhookDialog({ onClose, onMade }: { onClose(): void; onMade(webhook: WebhookWithSecret): void }) {
@@ -19,13 +19,13 @@ export function NewWebhookDialog({ onClose, onMade }: { onClose(): void; onMade(
   }
 
   return (
-    <FormDialog title="Add a webhook" action="Add it" onSubmit={submit} onClose={onClose}>
+    <FormDialog title="Add webhook" action="Add webhook" onSubmit={submit} onClose={onClose}>
       <label>
-        Address of the receiver
+        URL
         <input name="url" type="url" required autocomplete="off" placeholder="https://shop.example.com/plants" />
       </label>
       <fieldset>
-        <legend>It is told when</legend>
+        <legend>Send when a plant is</legend>
         {EVENTS.map(({ type, means }) => (
           <Check key={type} name="event" value={type} isChecked={type === 'plant.created'}>
             {means} <span class="faint">{type}</span>

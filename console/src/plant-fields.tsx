@@ -68,6 +68,6 @@ export function tellTexts(
   what: string,
   { name, tag }: { name?: string | undefined; tag?: string | null | undefined },
 ): string {
-  const written = [name && `name “${name}”`, tag === null ? 'without a tag' : tag && `tag “${tag}”`].filter(Boolean);
+  const written = [name && `name “${name}”`, tag === null ? 'no tag' : tag && `tag “${tag}”`].filter(Boolean);
   return written.length > 0 ? `${what}: ${written.join(', ')}` : '';
 }

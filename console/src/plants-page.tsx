@@ -58,7 +58,7 @@ export function PlantsPage() {
 
   function conflict(dialog: Open & { kind: 'edit' }, mine: PlantRecord): void {
     if (openNow.current !== dialog)
-      tell(`${nameOf(mine)} was not changed: somebody else was quicker`, { isProblem: true });
+      tell(`Your changes to ${nameOf(mine)} are not saved: someone else changed it first`, { isProblem: true });
     replace(dialog, { kind: 'conflict', id: dialog.id, mine });
   }
 
@@ -73,7 +73,7 @@ export function PlantsPage() {
         </span>
         {isWriter && (
           <button type="button" class="primary" onClick={() => setOpen({ kind: 'add' })}>
-            Add a plant
+            Add plant
           </button>
         )}
       </div>

@@ -88,7 +88,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
             <th scope="col">Name</th>
             <th scope="col">Tag</th>
             <th scope="col" class="time">
-              Changed
+              Updated
             </th>
             {actions.onEdit && (
               <th scope="col" class="actions">
@@ -114,7 +114,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
         ))}
       </table>
       {shown?.count === 0 && !withId && !plants.isPending && (
-        <p class="empty">{isSearch ? 'Nothing fits this search.' : 'No plants yet. Add one, or import a file.'}</p>
+        <p class="empty">{isSearch ? 'No plants match this search' : 'No plants yet. Add a plant or import a file.'}</p>
       )}
       {shown && !shown.isEnd && <p class="empty">Loading more…</p>}
     </section>

@@ -16,8 +16,8 @@ export function SearchFields(props: {
     <search>
       <input
         type="search"
-        aria-label="Search by words of the name, or by id"
-        placeholder="Search name or id"
+        aria-label="Search plants by name or id"
+        placeholder="Search names and ids"
         value={typed}
         onInput={(event) => onType(event.currentTarget.value)}
       />

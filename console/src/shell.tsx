@@ -28,19 +28,19 @@ export function Shell(props: {
     <>
       {/* Not a link, since the part behind # belongs to the views. */}
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
-        Skip to the content
+        Skip to content
       </button>
       <header class="bar">
         <span class="brand">
           <Leaf /> Plant Store
         </span>
-        <nav aria-label="Views">
+        <nav aria-label="Main">
           {views.map((name) => (
             <a key={name} href={`#/${name}`} aria-current={name === current ? 'page' : undefined}>
               {TITLES[name]}
             </a>
           ))}
-          <a href="docs">Interface</a>
+          <a href="docs">API</a>
         </nav>
         <span class="who">
           <span title={self.scopes.join(', ')}>{self.name}</span>
@@ -50,7 +50,7 @@ export function Shell(props: {
         </span>
       </header>
       <p class="lost" role="status">
-        {isLost && 'The server is out of reach: what you see may be old. Trying again…'}
+        {isLost && 'The server is out of reach. This page may show old data. Retrying…'}
       </p>
       <main ref={main} tabIndex={-1}>
         {children}

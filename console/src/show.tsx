@@ -17,7 +17,7 @@ export function nameOf({ id, name }: { id: bigint; name: string }): string {
 }
 
 export function Time({ at }: { at: string | undefined }) {
-  if (at === undefined) return <span class="faint">never</span>;
+  if (at === undefined) return <span class="faint">Never</span>;
   const time = new Date(at);
   return (
     <time dateTime={at} title={longTime.format(time)}>
@@ -40,7 +40,7 @@ export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: s
   const text = of.trim() === '' ? emptiness(of) : of;
   if (!onClick) return <bdi class="tag">{text}</bdi>;
   return (
-    <button type="button" class="tag" title={`Show only ${text}`} onClick={() => onClick(of)}>
+    <button type="button" class="tag" title={`Filter by ${text}`} onClick={() => onClick(of)}>
       <bdi>{text}</bdi>
     </button>
   );

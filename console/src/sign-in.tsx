@@ -52,14 +52,14 @@ export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(se
         </button>
         <details>
           <summary>Where do I get a token?</summary>
-          <p>The first start of the service shows one on its terminal. This makes another:</p>
+          <p>On its first start, the server prints a token on its terminal. To create another one, run:</p>
           <pre>plant-store token create --name me --scopes plants:read,plants:write,admin</pre>
           <p>
-            In a checkout it is <code>npm run --silent plant-store -- token create …</code>
+            From a checkout, run <code>npm run --silent plant-store --</code> instead of <code>plant-store</code>.
           </p>
         </details>
         <p>
-          <a href="docs">The interface</a>
+          <a href="docs">API reference</a>
         </p>
       </form>
     </main>

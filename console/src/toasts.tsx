@@ -94,7 +94,7 @@ function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClos
           Undo
         </button>
       )}
-      <button type="button" class="quiet" aria-label="Close this message" onClick={onClose}>
+      <button type="button" class="quiet" aria-label="Dismiss" onClick={onClose}>
         ✕
       </button>
     </div>

@@ -27,7 +27,7 @@ export function TokensPage() {
     close();
     try {
       await client.tokens.revoke(token.id);
-      tell(`Revoked ${token.name}: no node takes it any more`);
+      tell(`Revoked ${token.name}. Every node rejects it within a second.`);
     } catch (error) {
       if (!endsSession(error, workspace)) tell((error as Error).message, { isProblem: true });
     }
@@ -39,7 +39,7 @@ export function TokensPage() {
       <div class="toolbar">
         <h1 id="tokens-title">Tokens</h1>
         <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
-          Make a token
+          Create token
         </button>
       </div>
       <Problem text={problem} />
@@ -49,7 +49,7 @@ export function TokensPage() {
             <tr>
               <th scope="col">Name</th>
               <th scope="col">Scopes</th>
-              <th scope="col">Rate</th>
+              <th scope="col">Rate limit</th>
               <th scope="col">Last used</th>
               <th scope="col">Expires</th>
               <th scope="col">Status</th>
@@ -67,7 +67,7 @@ export function TokensPage() {
                   <span class="id faint">{token.id}</span>
                 </td>
                 <td>{token.scopes.join(', ')}</td>
-                <td>{token.rate ?? <span class="faint">no limit</span>}</td>
+                <td>{token.rate ?? <span class="faint">No limit</span>}</td>
                 <td>
                   <Time at={token.lastUsed} />
                 </td>
@@ -104,9 +104,9 @@ export function TokensPage() {
       )}
       {open?.kind === 'secret' && (
         <SecretDialog
-          title={`Token ${open.name}`}
+          title={`Token created: ${open.name}`}
           secret={open.secret}
-          hint="Copy it now: it is kept nowhere, and cannot be shown again."
+          hint="Copy it now. The server stores only a hash and cannot show this token again."
           onClose={close}
         />
       )}
@@ -115,10 +115,10 @@ export function TokensPage() {
           title={`Revoke ${open.token.name}?`}
           text={
             open.token.id === self.id
-              ? 'This is the token you are signed in with: you will be signed out. It cannot be taken back.'
-              : 'Whoever uses it is refused from then on, on every node within a second. It cannot be taken back.'
+              ? 'You are signed in with this token, so you will be signed out. This cannot be undone.'
+              : 'This token stops working on every node within a second. This cannot be undone.'
           }
-          action="Revoke"
+          action="Revoke token"
           onConfirm={() => void revoke(open.token)}
           onClose={close}
         />

@@ -8,7 +8,7 @@ import { endsSession, useWorkspace } from './workspace.ts';
 
 /** With a slow server in between. Its second click needs no answer. */
 const DOUBLE_CLICK_MS = 1500;
-const CHANGED = 'Somebody has changed it just now: look at it, and delete it again';
+const CHANGED = 'The plant has changed, so it was not deleted. Check it, then delete it again.';
 
 /** With a key, the message takes the focus from the row, which will be gone. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
@@ -30,7 +30,8 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
     },
     tellMoved() {
       const isDoubleClick = performance.now() - lastMs.current < DOUBLE_CLICK_MS;
-      if (!isDoubleClick) tell('The rows have just moved, so nothing was deleted: look again');
+      if (!isDoubleClick)
+        tell('The rows have just moved, so nothing was deleted. Check the row, then delete it again.');
     },
   };
 
@@ -53,7 +54,7 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
   async function restore(plant: NewPlant): Promise<void> {
     try {
       await client.create(plant);
-      tell(`${nameOf(plant)} is back`);
+      tell(`Restored ${nameOf(plant)}`);
     } catch (error) {
       if (!endsSession(error, workspace)) tellNotBack(plant, error);
     }
@@ -62,14 +63,14 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
 
   function tellNotBack(plant: NewPlant, error: unknown): void {
     const isTaken = error instanceof PlantStoreError && error.code === 'id_taken';
-    const why = isTaken ? `its id ${plant.id} belongs to another plant by now` : (error as Error).message;
-    tell(`${nameOf(plant)} is not back: ${why}`, { isProblem: true, undo: () => void restore(plant) });
+    const why = isTaken ? `id ${plant.id} now belongs to another plant` : (error as Error).message;
+    tell(`Cannot restore ${nameOf(plant)}: ${why}`, { isProblem: true, undo: () => void restore(plant) });
   }
 
   function tellFailure(error: unknown, record: PlantRecord | undefined): void {
     const code = error instanceof PlantStoreError ? error.code : undefined;
     const isUnknown = code === 'unavailable' && record !== undefined; // the answer was lost, not always the deed
-    tell(isUnknown ? `${(error as Error).message}. It may be deleted` : whyNot(error, code), {
+    tell(isUnknown ? `The plant may be deleted: ${(error as Error).message}` : whyNot(error, code), {
       isProblem: true,
       ...(isUnknown && { undo: () => void restore(toPlant(record)) }),
     });
@@ -77,7 +78,7 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
 }
 
 function whyNot(error: unknown, code: PlantStoreError['code'] | undefined): string {
-  if (code === 'not_found') return 'It is deleted already';
+  if (code === 'not_found') return 'The plant was already deleted';
   if (code === 'condition_failed') return CHANGED;
   return (error as Error).message;
 }

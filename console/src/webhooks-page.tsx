@@ -32,21 +32,21 @@ export function WebhooksPage() {
 
   const test = ({ id, url }: Webhook) =>
     act(async () => {
-      tell(`Sending a test to ${url}…`);
+      tell(`Sending a test message to ${url}…`);
       const { delivered, code, error, milliseconds } = await client.webhooks.test(id);
-      if (delivered) return `The receiver has it: ${code} after ${milliseconds} ms`;
-      throw new Error(`Not delivered: ${error ?? `the receiver answered ${code}`}`);
+      if (delivered) return `Test delivered. The receiver returned ${code} after ${milliseconds} ms.`;
+      throw new Error(`Test not delivered: ${error ?? `the receiver returned ${code}`}`);
     });
   const remove = ({ id, url }: Webhook) =>
     act(async () => {
       close();
       await client.webhooks.delete(id);
-      return `${url} is told no more`;
+      return `Webhook removed: ${url}`;
     });
-  const enable = ({ id, url }: Webhook) =>
+  const enable = ({ id }: Webhook) =>
     act(async () => {
       await client.webhooks.enable(id);
-      return `${url} is told again, of all since then`;
+      return 'Webhook enabled. Pending changes will be delivered.';
     });
 
   return (
@@ -55,12 +55,12 @@ export function WebhooksPage() {
         <h1 id="webhooks-title">Webhooks</h1>
         {mayRead && (
           <button type="button" class="primary" onClick={() => setOpen({ kind: 'new' })}>
-            Add a webhook
+            Add webhook
           </button>
         )}
       </div>
       <Problem text={problem} />
-      {webhooks?.length === 0 && <p class="empty">None yet. A webhook tells another program of each change.</p>}
+      {webhooks?.length === 0 && <p class="empty">No webhooks yet. A webhook sends changes to another program.</p>}
       <ul class="cards webhooks">
         {webhooks?.map((webhook) => (
           <li key={webhook.id} class="card">
@@ -80,10 +80,10 @@ export function WebhooksPage() {
             </p>
             <footer>
               <button type="button" onClick={() => void test(webhook)}>
-                Test
+                Send test
               </button>
               <button type="button" onClick={() => setOpen({ kind: 'deliveries', webhook })}>
-                Deliveries
+                Show deliveries
               </button>
               {webhook.status === 'disabled' && mayRead && (
                 <button type="button" onClick={() => void enable(webhook)}>
@@ -108,9 +108,9 @@ export function WebhooksPage() {
       )}
       {open?.kind === 'secret' && (
         <SecretDialog
-          title="The webhook's secret"
+          title="Webhook added"
           secret={open.secret}
-          hint="Give it to the receiver, which verifies with it what it gets. It cannot be shown again."
+          hint="Copy the secret to the receiver, which verifies deliveries with it. The server cannot show it again."
           onClose={close}
         />
       )}
@@ -118,8 +118,8 @@ export function WebhooksPage() {
       {open?.kind === 'remove' && (
         <Confirm
           title="Remove this webhook?"
-          text={`${open.webhook.url} is told of nothing more, and what is known of its deliveries is forgotten.`}
-          action="Remove"
+          text={`The server stops sending changes to ${open.webhook.url} and deletes its delivery history. This cannot be undone.`}
+          action="Remove webhook"
           onConfirm={() => void remove(open.webhook)}
           onClose={close}
         />

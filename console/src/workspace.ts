@@ -18,7 +18,7 @@ export const WorkspaceContext = createContext<Workspace | undefined>(undefined);
 
 export function useWorkspace(): Workspace {
   const workspace = useContext(WorkspaceContext);
-  if (!workspace) throw new Error('There is no workspace without a session');
+  if (!workspace) throw new Error('useWorkspace requires a session');
   return workspace;
 }
 

@@ -69,8 +69,8 @@ describe('the console of an administrator', needsBrowser, () => {
       zone.dispatchEvent(new DragEvent('dragover', { dataTransfer: data, bubbles: true, cancelable: true }));
       zone.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }));
     }, text);
-    await page.getByText('Done: 2 stored, 0 there already, 2 refused').waitFor();
-    const lines = page.getByRole('region', { name: 'Lines that were refused' });
+    await page.getByText('Import finished: 2 added, 0 unchanged, 2 rejected').waitFor();
+    const lines = page.getByRole('region', { name: 'Rejected lines' });
     assert.deepEqual(await lines.locator('td.id').allTextContents(), ['4', '5']);
     await lines.getByText('"id" must be an integer').waitFor();
     await requireAccessible(page, 'an import');
@@ -85,12 +85,12 @@ describe('the console of an administrator', needsBrowser, () => {
     writeFileSync(file, plants.join('\n'));
     const input = page.locator('input[type=file]');
     await input.setInputFiles(file);
-    await page.getByText('Done: 3,000 stored, 0 there already, 0 refused').waitFor();
+    await page.getByText('Import finished: 3,000 added, 0 unchanged, 0 rejected').waitFor();
     await input.setInputFiles(file);
-    await page.getByText('Done: 0 stored, 3,000 there already, 0 refused').waitFor();
+    await page.getByText('Import finished: 0 added, 3,000 unchanged, 0 rejected').waitFor();
     writeFileSync(join(folder, 'plants.txt'), 'x');
     await input.setInputFiles(join(folder, 'plants.txt'));
-    await page.getByText('Its name must end with').waitFor();
+    await page.getByText('The file name must end in').waitFor();
     await noFaults();
   });
 
@@ -101,7 +101,7 @@ describe('the console of an administrator', needsBrowser, () => {
     test(`exports ${format} as the service gives it`, async () => {
       await open('Import and export');
       const saving = page.waitForEvent('download');
-      await page.getByRole('button', { name: `Save as ${format}` }).click();
+      await page.getByRole('button', { name: `Export as ${format}` }).click();
       const saved = await saving;
       assert.match(saved.suggestedFilename(), new RegExp(`^plants-\\d{4}-\\d\\d-\\d\\d\\.${ending}$`));
       const headers = { authorization: `Bearer ${secret}`, accept };
@@ -114,10 +114,10 @@ describe('the console of an administrator', needsBrowser, () => {
   test('has a dashboard of tags, changes over time and the last changes, which goes on by itself', async () => {
     await open('Dashboard');
     await page.getByRole('region', { name: 'Plants by tag' }).getByRole('row', { name: 'tropical 2' }).waitFor();
-    await page.getByRole('img', { name: /changes in 24 hours/ }).waitFor();
+    await page.getByRole('img', { name: /changes in the last 24 hours/ }).waitFor();
     await page.getByRole('button', { name: '30 days' }).click();
-    await page.getByRole('img', { name: /changes in 30 days/ }).waitFor();
-    const last = page.getByRole('region', { name: 'Last changes' });
+    await page.getByRole('img', { name: /changes in the last 30 days/ }).waitFor();
+    const last = page.getByRole('region', { name: 'Latest changes' });
     await last.getByText('Plant 2999').waitFor();
     await client.delete(10_000n);
     await last.getByText('deleted').waitFor();
@@ -132,14 +132,14 @@ describe('the console of an administrator', needsBrowser, () => {
     await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('Tokens');
     await eventually(async () => assert.equal(await page.title(), 'Tokens · Plant Store'));
-    await page.getByRole('button', { name: 'Make a token' }).click();
-    await inDialog().getByLabel('Who will use it').fill('shop');
-    await inDialog().getByLabel('At most so many requests').fill('often');
-    await inDialog().getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create token' }).click();
+    await inDialog().getByLabel('Name').fill('shop');
+    await inDialog().getByLabel('Rate limit').fill('often');
+    await inDialog().getByRole('button', { name: 'Create token' }).click();
     await inDialog().getByRole('alert').getByText('rate').waitFor();
-    await inDialog().getByLabel('At most so many requests').fill('100/s');
+    await inDialog().getByLabel('Rate limit').fill('100/s');
     await inDialog().getByLabel('Expires after').fill('90d');
-    await inDialog().getByRole('button', { name: 'Make it' }).click();
+    await inDialog().getByRole('button', { name: 'Create token' }).click();
     await inDialog().getByLabel('Secret').waitFor();
     await page.keyboard.press('Escape');
     await page.keyboard.press('Escape'); // which browsers let through; it would be gone for good
@@ -149,11 +149,11 @@ describe('the console of an administrator', needsBrowser, () => {
     await requireAccessible(page, 'a secret');
     const shop = createClient({ url: server.url, token: copied });
     assert.deepEqual((await shop.tokens.self()).scopes, ['plants:read', 'plants:write']);
-    await inDialog().getByRole('button', { name: 'I have kept it' }).click();
+    await inDialog().getByRole('button', { name: 'Done' }).click();
     await inDialog().waitFor({ state: 'detached' });
     assert.equal((await page.content()).includes(copied), false);
     await page.getByRole('button', { name: 'Revoke shop' }).click();
-    await inDialog().getByRole('button', { name: 'Revoke', exact: true }).click();
+    await inDialog().getByRole('button', { name: 'Revoke token' }).click();
     await page.getByText('Revoked shop').waitFor();
     await page.getByRole('row', { name: /shop.*revoked/ }).waitFor();
     await eventually(async () => {
@@ -167,36 +167,36 @@ describe('the console of an administrator', needsBrowser, () => {
   test('adds a webhook, tests it, shows its deliveries and sends one again', async () => {
     const receiver = await startReceiver();
     await open('Webhooks');
-    await page.getByRole('button', { name: 'Add a webhook' }).click();
-    await inDialog().getByLabel('Address of the receiver').fill(`${receiver.url}/plants`);
-    await inDialog().getByRole('button', { name: 'Add it' }).click();
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    await inDialog().getByLabel('URL').fill(`${receiver.url}/plants`);
+    await inDialog().getByRole('button', { name: 'Add webhook' }).click();
     assert.match(await inDialog().getByLabel('Secret').inputValue(), /^whsec_/);
-    await inDialog().getByRole('button', { name: 'I have kept it' }).click();
-    await page.getByRole('button', { name: 'Test' }).click();
-    await page.getByText(/The receiver has it: 200/).waitFor();
+    await inDialog().getByRole('button', { name: 'Done' }).click();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText(/Test delivered\. .*200/).waitFor();
     receiver.answer((_request, response) => response.writeHead(500).end('broken'));
-    await page.getByRole('button', { name: 'Test' }).click();
-    await page.getByText(/Not delivered: .*500/).waitFor();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText(/Test not delivered: .*500/).waitFor();
     receiver.answer((_request, response) => response.end('ok'));
-    await client.create({ id: 60n, name: 'Told of' });
+    await client.create({ id: 60n, name: 'Delivered' });
     await receiver.count(3);
-    await page.getByRole('button', { name: 'Deliveries' }).click();
+    await page.getByRole('button', { name: 'Show deliveries' }).click();
     await inDialog()
       .getByRole('row', { name: /60 delivered/ })
       .waitFor();
     await requireAccessible(page, 'deliveries');
     await inDialog()
-      .getByRole('button', { name: /Send again: change/ })
+      .getByRole('button', { name: /Retry change/ })
       .click();
     await receiver.count(4);
     const [first, again] = receiver.received.slice(-2);
     assert.equal(first?.headers['webhook-id'], again?.headers['webhook-id']);
-    await inDialog().getByLabel('Show').selectOption('dead');
-    await inDialog().getByText('Nothing here').waitFor();
+    await inDialog().getByLabel('Status').selectOption('dead');
+    await inDialog().getByText('No deliveries with this status').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Remove' }).click();
-    await inDialog().getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('None yet.').waitFor();
+    await inDialog().getByRole('button', { name: 'Remove webhook' }).click();
+    await page.getByText('No webhooks yet').waitFor();
     assert.deepEqual(await client.webhooks.list(), []);
     await noFaults();
   });
@@ -226,15 +226,15 @@ describe('the console of an administrator', needsBrowser, () => {
   test('shows an administrator who may not read plants nothing that would be refused', async () => {
     const receiver = await startReceiver();
     const { id } = await client.webhooks.create({ url: receiver.url });
-    await client.create({ id: 61n, name: 'Told of' });
+    await client.create({ id: 61n, name: 'Delivered' });
     await receiver.count(1);
     const { secret: weak } = await server.addToken({ name: 'keeper', scopes: ['admin'] });
     const other = await openWindow(browser, server.url);
     await signIn(other.page, server.url, weak);
     await openView(other.page, 'Webhooks');
-    await other.page.getByRole('button', { name: 'Deliveries' }).click();
+    await other.page.getByRole('button', { name: 'Show deliveries' }).click();
     await other.page.getByRole('row', { name: /61 delivered/ }).waitFor();
-    assert.equal(await other.page.getByRole('button', { name: /Send again|Add a webhook/ }).count(), 0);
+    assert.equal(await other.page.getByRole('button', { name: /Retry|Add webhook/ }).count(), 0);
     assert.deepEqual(other.faults, []);
     await other.context.close();
     await client.webhooks.delete(id);
@@ -246,7 +246,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await signIn(leaving.page, server.url, other.secret);
     await leaving.page.getByRole('link', { name: 'Tokens' }).click();
     await leaving.page.getByRole('button', { name: 'Revoke short-lived' }).click();
-    await leaving.page.getByRole('button', { name: 'Revoke', exact: true }).click();
+    await leaving.page.getByRole('button', { name: 'Revoke token' }).click();
     await leaving.page.getByText('You were signed out').waitFor();
     assert.equal(await leaving.page.evaluate(() => sessionStorage.length), 0);
     await leaving.context.close();

@@ -63,7 +63,7 @@ describe('the console, at length', needsBrowser, () => {
   });
 
   test('has the interface as a page to try, with the token of whoever is signed in', async () => {
-    await page.getByRole('link', { name: 'Interface' }).click();
+    await page.getByRole('link', { name: 'API', exact: true }).click();
     await page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
     await requireAccessible(page, 'the docs');
@@ -81,11 +81,11 @@ describe('the console, at length', needsBrowser, () => {
     const based = await startTestService({ env: { BASE_PATH: '/store' } });
     const other = await openWindow(browser, based.url);
     await signIn(other.page, based.url.replace(/\/$/, ''), based.secret);
-    await other.page.getByRole('button', { name: 'Add a plant' }).click();
+    await other.page.getByRole('button', { name: 'Add plant' }).click();
     await other.page.getByRole('dialog').getByLabel('Id').fill('1');
     await other.page.keyboard.press('Enter');
-    await other.page.getByText('Stored plant 1').waitFor();
-    await other.page.getByRole('link', { name: 'Interface' }).click();
+    await other.page.getByText('Added plant 1').waitFor();
+    await other.page.getByRole('link', { name: 'API', exact: true }).click();
     await other.page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
     assert.deepEqual(other.faults, []);
     await other.context.close();
@@ -106,11 +106,11 @@ describe('the console, at length', needsBrowser, () => {
     });
     await page.getByRole('link', { name: 'Import and export' }).click();
     await page.locator('input[type=file]').setInputFiles(file);
-    await page.getByText(/Sending:/).waitFor();
+    await page.getByText(/Importing:/).waitFor();
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
     await page.getByRole('link', { name: 'Import and export' }).click();
-    await page.getByText(/Sending: [1-9]/).waitFor();
+    await page.getByText(/Importing: [1-9]/).waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByLabel('Token').waitFor();
     leaving.resolve();
@@ -137,12 +137,12 @@ describe('the console, at length', needsBrowser, () => {
 
   test('the dashboard tells of an import that has just ended', async () => {
     await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByText('Changes in a day').waitFor();
+    await page.getByText('Changes, 24 h').waitFor();
     const file = join(folder, 'few.csv');
     writeFileSync(file, 'id,name,tag\n-100,Rare,rarest\n');
     await page.getByRole('link', { name: 'Import and export' }).click();
     await page.locator('input[type=file]').setInputFiles(file);
-    await page.getByText('Done: 1 stored').waitFor();
+    await page.getByText('Import finished: 1 added').waitFor();
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByRole('row', { name: 'rarest 1' }).waitFor();
   });
@@ -180,6 +180,6 @@ describe('the console, at length', needsBrowser, () => {
       if (await isThere()) return;
       await shown(page);
     }
-    assert.fail('It never came');
+    assert.fail('The row did not appear');
   }
 });

@@ -64,10 +64,10 @@ describe('deleting in the console', needsBrowser, () => {
   test('Delete spares a plant that is not the one on the page', async () => {
     await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // from now on the page is old
     await others.put(21n, { name: 'Precious' });
-    await page.getByText('It does not work just now').waitFor();
+    await page.getByText('The store is busy').waitFor();
     await page.clock.fastForward(SETTLED_MS); // that moves the rows
     await row(21n).getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('Somebody has changed it just now').waitFor();
+    await page.getByText('The plant has changed, so it was not deleted').waitFor();
     assert.equal((await others.get(21n)).record.name, 'Precious');
     await page.unroute('**/plants?**');
     await row(21n).getByText('Precious').waitFor();
@@ -79,11 +79,11 @@ describe('deleting in the console', needsBrowser, () => {
     await others.create({ id: 22n, name: 'In its place' });
     await page.clock.fastForward(SETTLED_MS);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Plant 22 is not back: its id 22 belongs to another plant by now').waitFor();
+    await page.getByText('Cannot restore Plant 22: id 22 now belongs to another plant').waitFor();
     await others.delete(22n);
     await page.clock.fastForward(SETTLED_MS);
     await page.getByRole('button', { name: 'Undo' }).click();
-    await page.getByText('Plant 22 is back').waitFor();
+    await page.getByText('Restored Plant 22').waitFor();
     assert.equal((await others.get(22n)).record.tag, 'some');
   });
 

@@ -52,17 +52,17 @@ describe('the console when things go wrong', needsBrowser, () => {
   test('a search that failed says so, shows nothing of the one before, and is tried again by itself', async () => {
     await page.route('**/plants?**', (route) => route.fulfill(BUSY));
     await page.getByRole('searchbox').fill('plant 7');
-    await page.getByText('It does not work just now').waitFor();
+    await page.getByText('The store is busy').waitFor();
     await row(1n).waitFor({ state: 'detached' });
     const refreshed = page.waitForResponse('**/plants?**');
     await others.patch(3n, { tag: 'other' });
     await refreshed;
     await shown(page);
-    assert.ok(await page.getByText('It does not work just now').isVisible(), 'a change elsewhere mends nothing');
+    assert.ok(await page.getByText('The store is busy').isVisible(), 'a change elsewhere mends nothing');
     await page.unroute('**/plants?**');
     await page.clock.fastForward(AGAIN_MS);
     await row(7n).waitFor();
-    await page.getByText('It does not work just now').waitFor({ state: 'detached' });
+    await page.getByText('The store is busy').waitFor({ state: 'detached' });
   });
 
   test('Enter twice is one change, and no conflict with oneself', async () => {
@@ -75,7 +75,7 @@ describe('the console when things go wrong', needsBrowser, () => {
       field.form?.requestSubmit();
     });
     await inDialog().waitFor({ state: 'detached' });
-    await page.getByText('Changed Changed once').waitFor();
+    await page.getByText('Updated Changed once').waitFor();
     await shown(page);
     assert.deepEqual(changed, ['/plants/5']);
     assert.equal(await inDialog().count(), 0);
@@ -83,14 +83,14 @@ describe('the console when things go wrong', needsBrowser, () => {
 
   test('an answer that comes late leaves the dialog alone that is open by then', async () => {
     const held = await hold(page, '**/plants');
-    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('500');
-    await inDialog().getByRole('button', { name: 'Store' }).click();
+    await inDialog().getByRole('button', { name: 'Add plant' }).click();
     await page.keyboard.press('Escape');
     await row(6n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Name').fill('Being written');
     await held.release();
-    await page.getByText('Stored plant 500').waitFor();
+    await page.getByText('Added plant 500').waitFor();
     assert.equal(await inDialog().getByLabel('Name').inputValue(), 'Being written');
   });
 
@@ -121,7 +121,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.route('**/plants/777', (route) => route.fulfill(BUSY));
     await page.getByRole('searchbox').fill('777');
     await page.getByText('0 plants').waitFor();
-    assert.equal(await page.getByText('Nothing fits').count(), 0);
+    assert.equal(await page.getByText('No plants match').count(), 0);
     await page.unroute('**/plants/777');
     await page.clock.fastForward(AGAIN_MS);
     await row(777n).waitFor();
@@ -132,14 +132,14 @@ describe('the console when things go wrong', needsBrowser, () => {
     page.on('request', (request) => asked.push(request.url()));
     await page.route('**/plants/summary', (route) => route.fulfill(BUSY));
     await page.getByRole('link', { name: 'Dashboard' }).click();
-    await page.getByText('It does not work just now').waitFor();
+    await page.getByText('The store is busy').waitFor();
     assert.deepEqual(
       asked.filter((url) => url.includes('/events')),
       [],
     );
     await page.unroute('**/plants/summary');
     await page.clock.fastForward(AGAIN_MS);
-    await page.getByRole('region', { name: 'Last changes' }).getByText('Seven').waitFor();
+    await page.getByRole('region', { name: 'Latest changes' }).getByText('Seven').waitFor();
   });
 
   test('nothing is sent any more with a token that was signed out', async () => {
@@ -187,11 +187,11 @@ describe('the console when things go wrong', needsBrowser, () => {
     await inDialog().getByLabel('Name').fill('Long in the writing');
     await besideServer(server.databaseUrl, (store) => store.revokeToken(id, Date.now()));
     await page.getByText('You were signed out').waitFor();
-    const lost = page.getByText('What you changed of plant 9 is not stored: name “Long in the writing”');
+    const lost = page.getByText('Your changes to plant 9 are not saved: name “Long in the writing”');
     await lost.waitFor();
     await page.getByLabel('Token').fill('pst_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByText('malformed, unknown, expired or revoked').last().waitFor();
+    await eventually(async () => assert.equal(await page.getByRole('alert').locator('p').count(), 3));
     assert.ok(await lost.isVisible(), 'a wrong token does not wipe it away');
   });
 

@@ -87,27 +87,27 @@ describe('the console', needsBrowser, () => {
   });
 
   test('adds a plant under the largest id there is, digit for digit', async () => {
-    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('9223372036854775808');
     await inDialog().getByLabel('Name').fill('Welwitschia mirabilis');
     await inDialog().getByLabel('Tag').fill('desert');
-    await inDialog().getByRole('button', { name: 'Store' }).click();
+    await inDialog().getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByText('must be an integer between').waitFor();
     await requireAccessible(page, 'the form for a new plant');
     await inDialog().getByLabel('Id').fill(String(MAX_ID));
-    await inDialog().getByRole('button', { name: 'Store' }).click();
-    await said('Stored Welwitschia mirabilis');
+    await inDialog().getByRole('button', { name: 'Add plant' }).click();
+    await said('Added Welwitschia mirabilis');
     await row(MAX_ID).waitFor();
     assert.equal((await others.get(MAX_ID)).record.name, 'Welwitschia mirabilis');
     await noFaults();
   });
 
   test('names the plant that has the id already, and opens it', async () => {
-    await page.getByRole('button', { name: 'Add a plant' }).click();
+    await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('3');
     await inDialog().getByLabel('Name').fill('Another one');
     await page.keyboard.press('Enter');
-    await inDialog().getByRole('button', { name: 'Open that plant' }).click();
+    await inDialog().getByRole('button', { name: 'Open existing plant' }).click();
     const name = inDialog().getByLabel('Name');
     await eventually(async () => assert.equal(await name.inputValue(), 'Ficus lyrata'));
     await page.keyboard.press('Escape');
@@ -136,14 +136,14 @@ describe('the console', needsBrowser, () => {
     await inDialog().getByLabel('Name').fill('Monstera adansonii');
     await others.patch(1n, { name: 'Monstera obliqua' });
     await inDialog().getByRole('button', { name: 'Save' }).click();
-    await inDialog().getByRole('region', { name: 'Stored now' }).getByText('Monstera obliqua').waitFor();
-    await inDialog().getByRole('region', { name: 'Yours' }).getByText('Monstera adansonii').waitFor();
+    await inDialog().getByRole('region', { name: 'Stored version' }).getByText('Monstera obliqua').waitFor();
+    await inDialog().getByRole('region', { name: 'Your version' }).getByText('Monstera adansonii').waitFor();
     await requireAccessible(page, 'a conflict');
     await others.patch(1n, { tag: 'climber' }); // once more, while they are being compared
-    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
-    await inDialog().getByText('changed once more').waitFor();
+    await inDialog().getByRole('button', { name: 'Save my version' }).click();
+    await inDialog().getByText('was changed again').waitFor();
     await inDialog().getByText('climber').waitFor();
-    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
+    await inDialog().getByRole('button', { name: 'Save my version' }).click();
     await inDialog().waitFor({ state: 'detached' });
     const { record } = await others.get(1n);
     assert.deepEqual([record.name, record.tag], ['Monstera adansonii', 'tropical']);
@@ -155,8 +155,8 @@ describe('the console', needsBrowser, () => {
     await inDialog().getByLabel('Name').fill('Été');
     await others.delete(2n);
     await inDialog().getByRole('button', { name: 'Save' }).click();
-    await inDialog().getByText('It is deleted').waitFor();
-    await inDialog().getByRole('button', { name: 'Store mine instead' }).click();
+    await inDialog().getByText('This plant was deleted').waitFor();
+    await inDialog().getByRole('button', { name: 'Save my version' }).click();
     await inDialog().waitFor({ state: 'detached' });
     assert.equal((await others.get(2n)).record.name, 'Été');
     assert.ok(window.faults.splice(0).every((fault) => /404|412/.test(fault)));
@@ -210,7 +210,7 @@ describe('the console', needsBrowser, () => {
     await isFocused(other.page.getByLabel('Token'));
     await keyboard.type(server.secret);
     await keyboard.press('Enter');
-    const add = other.page.getByRole('button', { name: 'Add a plant' });
+    const add = other.page.getByRole('button', { name: 'Add plant' });
     await add.waitFor();
     const isOnAdd = () => add.evaluate((button) => button === document.activeElement);
     for (let presses = 0; presses < 20 && !(await isOnAdd()); presses++) await keyboard.press('Tab');
@@ -220,7 +220,7 @@ describe('the console', needsBrowser, () => {
     await keyboard.press('Tab');
     await keyboard.type('Rosa canina');
     await keyboard.press('Enter');
-    await other.page.getByText('Stored Rosa canina').waitFor();
+    await other.page.getByText('Added Rosa canina').waitFor();
     await isFocused(add);
     assert.equal((await others.get(77n)).record.name, 'Rosa canina');
     assert.deepEqual(other.faults, []);

@@ -14,7 +14,7 @@ const VIEWS = ['Plants', 'Dashboard', 'Import and export', 'Tokens', 'Webhooks']
 export const BUSY = {
   status: 400,
   contentType: 'application/json',
-  body: '{"error":40000,"message":"It does not work just now"}',
+  body: '{"error":40000,"message":"The store is busy"}',
 };
 
 /** A window with a memory of its own. */
@@ -32,7 +32,7 @@ export async function openWindow(opened: Browser, url: string, options: BrowserC
   context.on('request', (request) => {
     const { protocol, origin } = new URL(request.url());
     if (origin !== new URL(url).origin && protocol !== 'blob:' && protocol !== 'data:') {
-      faults.push(`asked ${request.url()}`);
+      faults.push(`requested ${request.url()}`);
     }
   });
   context.on('console', (message) => {
@@ -53,7 +53,7 @@ export async function requireAccessible(page: Page, what: string): Promise<void>
   const serious = violations
     .filter(({ impact }) => SERIOUS.includes(impact))
     .map(({ id, nodes }) => `${id}: ${nodes[0]?.html} ${nodes[0]?.failureSummary}`);
-  assert.deepEqual(serious, [], `${what} is hard to use for some`);
+  assert.deepEqual(serious, [], `${what} is not accessible`);
 }
 
 /** Looks at every view in these colours and this width. */
@@ -73,7 +73,7 @@ export async function requireAccessibleViews(
     await page.waitForLoadState('load');
     await requireAccessible(page, `${view} (${colorScheme}, ${width})`);
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(overflow <= 0, `${view} is ${overflow} px too wide for ${width}`);
+    assert.ok(overflow <= 0, `${view} is ${overflow} px wider than ${width} px`);
   }
   assert.deepEqual(faults, []);
   await context.close();
