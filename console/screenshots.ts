@@ -1,4 +1,4 @@
-// Pictures of the console for the README, of a real server with the plants of examples/species.csv → docs/screenshots.
+// Takes the screenshots of the console in docs/screenshots, on a real server with the plants of examples/species.csv.
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ async function takeAll(
   const { page, context } = await openWindow(browser, server.url, { colorScheme, viewport });
   await signIn(page, server.url, secret);
   await work(page, async (name) => {
-    await page.waitForTimeout(1200); // what is fresh fades
+    await page.waitForTimeout(1200); // Wait until the highlight of new rows has faded.
     await page.screenshot({ path: join(ROOT, `docs/screenshots/${name}.png`) });
   });
   await context.close();

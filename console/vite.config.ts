@@ -1,5 +1,5 @@
-// The console and the docs page → dist/console, with nothing that is fetched from elsewhere. Each file is compressed,
-// so that the server only has to hand it out.
+// Builds the console and the docs page into dist/console. They load nothing from other hosts. Each file is stored
+// compressed, so that the server does not compress responses.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ const OUT = join(ROOT, '../dist/console');
 
 export default defineConfig({
   root: ROOT,
-  base: './', // there may be a BASE_PATH
+  base: './', // The server may have a BASE_PATH.
   logLevel: 'warn',
   publicDir: false,
   resolve: { alias: { 'plant-store/client': join(ROOT, '../src/client/client.ts') } },
@@ -22,13 +22,13 @@ export default defineConfig({
     emptyOutDir: true,
     target: 'es2023',
     modulePreload: { polyfill: false },
-    assetsInlineLimit: 0, // data: addresses would have to be allowed
+    assetsInlineLimit: 0, // Inlined assets would require data: URLs in the content security policy.
     rolldownOptions: { input: [join(ROOT, 'index.html'), join(ROOT, 'docs.html')] },
   },
   plugins: [scalarScript(), compressed()],
 });
 
-/** `scalar-script` is the address of Scalar, as a file of ours. Its package for Fastify is the one that has it in one piece. */
+/** Resolves `scalar-script` to the URL of Scalar in our own files. Only its Fastify package contains it as one file. */
 function scalarScript(): Plugin {
   return {
     name: 'scalar-script',

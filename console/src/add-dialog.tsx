@@ -1,4 +1,4 @@
-// A new plant. Its id is a choice of whoever adds it, and exact to the last of its 64 bits.
+// The dialog for a new plant. The user chooses the id, which keeps all of its 64 bits.
 
 import { PlantStoreError } from 'plant-store/client';
 import { useRef, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ import { useUnfinished, useWorkspace } from './workspace.ts';
 export function AddDialog(props: {
   tags: string[];
   onClose(): void;
-  /** Shows the plant that has the id already. */
+  /** Opens the existing plant with this id. */
   onOpen(id: bigint): void;
   onDone(message: string): void;
 }) {

@@ -1,4 +1,4 @@
-// Signed in or not, and which view: the whole console from above.
+// The root of the console: it signs the user in and shows the current view.
 
 import { PlantStoreError, type Scope } from 'plant-store/client';
 import type { JSX } from 'preact';
@@ -19,7 +19,7 @@ import { useWorkspace, type Workspace, WorkspaceContext } from './workspace.ts';
 
 export function App() {
   const [workspace, setWorkspace] = useState<Workspace>();
-  /** Of a token that was kept, and could not be tried. */
+  /** Error message if the saved token could not be checked. Empty otherwise. */
   const [delay, setDelay] = useState('');
   const [isReady, setReady] = useState(false);
   const [notice, setNotice] = useState<string[]>([]);
@@ -40,7 +40,7 @@ export function App() {
     </WorkspaceContext.Provider>
   );
 
-  /** Whatever was tried before counts no more. */
+  /** Signs in with the saved token. Aborts an earlier attempt. */
   function resume(): void {
     const token = savedToken();
     if (token === undefined) {
@@ -83,11 +83,11 @@ export function App() {
   }
 }
 
-const AGAIN_MS = 4000;
+const RETRY_MS = 4000;
 
 function Delay({ why, onTick, onRetry }: { why: string; onTick(): void; onRetry(): void }) {
   useEffect(() => {
-    const timer = setInterval(onTick, AGAIN_MS);
+    const timer = setInterval(onTick, RETRY_MS);
     return () => clearInterval(timer);
   }, []);
   return (
@@ -101,7 +101,7 @@ function Delay({ why, onTick, onRetry }: { why: string; onTick(): void; onRetry(
 }
 
 interface Page {
-  /** Who has none of these does not see it. */
+  /** The page is shown to tokens with at least one of these scopes. */
   scopes: Scope[];
   Content(): JSX.Element;
 }

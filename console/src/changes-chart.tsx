@@ -1,4 +1,4 @@
-// How many changes there were: in each hour of a day, or on each day of a month, by the clock of whoever looks.
+// A bar chart of changes per hour of the last 24 hours, or per day of the last 30 days, in the browser's time zone.
 
 import type { Summary } from 'plant-store/client';
 import { useState } from 'preact/hooks';
@@ -84,7 +84,7 @@ function toSpans(hours: Summary['changes'], name: SpanName, now: Date): Span[] {
   });
 }
 
-/** Of an hour, or of a day by the clock here, so many before this one. */
+/** Returns the start of the hour, or of the local day, that is `back` hours or days before the current one. */
 function beginOf(name: SpanName, now: Date, back: number): number {
   if (name === 'day') return (Math.floor(now.getTime() / HOUR_MS) - back) * HOUR_MS;
   return new Date(now.getFullYear(), now.getMonth(), now.getDate() - back).getTime();

@@ -1,4 +1,4 @@
-// Two people changed one plant: what is stored now beside what was about to be, and which of them shall stay.
+// The dialog for an edit conflict. It shows the stored version beside the user's version, and the user chooses one.
 
 import { type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ export function ConflictDialog(props: {
   const { id, mine, onClose, onDone } = props;
   const workspace = useWorkspace();
   const { client } = workspace;
-  /** Not there while it is read, nothing when it was deleted. */
+  /** The stored version. Undefined until it is loaded. */
   const [theirs, setTheirs] = useState<Versioned | 'deleted'>();
   const [problem, setProblem] = useState('');
 
@@ -33,14 +33,14 @@ export function ConflictDialog(props: {
     });
   }
 
-  /** The answer to what was sent before may have been lost: then what is stored is what was wanted. */
+  /** The response to an earlier save may have been lost. In that case the stored version already equals the user's. */
   function compare(found: Versioned): void {
     const { name, tag } = found.record;
     if (name === mine.name && tag === mine.tag) onDone(`Your changes to ${nameOf(mine)} are already saved`);
     else setTheirs(found);
   }
 
-  /** Their version is the one that is replaced, and no other: if there is a newer one, it is shown first. */
+  /** Replaces only the version that is shown. If a newer one exists, the dialog shows that one first. */
   async function keepMine(): Promise<void> {
     if (!theirs) return;
     const { name, tag } = mine;

@@ -1,4 +1,4 @@
-// What the store holds and what happens in it.
+// The dashboard: totals, plants by tag, changes over time and the latest changes.
 
 import type { Change, Summary } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { endsSession, useWorkspace } from './workspace.ts';
 
 const LAST = 20;
 const REFRESH_EVERY_MS = 5000;
-/** What the summary calls the last change may be some seconds old, and much may have happened since. */
+/** The summary can be some seconds old, so more than one page of changes can follow its last change. */
 const PAGE_LIMIT = 1000;
 const MAX_PAGES = 50;
 const TAGS_SHOWN = 12;
@@ -33,7 +33,7 @@ export function Dashboard() {
       arrived = [change, ...arrived].slice(0, LAST);
       timer ??= window.setTimeout(show, REFRESH_EVERY_MS / 10);
     });
-    // What is counted may be some seconds old: until it holds the newest change, it is asked for again.
+    // The summary can be some seconds old. It is reloaded until it includes the newest change.
     const ticking = window.setInterval(() => {
       if (!isBegun) void begin();
       else if (countedSeq < newestSeq) void count();
@@ -54,7 +54,7 @@ export function Dashboard() {
         if (page) add(page);
         after = page?.at(-1)?.seq;
       }
-      isBegun = after !== undefined; // or the next tick tries again
+      isBegun = after !== undefined; // After a failure, the next tick retries.
     }
 
     function show(): void {

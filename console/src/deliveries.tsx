@@ -1,4 +1,4 @@
-// What became of each delivery of a webhook, newest first, and a way to send one again.
+// The deliveries of a webhook, newest first, with a button to retry each.
 
 import type { Delivery, Webhook } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
@@ -20,7 +20,8 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
   const loaded = useLoaded(() => client.webhooks.deliveries(webhook.id, { limit: LIMIT, status }), [status]);
 
   useEffect(() => {
-    const timer = setTimeout(loaded.reload, REFRESH_EVERY_MS); // after each answer, however long that took
+    // Counts from the last response, so that slow requests do not overlap.
+    const timer = setTimeout(loaded.reload, REFRESH_EVERY_MS);
     return () => clearTimeout(timer);
   }, [loaded.answers]);
 

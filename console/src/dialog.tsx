@@ -1,4 +1,4 @@
-// A dialog of the browser's own: it keeps the focus, gives it back, and closes with Escape.
+// Modal dialogs, based on the browser's <dialog>, which traps and restores the focus and closes with Escape.
 
 import type { ComponentChildren } from 'preact';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
@@ -8,7 +8,7 @@ import { useUnfinished } from './workspace.ts';
 export function Dialog(props: {
   title: string;
   isWide?: boolean;
-  /** Without it, Escape does not close it. */
+  /** Without it, Escape does not close the dialog. */
   onClose?(): void;
   children: ComponentChildren;
 }) {
@@ -19,7 +19,7 @@ export function Dialog(props: {
   useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
-    return () => element?.close(); // gives the focus back, which its removal alone would not
+    return () => element?.close(); // Restores the focus. Removing the element alone does not.
   }, []);
 
   return (
@@ -31,7 +31,7 @@ export function Dialog(props: {
         event.preventDefault();
         onClose?.();
       }}
-      onClose={() => !onClose && dialog.current?.isConnected && dialog.current.showModal()} // a second Escape
+      onClose={() => !onClose && dialog.current?.isConnected && dialog.current.showModal()} // after a second Escape
     >
       <h2 id={titleId}>{title}</h2>
       {children}
@@ -39,7 +39,7 @@ export function Dialog(props: {
   );
 }
 
-/** One thing that cannot be taken back. */
+/** A dialog that confirms an action that cannot be undone. */
 export function Confirm(props: { title: string; text: string; action: string; onConfirm(): void; onClose(): void }) {
   const { title, text, action, onConfirm, onClose } = props;
   return (
@@ -57,7 +57,7 @@ export function Confirm(props: { title: string; text: string; action: string; on
   );
 }
 
-/** A secret that nobody will see again. */
+/** A dialog that shows a secret once. Escape does not close it. */
 export function SecretDialog(props: { title: string; secret: string; hint: string; onClose(): void }) {
   const { title, secret, hint, onClose } = props;
   const field = useRef<HTMLInputElement>(null);
@@ -70,7 +70,7 @@ export function SecretDialog(props: { title: string; secret: string; hint: strin
     field.current?.select();
     const isCopied = await navigator.clipboard.writeText(secret).then(
       () => true,
-      () => false, // only https and this machine may: it is selected, so that a key does it
+      () => false, // Browsers allow it on https and localhost only. The keyboard can copy the selected text.
     );
     if (copied.current) copied.current.textContent = isCopied ? 'Copied' : 'Press Ctrl+C to copy the secret';
   }

@@ -1,4 +1,4 @@
-// The docs page: Scalar shows the description of this very server. Who is signed in tries things with their own token.
+// The docs page: Scalar shows the OpenAPI description of this server. Signed-in users send requests with their token.
 
 import scalarScript from 'scalar-script';
 import { savedToken } from './session.ts';
@@ -7,7 +7,7 @@ interface Scalar {
   createApiReference(selector: string, configuration: object): unknown;
 }
 
-/** Some of its inks are too faint for some. */
+/** Replaces the colours of Scalar whose contrast is too low. */
 const STYLE = `
   .light-mode { --scalar-color-2: #474747; --scalar-color-3: #5c5c5c;
     --scalar-color-green: #00663f; --scalar-color-red: #b3261e; --scalar-color-yellow: #7a5200;
@@ -30,7 +30,7 @@ function show(): void {
       preferredSecurityScheme: 'bearerAuth',
       ...(token !== undefined && { securitySchemes: { bearerAuth: { token } } }),
     },
-    // Nothing of this page goes to, or comes from, another host.
+    // The page must not contact another host.
     withDefaultFonts: false,
     telemetry: false,
     agent: { disabled: true },
@@ -45,7 +45,7 @@ function show(): void {
   nameButtons();
 }
 
-/** Those with nothing but a picture say nothing to who cannot see it. */
+/** Labels the buttons that have only an icon, for screen readers. */
 function nameButtons(): void {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
     button.setAttribute('aria-label', 'Copy');

@@ -1,4 +1,4 @@
-// One plant, as it was when it was opened. Only what was changed is sent, and only if nobody was quicker.
+// The dialog for editing a plant. It sends only the changed fields. A change by someone else since then is a conflict.
 
 import { type PlantPatch, type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';
@@ -11,7 +11,7 @@ export function EditDialog(props: {
   id: bigint;
   tags: string[];
   onClose(): void;
-  /** Somebody else has changed or deleted it meanwhile. */
+  /** Called if the plant was changed or deleted after the dialog opened. */
   onConflict(mine: PlantRecord): void;
   onDone(message: string): void;
 }) {
@@ -69,7 +69,7 @@ export function EditDialog(props: {
   );
 }
 
-/** As a form can show them: line ends of another kind become plain ones, so what is not touched is not sent. */
+/** Converts line ends to `\n`, as a form does. Otherwise an untouched field would differ and be sent. */
 function toTexts({ name, tag = '' }: PlantRecord): Texts {
   return { name: name.replace(/\r\n?/g, '\n'), tag: tag.replace(/\r\n?/g, '\n') };
 }

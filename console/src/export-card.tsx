@@ -1,4 +1,4 @@
-// All plants, as they are at one moment, into a file of the browser's.
+// Exports a consistent snapshot of all plants and saves it as a file.
 
 import { useRef, useState } from 'preact/hooks';
 import { Problem } from './show.tsx';
@@ -8,8 +8,8 @@ const FORMATS = [
   { name: 'CSV', type: 'text/csv', ending: 'csv' },
   { name: 'NDJSON', type: 'application/x-ndjson', ending: 'ndjson' },
 ] as const;
-/** Pieces are put into one that the browser may keep on its disk. */
-const PIECES = 256;
+/** Number of chunks that are joined into one Blob, which the browser can move to disk. */
+const CHUNKS = 256;
 
 export function ExportCard() {
   const workspace = useWorkspace();
@@ -61,16 +61,16 @@ async function collect(
   onBytes: (bytes: number) => void,
 ): Promise<Blob> {
   let file = new Blob([], { type });
-  let pieces: BlobPart[] = [];
+  let chunks: BlobPart[] = [];
   const reader = stream.getReader();
   for (let read = await reader.read(); !read.done; read = await reader.read()) {
-    pieces.push(read.value as Uint8Array<ArrayBuffer>);
-    if (pieces.length < PIECES) continue;
-    file = new Blob([file, ...pieces], { type });
-    pieces = [];
+    chunks.push(read.value as Uint8Array<ArrayBuffer>);
+    if (chunks.length < CHUNKS) continue;
+    file = new Blob([file, ...chunks], { type });
+    chunks = [];
     onBytes(file.size);
   }
-  return new Blob([file, ...pieces], { type });
+  return new Blob([file, ...chunks], { type });
 }
 
 function download(file: Blob, name: string): void {

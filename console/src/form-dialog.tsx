@@ -1,4 +1,4 @@
-// A form in a dialog: it is sent once at a time, and what comes of it is said where it was asked.
+// A form in a dialog. It allows one submission at a time and shows an error next to the form.
 
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
@@ -7,13 +7,13 @@ import { endsSession, useWorkspace } from './workspace.ts';
 
 export function FormDialog(props: {
   title: string;
-  /** Says what the form does. */
+  /** Label of the submit button. */
   action: string;
   isReady?: boolean;
-  /** What it throws is shown, and the form stays open. */
+  /** If it throws, the dialog shows the error and stays open. */
   onSubmit(form: FormData): Promise<void>;
   onClose(): void;
-  /** Beside what went wrong. */
+  /** Shown next to the error. */
   remedy?: ComponentChildren;
   children: ComponentChildren;
 }) {

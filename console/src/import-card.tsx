@@ -1,5 +1,5 @@
-// A file is dropped or chosen, sent piece by piece, and each line that was refused is named. Sending a file again is
-// safe, so one that was stopped can simply be dropped again.
+// Imports a file that the user drops or chooses, and lists each rejected line. Importing a file again is safe, so a
+// stopped import can be repeated.
 
 import { useEffect, useState } from 'preact/hooks';
 import { type ImportRun, useImport } from './import-run.tsx';
@@ -40,7 +40,7 @@ export function ImportCard() {
           accept=".csv,.ndjson,.jsonl,text/csv,application/x-ndjson"
           onChange={({ currentTarget: input }) => {
             start([...(input.files ?? [])]);
-            input.value = ''; // the same file again is a choice, too
+            input.value = ''; // Otherwise choosing the same file again has no effect.
           }}
         />
       </label>
@@ -49,7 +49,7 @@ export function ImportCard() {
   );
 }
 
-/** A file that misses the card would be opened in place of the page. */
+/** Prevents the browser from opening a file that was dropped beside the card. */
 function keepPage(event: Event): void {
   event.preventDefault();
 }

@@ -1,4 +1,5 @@
-// An import as it goes on, whichever view is open. It ends with the session, and leaving the page meanwhile asks first.
+// Runs an import, which continues while the user opens other views. It ends with the session. The browser asks for
+// confirmation before the user leaves the page.
 
 import type { ImportResult } from 'plant-store/client';
 import { type ComponentChildren, createContext } from 'preact';
@@ -18,7 +19,7 @@ export interface ImportRun {
 
 interface Imports {
   run: ImportRun | undefined;
-  /** Says so where one is running already. */
+  /** Starts an import. Shows an error if one is running already. */
   start(files: File[]): void;
   stop(): void;
 }

@@ -1,4 +1,4 @@
-// The newest changes of all, newest first.
+// The list of the latest changes, newest first.
 
 import type { Change } from 'plant-store/client';
 import { Name, Tag, Time } from './show.tsx';

@@ -1,26 +1,26 @@
-// The changes of everybody, as they happen: one stream for the tab, open only while somebody looks at it, since a
-// browser has few connections for a host. What happened meanwhile is not told: views load anew.
+// Notifies views of changes in real time. The tab has one stream, open only while the tab is visible, because a browser
+// allows few connections per host. Missed changes are not replayed: the views reload.
 
 import { type Change, PlantStoreError } from 'plant-store/client';
 import type { Session } from './session.ts';
 
-/** Without a change: anything may have changed. */
+/** Called with a change, or without one if the view must reload everything. */
 export type Listener = (change?: Change) => void;
 
 export interface Live {
-  /** Gives what ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: Listener): () => void;
   stop(): void;
 }
 
-const AGAIN_MS = 5000;
+const RETRY_MS = 5000;
 
 export function createLive({ client, reach }: Session, onSignedOut: (error: Error) => void): Live {
   const listeners = new Set<Listener>();
   let following: AbortController | undefined;
-  document.addEventListener('visibilitychange', followWhileSeen);
-  const stopReach = reach.listen(() => reach.isLost() || tell());
-  followWhileSeen();
+  document.addEventListener('visibilitychange', followWhileVisible);
+  const stopReach = reach.listen(() => reach.isLost() || notify());
+  followWhileVisible();
 
   return {
     listen(listener) {
@@ -28,13 +28,13 @@ export function createLive({ client, reach }: Session, onSignedOut: (error: Erro
       return () => listeners.delete(listener);
     },
     stop() {
-      document.removeEventListener('visibilitychange', followWhileSeen);
+      document.removeEventListener('visibilitychange', followWhileVisible);
       stopReach();
       following?.abort();
     },
   };
 
-  function followWhileSeen(): void {
+  function followWhileVisible(): void {
     following?.abort();
     if (document.hidden) return;
     following = new AbortController();
@@ -44,19 +44,19 @@ export function createLive({ client, reach }: Session, onSignedOut: (error: Erro
   async function follow(signal: AbortSignal): Promise<void> {
     try {
       const { lastChange } = await client.summary({ signal });
-      tell();
-      for await (const change of client.follow({ after: lastChange, signal })) tell(change);
+      notify();
+      for await (const change of client.follow({ after: lastChange, signal })) notify(change);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof PlantStoreError && error.code === 'bad_token') return onSignedOut(error);
-      setTimeout(() => signal.aborted || follow(signal), AGAIN_MS);
+      setTimeout(() => signal.aborted || follow(signal), RETRY_MS);
     }
   }
 
-  function tell(change?: Change): void {
+  function notify(change?: Change): void {
     for (const listener of listeners) listener(change);
   }
 }
 
-/** For a token that may not read. */
+/** For a token without the scope `plants:read`. */
 export const NO_LIVE: Live = { listen: () => () => {}, stop() {} };

@@ -1,4 +1,4 @@
-// What a new token may do, how often and for how long.
+// The dialog for a new token: name, scopes, expiry and rate limit.
 
 import type { Scope, TokenWithSecret } from 'plant-store/client';
 import { Check, FormDialog } from './form-dialog.tsx';

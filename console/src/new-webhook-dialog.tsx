@@ -1,4 +1,4 @@
-// Where changes shall be sent to, and which.
+// The dialog for a new webhook: its URL and the events to send.
 
 import type { ChangeType, WebhookWithSecret } from 'plant-store/client';
 import { Check, FormDialog } from './form-dialog.tsx';

@@ -1,11 +1,11 @@
-// The name and the tag of a plant in a form. Several lines, since a name may have some: a field of one line would
-// lose them without a word.
+// The form fields for the name and the tag of a plant. They accept several lines, because a one-line field would
+// silently remove line feeds.
 
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface Texts {
   name: string;
-  /** Empty stands for none. */
+  /** Empty if the plant has no tag. */
   tag: string;
 }
 
@@ -56,14 +56,14 @@ export function PlantFields(props: {
   );
 }
 
-/** As in a field of one line; Shift begins a new one. */
+/** Submits the form on Enter, as a one-line field does. Shift+Enter starts a new line. */
 function submitOnEnter(event: KeyboardEvent): void {
   if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
 }
 
-/** What somebody wrote, for when it cannot be stored now. */
+/** Returns a message with the unsaved texts, or an empty string if there are none. */
 export function tellTexts(
   what: string,
   { name, tag }: { name?: string | undefined; tag?: string | null | undefined },

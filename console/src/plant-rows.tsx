@@ -1,4 +1,4 @@
-// Rows of the table of plants, page by page.
+// The rows of the table of plants, grouped by page.
 
 import type { PlantRecord } from 'plant-store/client';
 import { useMemo } from 'preact/hooks';
@@ -13,7 +13,7 @@ export interface RowActions {
   onDelete: Remove;
 }
 
-/** Made again only when something in it has changed: the others stay as the page scrolls on. */
+/** The rows of one page. They are rendered again only after a change, which keeps scrolling fast. */
 export function Rows(props: {
   part: Part;
   before: number;

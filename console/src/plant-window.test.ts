@@ -6,7 +6,7 @@ import { createPlantWindows, PAGE_LIMIT } from './plant-window.ts';
 
 const MAX_ROWS = 600;
 
-/** A list as the service gives it: by id, from a cursor on. */
+/** A list like that of the service: ordered by id, starting after a cursor. */
 function createList(count: number) {
   const ids = new Set(Array.from({ length: count }, (_, n) => 10n * BigInt(n)));
   return {
@@ -28,7 +28,7 @@ const step = fc.oneof(
   fc.record({ remove: fc.nat({ max: 2000 }) }),
 );
 
-test('the window is a piece of the list without gaps, however one moves and whatever others do', async () => {
+test('the window is a contiguous part of the list after any moves and any changes', async () => {
   await fc.assert(
     fc.asyncProperty(fc.nat({ max: 2000 }), fc.array(step, { maxLength: 60 }), async (count, steps) => {
       const source = createList(count);
@@ -37,7 +37,7 @@ test('the window is a piece of the list without gaps, however one moves and what
       for (const given of steps) {
         if (given === 'more' || given === 'back') await windows[given]();
         else await change(given);
-        requirePiece(windows.current.parts.flatMap(({ records }) => records.map(({ id }) => id)));
+        requireContiguous(windows.current.parts.flatMap(({ records }) => records.map(({ id }) => id)));
       }
 
       async function change(given: { add: bigint } | { remove: number }): Promise<void> {
@@ -47,7 +47,7 @@ test('the window is a piece of the list without gaps, however one moves and what
         await windows.refresh([id]);
       }
 
-      function requirePiece(shown: bigint[]): void {
+      function requireContiguous(shown: bigint[]): void {
         assert.ok(shown.length <= MAX_ROWS + PAGE_LIMIT);
         const all = source.sorted();
         const start = shown[0] === undefined ? 0 : all.indexOf(shown[0]);
@@ -59,7 +59,7 @@ test('the window is a piece of the list without gaps, however one moves and what
   );
 });
 
-test('the window comes back to where the list begins', async () => {
+test('the window returns to the start of the list', async () => {
   const source = createList(5000);
   const windows = createPlantWindows((query) => source.list(query));
   await windows.begin();

@@ -1,5 +1,5 @@
-// The part of a long list that is on the page: some pages of it, which move along as one scrolls. However long the
-// list is, no more than these are kept, and the cursors that lead back.
+// A window of a few pages on a long list, which moves as the user scrolls. Memory holds only these pages and the
+// cursors of the pages before them, however long the list is.
 
 import type { ListQuery, Page, PlantRecord } from 'plant-store/client';
 
@@ -7,19 +7,19 @@ export const PAGE_LIMIT = 100;
 const MAX_PAGES = 6;
 
 export interface PlantWindow {
-  /** The same objects as long as nothing in them has changed. */
+  /** The loaded pages. An unchanged page stays the same object. */
   parts: Part[];
-  /** How many plants come before them in the list. */
+  /** Number of plants in the list before `parts`. */
   before: number;
-  /** With those before. */
+  /** Number of plants in `parts` and before them. */
   count: number;
   isEnd: boolean;
-  /** Something of it was read. */
+  /** True after the first page was loaded. */
   isBegun: boolean;
 }
 
 export interface Part {
-  /** Leads to it; the first of all needs none. */
+  /** Cursor of this page. Undefined for the first page of the list. */
   cursor: string | undefined;
   records: PlantRecord[];
 }
@@ -30,21 +30,24 @@ export function holds(shown: PlantWindow | undefined, id: bigint): boolean {
 
 export interface PlantWindows {
   readonly current: PlantWindow;
-  /** This and the next two do nothing while something is under way. All give true when the window has changed. */
+  /** `begin`, `more` and `back` do nothing while a request is in flight. All return true if the window changed. */
   begin(): Promise<boolean>;
   more(): Promise<boolean>;
   back(): Promise<boolean>;
-  /** Reads what is shown again: from the page on that holds one of these ids, or all of it. Waits for its turn, and begins where nothing was read yet. */
+  /**
+   * Reloads the window, starting at the first page that contains one of these ids; without ids, all of it. Waits for a
+   * request in flight. Loads the first page if none was loaded yet.
+   */
   refresh(changed?: bigint[]): Promise<boolean>;
 }
 
 export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): PlantWindows {
-  /** Of the pages before the window. */
+  /** Cursors and lengths of the pages before the window. */
   const behind: { cursor: string | undefined; length: number }[] = [];
   let parts: Part[] = [];
   let next: string | undefined;
   let isBegun = false;
-  let underWay: Promise<boolean> | undefined;
+  let inFlight: Promise<boolean> | undefined;
 
   return {
     get current() {
@@ -73,7 +76,7 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
         return true;
       }),
     async refresh(changed) {
-      while (underWay) await underWay.catch(() => {});
+      while (inFlight) await inFlight.catch(() => {});
       return ifIdle(async () => {
         if (!isBegun) return read([], undefined, 1);
         const from = changed ? parts.findIndex((part, at) => changed.some((id) => isOn(part, parts[at + 1], id))) : 0;
@@ -84,7 +87,7 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
     },
   };
 
-  /** The pages that are kept, and so many anew behind them: what came or went moves all that follow. */
+  /** Loads `count` pages after the kept ones. An added or deleted plant shifts all pages that follow. */
   async function read(kept: Part[], cursor: string | undefined, count: number): Promise<true> {
     const found = [...kept];
     let at = cursor;
@@ -108,10 +111,10 @@ export function createPlantWindows(list: (query: ListQuery) => Promise<Page>): P
   }
 
   function ifIdle(work: () => Promise<boolean>): Promise<boolean> {
-    if (underWay) return Promise.resolve(false);
-    underWay = work().finally(() => {
-      underWay = undefined;
+    if (inFlight) return Promise.resolve(false);
+    inFlight = work().finally(() => {
+      inFlight = undefined;
     });
-    return underWay;
+    return inFlight;
   }
 }

@@ -1,4 +1,4 @@
-// All plants: find them, add one, change one, remove one.
+// The page for searching, adding, editing and deleting plants.
 
 import type { PlantRecord } from 'plant-store/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -45,7 +45,7 @@ export function PlantsPage() {
     setTag(parameters.get('tag') ?? undefined);
   }, [parameters]);
 
-  /** What an answer does to a dialog that is no longer open is nothing: another may be. */
+  /** Does nothing if the dialog was closed before the response arrived, because another one may be open. */
   function replace(dialog: Open, next: Open | undefined): void {
     setOpen((now) => (now === dialog ? next : now));
   }
@@ -112,7 +112,7 @@ export function PlantsPage() {
 
 function describeCount({ window: shown, withId }: Plants): string {
   if (!shown) return '';
-  const isBesides = withId && !holds(shown, withId.id);
-  const count = shown.count + (isBesides ? 1 : 0);
+  const isExtra = withId && !holds(shown, withId.id);
+  const count = shown.count + (isExtra ? 1 : 0);
   return `${count.toLocaleString()}${shown.isEnd ? '' : '+'} ${count === 1 ? 'plant' : 'plants'}`;
 }

@@ -1,5 +1,5 @@
-// The table of plants, which goes on as one scrolls, in both directions. What is being looked at stays where it is,
-// whatever comes or goes above it.
+// The table of plants. It loads more rows as the user scrolls in either direction. The visible rows keep their position
+// when rows above them are added or removed.
 
 import type { PlantRecord } from 'plant-store/client';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
@@ -10,7 +10,7 @@ import type { Plants } from './use-plants.ts';
 import type { Remove } from './use-removal.ts';
 
 const NONE = new Set<bigint>();
-/** So near to the end the next page is fetched. */
+/** Distance from either end at which the next page is loaded. */
 const NEAR_PX = 2000;
 
 interface TableProps {
@@ -19,7 +19,7 @@ interface TableProps {
   onTag(tag: string): void;
   onEdit: ((record: PlantRecord) => void) | undefined;
   onDelete: Remove | undefined;
-  /** A click on Delete was not taken, since the row came there only just now. */
+  /** Called when a click on Delete is ignored because the row has just moved there. */
   onMoved(): void;
 }
 
@@ -30,7 +30,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
   const places = useMemo(() => createRowPlaces(() => (scroller.current ? visibleRows(scroller.current) : [])), []);
   const latest = useRef(actions);
   latest.current = actions;
-  /** The same for all time, so that rows need not be made again for them. */
+  /** Stays the same object, so that the rows need not be rendered again. */
   const rowActions = useMemo<RowActions>(
     () => ({
       isWriter: actions.onEdit !== undefined,
@@ -60,9 +60,9 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
     onScroll();
   }, [shown]);
 
-  useLayoutEffect(places.note); // whatever was rendered
+  useLayoutEffect(places.note); // Runs after every render.
   useEffect(() => {
-    const observer = new ResizeObserver(places.note); // what comes above the table pushes it down
+    const observer = new ResizeObserver(places.note); // An element that appears above the table moves it down.
     if (scroller.current) observer.observe(scroller.current);
     return () => observer.disconnect();
   }, []);
@@ -72,7 +72,7 @@ export function PlantsTable({ plants, isSearch, ...actions }: TableProps) {
       class="scroller"
       ref={scroller}
       aria-label="Table of plants"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: who has only keys must be able to scroll it
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: keyboard users must be able to scroll it
       tabIndex={0}
       onScroll={() => {
         places.onScroll();
@@ -125,7 +125,7 @@ function sum(parts: Part[]): number {
   return parts.reduce((total, { records }) => total + records.length, 0);
 }
 
-/** The first row that is seen. */
+/** Returns the first visible row. */
 function findAnchor(box: HTMLElement): { id: string; top: number } | undefined {
   const [row] = visibleRows(box);
   return row && { id: row.dataset.id ?? '', top: row.offsetTop };

@@ -1,24 +1,24 @@
-// Where the rows are on the screen, and since when. They move by themselves when plants come or go, so a click may
-// find another one than it was meant for.
+// Records the position of each row on the screen and the time since when it is there. Rows move when plants are added
+// or deleted, so a click can hit another row than intended.
 
-/** Who saw a row move has decided anew by then. */
+/** Time after which a click on a moved row counts as intended. */
 const SETTLED_MS = 450;
-/** Of rounding. */
+/** Tolerance for rounding. */
 const NEAR_PX = 2;
 
 export interface RowPlaces {
-  /** After anything that may have moved rows by itself. */
+  /** Records the positions after anything that can move rows without the user. */
   note(): void;
-  /** After somebody has scrolled: what moved, they moved. */
+  /** Records the positions after the user scrolled. Rows that the user moved are settled. */
   onScroll(): void;
-  /** The row has been at its place for a while, or was brought there. */
+  /** True if the row has been in its position for `SETTLED_MS`, or if the user scrolled it there. */
   isSettled(id: bigint): boolean;
 }
 
 export function createRowPlaces(visibleRows: () => HTMLElement[]): RowPlaces {
   let places = new Map<string | undefined, { top: number; sinceMs: number }>();
 
-  function look(sinceMs: number): void {
+  function record(sinceMs: number): void {
     const seen: typeof places = new Map();
     for (const row of visibleRows()) {
       const { id } = row.dataset;
@@ -30,8 +30,8 @@ export function createRowPlaces(visibleRows: () => HTMLElement[]): RowPlaces {
   }
 
   return {
-    note: () => look(places.size > 0 ? performance.now() : Number.NEGATIVE_INFINITY), // where none was, none moved
-    onScroll: () => look(Number.NEGATIVE_INFINITY),
+    note: () => record(places.size > 0 ? performance.now() : Number.NEGATIVE_INFINITY), // The first rows did not move.
+    onScroll: () => record(Number.NEGATIVE_INFINITY),
     isSettled: (id) => performance.now() - (places.get(String(id))?.sinceMs ?? Number.NEGATIVE_INFINITY) > SETTLED_MS,
   };
 }

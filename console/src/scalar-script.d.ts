@@ -1,4 +1,4 @@
-/** Address of Scalar's script, as vite.config.ts gives it. */
+/** URL of Scalar's script, provided by vite.config.ts. */
 declare module 'scalar-script' {
   const address: string;
   export default address;

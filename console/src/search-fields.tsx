@@ -1,4 +1,4 @@
-// Where one writes what to look for, and chooses a tag.
+// The search field and the tag filter.
 
 import { emptiness } from './show.tsx';
 
@@ -8,7 +8,7 @@ export function SearchFields(props: {
   tags: string[];
   onType(text: string): void;
   onTag(tag: string | undefined): void;
-  /** Somebody is about to choose. */
+  /** Called when the tag filter gets the focus. */
   onOpenTags(): void;
 }) {
   const { typed, tag, tags, onType, onTag, onOpenTags } = props;
@@ -38,7 +38,7 @@ export function SearchFields(props: {
   );
 }
 
-/** A tag may be empty, which is not the same as any. */
+/** Returns undefined for any tag. An empty tag is a valid filter. */
 function toTag(option: string): string | undefined {
   return option === 'any' ? undefined : option.slice('is '.length);
 }

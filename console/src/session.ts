@@ -1,4 +1,4 @@
-// Who is signed in: a token that lives as long as the tab, and the client that sends it.
+// The session: a token that is kept until the tab closes, and the client that sends it.
 
 import { createClient, type DescribedToken, type PlantStoreClient, type Scope } from 'plant-store/client';
 
@@ -9,15 +9,15 @@ export interface Session {
   self: DescribedToken;
   can(scope: Scope): boolean;
   reach: Reach;
-  /** Aborts when it is over: from then on nothing is sent with its token. */
+  /** Aborts when the session ends. Nothing is sent with its token after that. */
   ended: AbortSignal;
   end(): void;
 }
 
-/** If the server can be reached, as far as is known. */
+/** Whether the last request reached the server. */
 export interface Reach {
   isLost(): boolean;
-  /** Gives what ends it. */
+  /** Returns a function that removes the listener. */
   listen(listener: () => void): () => void;
 }
 
@@ -25,7 +25,7 @@ export function savedToken(): string | undefined {
   return sessionStorage.getItem(KEY) ?? undefined;
 }
 
-/** Throws `bad_token` where it is not one, and keeps it only where it is. */
+/** Saves the token if the server accepts it. Throws `bad_token` otherwise. */
 export async function signIn(token: string, signal?: AbortSignal): Promise<Session> {
   const ending = new AbortController();
   const { fetch, reach } = watchReach(ending.signal);
@@ -46,12 +46,12 @@ export async function signIn(token: string, signal?: AbortSignal): Promise<Sessi
   };
 }
 
-/** Of a token that was not taken. */
+/** Removes the saved token after the server rejected it. */
 export function forgetToken(): void {
   sessionStorage.removeItem(KEY);
 }
 
-/** The client tries again by itself; somebody who looks on should know. */
+/** Reports lost connections to the user. The client itself retries without a message. */
 function watchReach(ended: AbortSignal): { fetch: typeof fetch; reach: Reach } {
   const listeners = new Set<() => void>();
   let isLost = false;

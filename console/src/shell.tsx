@@ -1,4 +1,4 @@
-// What stands around every view: where one can go, who one is, and the way out.
+// The frame of every view: navigation, the name of the token, and sign-out.
 
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -26,7 +26,7 @@ export function Shell(props: {
   }, [current]);
   return (
     <>
-      {/* Not a link, since the part behind # belongs to the views. */}
+      {/* A button, because a link would change the fragment, which selects the view. */}
       <button type="button" class="skip" onClick={() => main.current?.focus()}>
         Skip to content
       </button>
@@ -67,7 +67,7 @@ const TITLES: Record<View['name'], string> = {
   webhooks: 'Webhooks',
 };
 
-/** When what had it is gone, the focus would fall to the top of the page. */
+/** Moves the focus to the content when the focused element is removed. Otherwise it would move to the page's top. */
 function useKeptFocus(main: RefObject<HTMLElement | null>): void {
   useEffect(() => {
     let last: Element | null = null;

@@ -1,19 +1,19 @@
-// How names, tags, times and what went wrong are shown.
+// Components and functions that show names, tags, times and errors.
 
 const shortTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 const longTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
 
 const MAX_NAME_CHARS = 60;
 
-/** Letters that are written from the right, and what turns the direction. */
-const TURNING = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
+/** Right-to-left letters and direction marks. */
+const BIDIRECTIONAL = /[\u0590-\u08ff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufb1d-\ufefc]/;
 
-/** Within a sentence: a plant may have no name to speak of, a very long one, or one that would turn the sentence round. */
+/** Returns a name for use in a sentence: the id if it is blank, shortened if long, isolated if right-to-left. */
 export function nameOf({ id, name }: { id: bigint; name: string }): string {
   if (name.trim() === '') return `plant ${id}`;
   const short =
     name.length > MAX_NAME_CHARS ? `${name.slice(0, MAX_NAME_CHARS).replace(/[\ud800-\udbff]$/, '')}…` : name;
-  return TURNING.test(short) ? `\u2068${short}\u2069` : short;
+  return BIDIRECTIONAL.test(short) ? `\u2068${short}\u2069` : short;
 }
 
 export function Time({ at }: { at: string | undefined }) {
@@ -46,7 +46,7 @@ export function Tag({ of, onClick }: { of: string | undefined; onClick?: (tag: s
   );
 }
 
-/** There also while there is nothing to say: a screen reader tells what appears in it. */
+/** An error message. The element exists without text too, because screen readers announce text that appears in it. */
 export function Problem({ text }: { text: string | undefined }) {
   return (
     <p class="problem" role="alert">

@@ -1,4 +1,4 @@
-// The way in: a token, which is tried at once and kept for this tab only.
+// The sign-in page. It checks the token immediately and keeps it for this tab only.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Session, signIn } from './session.ts';
@@ -8,7 +8,7 @@ export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(se
   const field = useRef<HTMLInputElement>(null);
   const [isBusy, setBusy] = useState(false);
 
-  useEffect(() => field.current?.focus(), []); // the browser's own autofocus works once for a page
+  useEffect(() => field.current?.focus(), []); // The attribute autofocus works only once per page load.
 
   async function submit(event: SubmitEvent): Promise<void> {
     event.preventDefault();

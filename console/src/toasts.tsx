@@ -1,4 +1,4 @@
-// Short messages that say what was done, with a way back where there is one.
+// Short messages about completed actions, with Undo where it is possible.
 
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks';
@@ -7,18 +7,18 @@ interface Toast {
   text: string;
   isProblem?: boolean;
   undo?: (() => void) | undefined;
-  /** For who works with keys, and has not gone elsewhere since: the way back would be far. */
+  /** Element of a keyboard action. If it still has the focus, the focus moves to Undo, which is far away otherwise. */
   focusFrom?: Element | null;
 }
 
 type Tell = (text: string, options?: Omit<Toast, 'text'>) => void;
 
 const SHOWN_MS = 6000;
-/** Somebody has to read it and find the button. */
+/** Leaves time to read the message and to find Undo. */
 const SHOWN_WITH_UNDO_MS = 20_000;
 const MAX_SHOWN = 6;
-/** A key that is still down, or pressed twice, was for what had the focus before. */
-const UNWANTED_MS = 500;
+/** A key pressed within this time was meant for the previously focused element. */
+const IGNORE_KEYS_MS = 500;
 
 const ToastsContext = createContext<Tell>(() => {});
 
@@ -64,14 +64,14 @@ function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClos
   useEffect(() => {
     if (isHeld) return;
     const timer = setInterval(
-      () => document.querySelector('dialog[open]') ?? onClose(), // behind a dialog nobody could press it
+      () => document.querySelector('dialog[open]') ?? onClose(), // Undo cannot be clicked behind a dialog.
       undo ? SHOWN_WITH_UNDO_MS : SHOWN_MS,
     );
     return () => clearInterval(timer);
   }, [isHeld]);
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: it stays while somebody is at it, and does nothing else
+    // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only keep the message open
     <div
       class={isProblem ? 'toast problem' : 'toast'}
       onMouseEnter={() => setHeld(true)}
@@ -85,7 +85,7 @@ function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClos
           type="button"
           ref={button}
           onClick={({ detail }) => {
-            if (focusFrom && performance.now() - bornMs.current < UNWANTED_MS) return;
+            if (focusFrom && performance.now() - bornMs.current < IGNORE_KEYS_MS) return;
             onClose();
             undo();
             if (detail === 0) setTimeout(focusNext);
@@ -101,14 +101,14 @@ function Message({ text, isProblem, undo, focusFrom, onClose }: Toast & { onClos
   );
 }
 
-/** What can be undone stays as long as it can. */
+/** Removes one message if there are too many, preferably one without Undo. */
 function withRoom<T extends Toast>(shown: T[]): T[] {
   if (shown.length < MAX_SHOWN) return shown;
   const leaving = shown.find(({ undo }) => !undo) ?? shown[0];
   return shown.filter((toast) => toast !== leaving);
 }
 
-/** Who works with keys goes on with the next message, or with the table. */
+/** Moves the focus of keyboard users to the next message, or to the table. */
 function focusNext(): void {
   const button = document.querySelector<HTMLElement>('.toast button');
   (button ?? document.querySelector<HTMLElement>('.scroller'))?.focus();

@@ -1,4 +1,4 @@
-// Who may use the store: tokens are made, shown once, and ended.
+// The page for listing, creating and revoking tokens.
 
 import type { DescribedToken } from 'plant-store/client';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,4 @@
-// Files in and out: many plants at once, with what became of every line.
+// The page for importing and exporting files.
 
 import { ExportCard } from './export-card.tsx';
 import { ImportCard } from './import-card.tsx';

@@ -1,4 +1,4 @@
-// The browser asks before the page is left, while something would be lost with it.
+// Makes the browser ask for confirmation before the user leaves the page and loses data.
 
 import { useEffect } from 'preact/hooks';
 

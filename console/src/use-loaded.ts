@@ -1,4 +1,4 @@
-// Something that is read when the view opens, and again when it has changed.
+// Loads data when a view opens, and again on request.
 
 import { useEffect, useState } from 'preact/hooks';
 import { endsSession, useWorkspace } from './workspace.ts';
@@ -6,12 +6,12 @@ import { endsSession, useWorkspace } from './workspace.ts';
 export interface Loaded<T> {
   value: T | undefined;
   problem: string;
-  /** How many have come, good or bad. */
+  /** Number of responses so far, including errors. */
   answers: number;
   reload(): void;
 }
 
-/** Reads again, too, when one of `because` changes. */
+/** Also reloads when an element of `because` changes. */
 export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): Loaded<T> {
   const workspace = useWorkspace();
   const [value, setValue] = useState<T>();

@@ -1,4 +1,4 @@
-// The plant whose id is what is searched for, if that is one: words of names are all that a search looks at.
+// Finds the plant whose id equals the search text. The search of the API compares only words of names.
 
 import { type PlantRecord, PlantStoreError } from 'plant-store/client';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
@@ -9,12 +9,12 @@ export interface Search {
   tag: string | undefined;
 }
 
-/** What could not be read is tried again by itself. */
-const AGAIN_MS = 3000;
+/** Delay before a failed request is retried. */
+const RETRY_MS = 3000;
 
 interface Found {
   plant: PlantRecord | undefined;
-  /** It may be there: nobody has said yet that it is not. */
+  /** True until the server has responded. */
   isPending: boolean;
 }
 
@@ -22,21 +22,21 @@ export function usePlantWithId({ q, tag }: Search): Found & { read(): void } {
   const workspace = useWorkspace();
   const { client } = workspace;
   const [found, setFound] = useState<Found>({ plant: undefined, isPending: false });
-  /** Only the newest answer counts. */
+  /** Number of the newest request. Responses to older ones are ignored. */
   const newest = useRef(0);
 
   const read = useCallback(() => {
     const own = ++newest.current;
     const id = toId(q);
-    if (id !== undefined) ask(id);
+    if (id !== undefined) request(id);
     else setFound({ plant: undefined, isPending: false });
 
-    function ask(wanted: bigint): void {
+    function request(wanted: bigint): void {
       client.get(wanted).then(({ record }) => take(tag === undefined || record.tag === tag ? record : undefined), fail);
 
       function fail(error: unknown): void {
         if (error instanceof PlantStoreError && error.code === 'not_found') take(undefined);
-        else if (!endsSession(error, workspace)) setTimeout(() => own === newest.current && ask(wanted), AGAIN_MS);
+        else if (!endsSession(error, workspace)) setTimeout(() => own === newest.current && request(wanted), RETRY_MS);
       }
     }
 
@@ -55,7 +55,7 @@ export function usePlantWithId({ q, tag }: Search): Found & { read(): void } {
   return { ...found, read };
 }
 
-/** What is written is an id, if it is an integer of 64 bits. */
+/** Returns the id, or undefined if the text is not a 64-bit integer. */
 export function toId(text: string): bigint | undefined {
   if (!/^-?\d{1,20}$/.test(text.trim())) return undefined;
   const id = BigInt(text.trim());

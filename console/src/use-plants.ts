@@ -1,31 +1,31 @@
-// The plants that a search finds, as far as they are on the page, kept up to date with what others do.
+// The plants of the current search that are on the page, updated when other clients change them.
 
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { createPlantWindows, type PlantWindow } from './plant-window.ts';
 import { type Search, usePlantWithId } from './use-plant-with-id.ts';
 import { endsSession, useWorkspace } from './workspace.ts';
 
-/** However much happens, it is read again no more often. */
+/** Minimum interval between reloads after changes. */
 const REFRESH_EVERY_MS = 400;
-/** What could not be read is tried again by itself. */
-const AGAIN_MS = 3000;
+/** Delay before a failed request is retried. */
+const RETRY_MS = 3000;
 const FRESH_MS = 2500;
-/** Where everything changes all the time, nothing stands out. */
+/** If more rows than this change at once, none is highlighted. */
 const MAX_FRESH = 20;
 
 export interface Plants {
-  /** Not there before the first answer. */
+  /** Undefined until the first response. */
   window: PlantWindow | undefined;
-  /** The plant with the id that is searched for. */
+  /** The plant whose id equals the search text. */
   withId: ReturnType<typeof usePlantWithId>['plant'];
-  /** There may still be one. */
+  /** True until the server has responded to the request for `withId`. */
   isPending: boolean;
   problem: string;
-  /** Ids of what was changed just now. */
+  /** Ids of the plants that have just changed. */
   fresh: Set<bigint>;
   more(): void;
   back(): void;
-  /** Ends when what was read is shown. */
+  /** Resolves when the reloaded plants are shown. */
   refresh(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export function usePlants(search: Search): Plants {
       } catch (error) {
         if (signal.aborted || endsSession(error, workspace)) return;
         setProblem((error as Error).message);
-        if (!windows.current.isBegun) setShown(undefined); // what is there is of another search
+        if (!windows.current.isBegun) setShown(undefined); // The rows on the page belong to another search.
       }
     };
     return { windows, run, abort: () => ending.abort() };
@@ -64,7 +64,7 @@ export function usePlants(search: Search): Plants {
 
   useEffect(() => {
     if (!problem) return;
-    const timer = setInterval(() => void run(windows.refresh), AGAIN_MS);
+    const timer = setInterval(() => void run(windows.refresh), RETRY_MS);
     return () => clearInterval(timer);
   }, [problem, windows]);
 
@@ -90,7 +90,7 @@ export function usePlants(search: Search): Plants {
       changed.clear();
       isAll = false;
       await run(() => windows.refresh(isEverything ? undefined : ids));
-      if (isOver) return; // by now there is another search
+      if (isOver) return; // Another search has started.
       readWithId();
       setFresh(new Set(ids.length <= MAX_FRESH ? ids : []));
       window.setTimeout(() => setFresh((now) => (now.size > 0 ? new Set() : now)), FRESH_MS);

@@ -1,4 +1,4 @@
-// Deleting a plant at once, with a way back: it is stored again as it was.
+// Deletes a plant without confirmation. Undo stores it again with the same id, name and tag.
 
 import { type NewPlant, type PlantRecord, PlantStoreError } from 'plant-store/client';
 import { useRef } from 'preact/hooks';
@@ -6,27 +6,27 @@ import { nameOf } from './show.tsx';
 import { useToasts } from './toasts.tsx';
 import { endsSession, useWorkspace } from './workspace.ts';
 
-/** With a slow server in between. Its second click needs no answer. */
+/** Time for the second click of a double click, on a slow server too. That click shows no message. */
 const DOUBLE_CLICK_MS = 1500;
 const CHANGED = 'The plant has changed, so it was not deleted. Check it, then delete it again.';
 
-/** With a key, the message takes the focus from the row, which will be gone. */
+/** If `isByKey` is true, the message takes the focus, because the row disappears. */
 export type Remove = (record: PlantRecord, isByKey: boolean) => void;
 
 export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tellMoved(): void } {
   const workspace = useWorkspace();
   const { client } = workspace;
   const tell = useToasts();
-  const underWay = useRef(new Set<bigint>());
+  const inFlight = useRef(new Set<bigint>());
   const lastMs = useRef(Number.NEGATIVE_INFINITY);
 
   return {
     remove(record, isByKey) {
-      if (underWay.current.has(record.id)) return;
-      underWay.current.add(record.id);
+      if (inFlight.current.has(record.id)) return;
+      inFlight.current.add(record.id);
       lastMs.current = performance.now();
       const focusFrom = isByKey ? document.activeElement : null;
-      void remove(record, focusFrom).finally(() => underWay.current.delete(record.id));
+      void remove(record, focusFrom).finally(() => inFlight.current.delete(record.id));
     },
     tellMoved() {
       const isDoubleClick = performance.now() - lastMs.current < DOUBLE_CLICK_MS;
@@ -35,7 +35,7 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
     },
   };
 
-  /** Only what somebody saw: under the same id there may be another plant by now. */
+  /** Deletes the plant only if it is still the one that was shown. Another plant may have the id by now. */
   async function remove(seen: PlantRecord, focusFrom: Element | null): Promise<void> {
     let found: PlantRecord | undefined;
     try {
@@ -69,7 +69,8 @@ export function useRemoval(refresh: () => Promise<void>): { remove: Remove; tell
 
   function tellFailure(error: unknown, record: PlantRecord | undefined): void {
     const code = error instanceof PlantStoreError ? error.code : undefined;
-    const isUnknown = code === 'unavailable' && record !== undefined; // the answer was lost, not always the deed
+    // The response was lost, but the server may have deleted the plant.
+    const isUnknown = code === 'unavailable' && record !== undefined;
     tell(isUnknown ? `The plant may be deleted: ${(error as Error).message}` : whyNot(error, code), {
       isProblem: true,
       ...(isUnknown && { undo: () => void restore(toPlant(record)) }),

@@ -1,10 +1,10 @@
-// The tags that are in use, most used first, for those who have to choose one.
+// The tags in use, most frequent first, for selection lists.
 
 import { useCallback, useEffect, useState } from 'preact/hooks';
 import { useWorkspace } from './workspace.ts';
 
-/** What the server has counted may be some seconds old, from before an import that has just ended. */
-const AGAIN_MS = 6000;
+/** Delay of a second load. The server's counts can be some seconds old and miss an import that has just ended. */
+const RELOAD_MS = 6000;
 
 export function useTags(): { tags: string[]; reload(): void } {
   const { client } = useWorkspace();
@@ -12,12 +12,12 @@ export function useTags(): { tags: string[]; reload(): void } {
   const reload = useCallback(() => {
     client.summary().then(
       (summary) => setTags(summary.tags.map(({ tag }) => tag)),
-      () => {}, // one can do without
+      () => {}, // The page works without the list of tags.
     );
   }, [client]);
   useEffect(() => {
     reload();
-    const timer = setTimeout(reload, AGAIN_MS);
+    const timer = setTimeout(reload, RELOAD_MS);
     return () => clearTimeout(timer);
   }, [reload]);
   return { tags, reload };

@@ -1,4 +1,4 @@
-// Which view the address asks for: the part behind # can be linked, and Back works.
+// Selects the view by the fragment of the URL, so that views can be linked and Back works.
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -19,7 +19,7 @@ export function useView(): View {
   return view;
 }
 
-/** Without a new entry in the history: a search as it is typed is one. */
+/** Replaces the parameters without a new history entry, because a search changes with each key. */
 export function replaceParameters(name: View['name'], parameters: Record<string, string | undefined>): void {
   const given = Object.entries(parameters).filter((entry): entry is [string, string] => entry[1] !== undefined);
   const query = new URLSearchParams(given).toString();

@@ -1,4 +1,4 @@
-// Receivers that are told of changes: they are added, tried, looked after and removed.
+// The page for adding, testing, monitoring, enabling and removing webhooks.
 
 import type { Webhook } from 'plant-store/client';
 import { useState } from 'preact/hooks';
@@ -15,7 +15,7 @@ type Open = { kind: 'new' } | { kind: 'secret'; secret: string } | { kind: 'deli
 export function WebhooksPage() {
   const workspace = useWorkspace();
   const { client, can } = workspace;
-  const mayRead = can('plants:read'); // without it a token may neither add webhooks nor have them send
+  const mayRead = can('plants:read'); // The API requires this scope to add or enable a webhook.
   const tell = useToasts();
   const { value: webhooks, problem, reload } = useLoaded(() => client.webhooks.list());
   const [open, setOpen] = useState<Open>();
@@ -118,7 +118,7 @@ export function WebhooksPage() {
       {open?.kind === 'remove' && (
         <Confirm
           title="Remove this webhook?"
-          text={`The server stops sending changes to ${open.webhook.url} and deletes its delivery history. This cannot be undone.`}
+          text={`The server stops sending changes to ${open.webhook.url} and deletes its deliveries. This cannot be undone.`}
           action="Remove webhook"
           onConfirm={() => void remove(open.webhook)}
           onClose={close}

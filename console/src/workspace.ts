@@ -1,4 +1,4 @@
-// What every view of somebody who is signed in needs.
+// The context that every view of a signed-in user needs.
 
 import { PlantStoreError } from 'plant-store/client';
 import { createContext } from 'preact';
@@ -8,9 +8,9 @@ import type { Session } from './session.ts';
 
 export interface Workspace extends Session {
   live: Live;
-  /** Does nothing where another one has begun since. */
+  /** Ends this session. Does nothing if it has already ended. */
   endSession(why: string): void;
-  /** What would be lost with the session is told to whoever has to sign in again. */
+  /** Functions that return messages about unsaved work. The sign-in page shows them when the session ends. */
   unfinished: Set<() => string>;
 }
 
@@ -22,7 +22,7 @@ export function useWorkspace(): Workspace {
   return workspace;
 }
 
-/** Tells, if the session ends meanwhile, what was not stored. Nothing where there is nothing to tell. */
+/** Registers a message about unsaved work, in case the session ends. An empty string means no unsaved work. */
 export function useUnfinished(tell: () => string): void {
   const { unfinished } = useWorkspace();
   const latest = useRef(tell);
@@ -34,7 +34,7 @@ export function useUnfinished(tell: () => string): void {
   }, [unfinished]);
 }
 
-/** True when it ended the session: the token is no longer good, so nothing else has to be said. */
+/** True if the session has ended, or if this error ends it (invalid token). The caller then shows no message. */
 export function endsSession(error: unknown, { endSession, ended }: Workspace): boolean {
   if (ended.aborted) return true;
   if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return false;

@@ -1,4 +1,4 @@
-// The console in a real browser: files in and out, the dashboard, tokens, webhooks, the docs, and how all of it looks.
+// The console in a real browser: import and export, dashboard, tokens, webhooks, docs and accessibility.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ import { eventually } from '../../testing/until.ts';
 import { openView, openWindow, requireAccessible, requireAccessibleViews, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
-/** Of everything that the console loads, compressed. */
+/** Maximum compressed size of all files that the console loads. */
 const MAX_BYTES = 150 * 1024;
 
-describe('the console of an administrator', needsBrowser, () => {
+describe('the console with an admin token', needsBrowser, () => {
   const folder = makeFolder();
   let server: TestService;
   let client: PlantStoreClient;
@@ -56,11 +56,11 @@ describe('the console of an administrator', needsBrowser, () => {
     assert.deepEqual(window.faults.splice(0), []);
   }
 
-  test('is usable for everybody: in the dark and on a phone', async () => {
+  test('every view is accessible in dark mode and on a phone', async () => {
     await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'dark', width: 360 });
   });
 
-  test('imports a file that is dropped, and names the lines that were refused', async () => {
+  test('a dropped file is imported, and its rejected lines are listed', async () => {
     await open('Import and export');
     const text = `id,name,tag\n${MAX_ID},"Two\nlines",odd\nx,Bad id,\n1,Another plant,\n5,Rosa canina,shrub\n`;
     await page.getByRole('region', { name: 'Import', exact: true }).evaluate((zone, content) => {
@@ -78,7 +78,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await noFaults();
   });
 
-  test('imports a file that is chosen, and the same again stores nothing twice', async () => {
+  test('a chosen file is imported, and importing it again stores nothing twice', async () => {
     await open('Import and export');
     const file = join(folder, 'more.ndjson');
     const plants = Array.from({ length: 3000 }, (_, n) => `{"id":${10_000 + n},"name":"Plant ${n}"}`);
@@ -98,7 +98,7 @@ describe('the console of an administrator', needsBrowser, () => {
     ['CSV', 'csv', 'text/csv'],
     ['NDJSON', 'ndjson', 'application/x-ndjson'],
   ] as const) {
-    test(`exports ${format} as the service gives it`, async () => {
+    test(`an export as ${format} equals the response of the service`, async () => {
       await open('Import and export');
       const saving = page.waitForEvent('download');
       await page.getByRole('button', { name: `Export as ${format}` }).click();
@@ -111,7 +111,7 @@ describe('the console of an administrator', needsBrowser, () => {
     });
   }
 
-  test('has a dashboard of tags, changes over time and the last changes, which goes on by itself', async () => {
+  test('the dashboard shows tags, changes over time and the latest changes, and updates by itself', async () => {
     await open('Dashboard');
     await page.getByRole('region', { name: 'Plants by tag' }).getByRole('row', { name: 'tropical 2' }).waitFor();
     await page.getByRole('img', { name: /changes in the last 24 hours/ }).waitFor();
@@ -128,7 +128,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await noFaults();
   });
 
-  test('makes a token, shows it once, and revokes it', async () => {
+  test('a token is created, shown once and revoked', async () => {
     await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await open('Tokens');
     await eventually(async () => assert.equal(await page.title(), 'Tokens · Plant Store'));
@@ -142,7 +142,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await inDialog().getByRole('button', { name: 'Create token' }).click();
     await inDialog().getByLabel('Secret').waitFor();
     await page.keyboard.press('Escape');
-    await page.keyboard.press('Escape'); // which browsers let through; it would be gone for good
+    await page.keyboard.press('Escape'); // Browsers close a dialog on a second Escape, and the secret would be lost.
     await inDialog().getByRole('button', { name: 'Copy' }).click();
     await inDialog().getByText('Copied').waitFor();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -158,13 +158,13 @@ describe('the console of an administrator', needsBrowser, () => {
     await page.getByRole('row', { name: /shop.*revoked/ }).waitFor();
     await eventually(async () => {
       const focused = await page.evaluate(() => document.activeElement?.tagName);
-      assert.equal(focused, 'MAIN', 'the button that had the focus is gone');
+      assert.equal(focused, 'MAIN', 'the focused button was removed');
     });
     await eventually(() => assert.rejects(shop.get(1n), { code: 'bad_token' }));
     assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
   });
 
-  test('adds a webhook, tests it, shows its deliveries and sends one again', async () => {
+  test('a webhook is added and tested, and one of its deliveries is retried', async () => {
     const receiver = await startReceiver();
     await open('Webhooks');
     await page.getByRole('button', { name: 'Add webhook' }).click();
@@ -201,7 +201,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await noFaults();
   });
 
-  test('loads little, and nothing again that it has', async () => {
+  test('the console loads less than 150 KiB, and caches all files', async () => {
     const other = await openWindow(browser, server.url);
     await other.page.goto(`${server.url}/`);
     await other.page.getByLabel('Token').waitFor();
@@ -223,7 +223,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await other.context.close();
   });
 
-  test('shows an administrator who may not read plants nothing that would be refused', async () => {
+  test('an admin token without plants:read sees no button that the API would reject', async () => {
     const receiver = await startReceiver();
     const { id } = await client.webhooks.create({ url: receiver.url });
     await client.create({ id: 61n, name: 'Delivered' });
@@ -240,7 +240,7 @@ describe('the console of an administrator', needsBrowser, () => {
     await client.webhooks.delete(id);
   });
 
-  test('signs out whoever has revoked the token they use', async () => {
+  test('revoking the own token signs the user out', async () => {
     const other = await server.addToken({ name: 'short-lived', scopes: ['plants:read', 'admin'] });
     const leaving = await openWindow(browser, server.url);
     await signIn(leaving.page, server.url, other.secret);

@@ -1,4 +1,4 @@
-// The console in a real browser: what takes long.
+// The console in a real browser: the tests that take long.
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ import {
   type Window,
 } from './window.ts';
 
-/** Three pieces of a file that is sent in pieces. */
+/** Number of plants in a file that the client sends in three pieces. */
 const MANY = 75_000;
 
-describe('the console, at length', needsBrowser, () => {
+describe('the console, long tests', needsBrowser, () => {
   const folder = makeFolder();
   let server: TestService;
   let others: PlantStoreClient;
@@ -56,13 +56,13 @@ describe('the console, at length', needsBrowser, () => {
     await server?.stop();
   });
 
-  test('is usable for everybody: in light and dark, on a phone and on a wide screen', async () => {
+  test('every view is accessible in light and dark mode, on a phone and on a wide screen', async () => {
     await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'light', width: 1280 });
     await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'dark', width: 1280 });
     await requireAccessibleViews(browser, server.url, secret, { colorScheme: 'light', width: 360 });
   });
 
-  test('has the interface as a page to try, with the token of whoever is signed in', async () => {
+  test("the docs page sends requests with the user's token", async () => {
     await page.getByRole('link', { name: 'API', exact: true }).click();
     await page.getByRole('heading', { name: 'Plant Store', level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
@@ -71,13 +71,13 @@ describe('the console, at length', needsBrowser, () => {
       .getByRole('button', { name: /Test Request/ })
       .first()
       .click();
-    await page.getByText('"Monstera deliciosa"').last().waitFor(); // which is plant 1 already: a replay
+    await page.getByText('"Monstera deliciosa"').last().waitFor(); // Plant 1 exists, so the request is a replay.
     await page.getByRole('button', { name: /Send post request/ }).click();
     await page.getByText('200 OK').waitFor();
     assert.deepEqual(window.faults, []);
   });
 
-  test('works below a base path', async () => {
+  test('the console works below a base path', async () => {
     const based = await startTestService({ env: { BASE_PATH: '/store' } });
     const other = await openWindow(browser, based.url);
     await signIn(other.page, based.url.replace(/\/$/, ''), based.secret);
@@ -92,7 +92,7 @@ describe('the console, at length', needsBrowser, () => {
     await based.stop();
   });
 
-  test('an import goes on in another view, and ends with the session', async () => {
+  test('an import continues in another view and ends with the session', async () => {
     const file = join(folder, 'many.ndjson');
     writeFileSync(
       file,
@@ -102,7 +102,7 @@ describe('the console, at length', needsBrowser, () => {
     let pieces = 0;
     await page.route('**/plants/import', async (route) => {
       if (++pieces > 1) await leaving.promise;
-      await route.continue().catch(() => {}); // ended by then
+      await route.continue().catch(() => {}); // The page has aborted the request.
     });
     await page.getByRole('link', { name: 'Import and export' }).click();
     await page.locator('input[type=file]').setInputFiles(file);
@@ -120,7 +120,7 @@ describe('the console, at length', needsBrowser, () => {
     assert.equal(pieces, 2);
   });
 
-  test('a server that is killed is told of, and when it is back all goes on by itself', async () => {
+  test('the console reports that the server was killed, and reconnects after its restart', async () => {
     const options = { folder: makeFolder(), env: { PORT: String(await freePort()) } };
     const killed = await startServer(options);
     const other = await openWindow(browser, killed.url);
@@ -135,7 +135,7 @@ describe('the console, at length', needsBrowser, () => {
     assert.equal(await again.stop(), 0);
   });
 
-  test('the dashboard tells of an import that has just ended', async () => {
+  test('the dashboard includes an import that has just finished', async () => {
     await page.getByRole('link', { name: 'Dashboard' }).click();
     await page.getByText('Changes, 24 h').waitFor();
     const file = join(folder, 'few.csv');
@@ -147,7 +147,7 @@ describe('the console, at length', needsBrowser, () => {
     await page.getByRole('row', { name: 'rarest 1' }).waitFor();
   });
 
-  test('scrolls through thousands of plants and back, with few of them on the page', async () => {
+  test('scrolling through 1,500 plants and back keeps at most 600 rows on the page', async () => {
     const many = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' }));
     await others.import(many);
     await page.goto(`${server.url}/#/plants?tag=many`);

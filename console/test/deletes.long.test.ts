@@ -1,4 +1,4 @@
-// Deleting in the console in a real browser: what is deleted is what somebody saw and meant, and there is a way back.
+// Deleting in the console in a real browser: Delete removes only the plant that the user saw, and Undo restores it.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -10,7 +10,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { BUSY, hold, openWindow, sentBy, shown, startOver, type Window } from './window.ts';
 
-/** Longer than the console takes a row, or a message, for one that has just moved. */
+/** Longer than the console ignores input on a row or a message that has just moved. */
 const SETTLED_MS = 600;
 
 describe('deleting in the console', needsBrowser, () => {
@@ -38,34 +38,34 @@ describe('deleting in the console', needsBrowser, () => {
 
   const row = (id: bigint): Locator => page.locator(`tr[data-id="${id}"]`);
 
-  test('a click on Delete is not taken for a plant that has just come under the pointer, however late', async () => {
+  test('a click on Delete is ignored if another plant has just moved under the pointer', async () => {
     await others.import(Array.from({ length: 6 }, (_, n) => ({ id: BigInt(n - 30), name: `On top ${n}` })));
     await row(-30n).waitFor();
     await page.clock.fastForward(SETTLED_MS);
     const deleted = sentBy(page, 'DELETE');
     await page.route('**/plants?**', async (route) => {
-      await sleep(600); // longer than a double click takes
+      await sleep(600); // longer than a double click
       await route.continue();
     });
     const removeOf = (id: bigint) => row(id).getByRole('button', { name: 'Delete' });
     assert.equal(await clickWhenMoved(removeOf(-30n), { isFirstClicked: true }), 'Delete On top 1');
-    await page.clock.fastForward(2000); // what comes now is no double click
+    await page.clock.fastForward(2000); // The next click is not part of a double click.
     const found = clickWhenMoved(removeOf(-27n), { isFirstClicked: false });
     await page.locator('body[data-watched]').waitFor();
-    await others.delete(-28n); // above it, by somebody else
+    await others.delete(-28n); // Another client deletes a plant above it.
     assert.equal(await found, 'Delete On top 4');
-    await page.getByText('The rows have just moved, so nothing was deleted').last().waitFor(); // slow machines say it twice
+    await page.getByText('The rows have just moved, so nothing was deleted').last().waitFor(); // twice on slow machines
     await shown(page);
     assert.deepEqual(deleted, ['/plants/-30']);
     const left = (await others.list({ limit: 4 })).records.map(({ id }) => id);
     assert.deepEqual(left, [-29n, -27n, -26n, -25n]);
   });
 
-  test('Delete spares a plant that is not the one on the page', async () => {
-    await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // from now on the page is old
+  test('Delete keeps a plant that differs from the one on the page', async () => {
+    await page.route('**/plants?**', (route) => route.fulfill(BUSY)); // The page is out of date from here on.
     await others.put(21n, { name: 'Precious' });
     await page.getByText('The store is busy').waitFor();
-    await page.clock.fastForward(SETTLED_MS); // that moves the rows
+    await page.clock.fastForward(SETTLED_MS); // The message moves the rows.
     await row(21n).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('The plant has changed, so it was not deleted').waitFor();
     assert.equal((await others.get(21n)).record.name, 'Precious');
@@ -73,7 +73,7 @@ describe('deleting in the console', needsBrowser, () => {
     await row(21n).getByText('Precious').waitFor();
   });
 
-  test('a way back that is blocked is said to be, and stays open', async () => {
+  test('a failed Undo reports the reason and can be repeated', async () => {
     await row(22n).getByRole('button', { name: 'Delete' }).click();
     await page.getByText('Deleted Plant 22').waitFor();
     await others.create({ id: 22n, name: 'In its place' });
@@ -87,12 +87,12 @@ describe('deleting in the console', needsBrowser, () => {
     assert.equal((await others.get(22n)).record.tag, 'some');
   });
 
-  test('with a key the way back of a delete is at hand, and who is not that quick is not held up', async () => {
+  test('after Delete by keyboard, Undo has the focus; deleting with pauses works without interruption', async () => {
     await row(12n)
       .getByRole('button', { name: 'Delete' })
       .evaluate((button: HTMLButtonElement) => {
-        button.click(); // as Enter does it
-        button.click(); // once too often
+        button.click(); // as Enter does
+        button.click(); // a repeated key
       });
     await row(12n).waitFor({ state: 'detached' });
     await page.clock.fastForward(SETTLED_MS);
@@ -105,7 +105,7 @@ describe('deleting in the console', needsBrowser, () => {
     }
   });
 
-  test('who went on typing after a delete is not interrupted by its message', async () => {
+  test('the message about a delete does not take the focus from a user who is typing', async () => {
     const held = await hold(page, '**/plants/23');
     await row(23n).getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('searchbox').focus();
@@ -116,7 +116,7 @@ describe('deleting in the console', needsBrowser, () => {
     assert.equal(await page.getByRole('searchbox').inputValue(), 'plant 1');
   });
 
-  /** Clicks where the button was as soon as another is in its place, and gives what that one is called. */
+  /** Clicks at the button's position as soon as another one is there, and returns the label of that one. */
   function clickWhenMoved(button: Locator, { isFirstClicked }: { isFirstClicked: boolean }): Promise<string> {
     return button.evaluate(async (first, isFirstClicked) => {
       const { x, y } = first.getBoundingClientRect();

@@ -1,5 +1,5 @@
-// The console in a real browser while things go wrong: a server that fails or goes away, answers that come late, people
-// who click twice or leave in the middle.
+// The console in a real browser under faults: a server that fails or stops, late responses, double clicks, and sessions
+// that end during work.
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
@@ -13,10 +13,10 @@ import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually, until } from '../../testing/until.ts';
 import { BUSY, hold, openWindow, sentBy, shown, signIn, startOver, type Window } from './window.ts';
 
-/** Longer than the console waits until it tries again. */
-const AGAIN_MS = 6000;
+/** Longer than the console waits before a retry. */
+const RETRY_MS = 6000;
 
-describe('the console when things go wrong', needsBrowser, () => {
+describe('the console under faults', needsBrowser, () => {
   const folder = makeFolder();
   let start: () => Promise<TestService>;
   let server: TestService;
@@ -49,7 +49,7 @@ describe('the console when things go wrong', needsBrowser, () => {
   const ids = (): Promise<string[]> => page.locator('tbody tr td.id').allTextContents();
   const inDialog = (): Locator => page.getByRole('dialog');
 
-  test('a search that failed says so, shows nothing of the one before, and is tried again by itself', async () => {
+  test('a failed search shows an error and no earlier results, and is retried', async () => {
     await page.route('**/plants?**', (route) => route.fulfill(BUSY));
     await page.getByRole('searchbox').fill('plant 7');
     await page.getByText('The store is busy').waitFor();
@@ -58,14 +58,14 @@ describe('the console when things go wrong', needsBrowser, () => {
     await others.patch(3n, { tag: 'other' });
     await refreshed;
     await shown(page);
-    assert.ok(await page.getByText('The store is busy').isVisible(), 'a change elsewhere mends nothing');
+    assert.ok(await page.getByText('The store is busy').isVisible(), 'a change elsewhere does not clear the error');
     await page.unroute('**/plants?**');
-    await page.clock.fastForward(AGAIN_MS);
+    await page.clock.fastForward(RETRY_MS);
     await row(7n).waitFor();
     await page.getByText('The store is busy').waitFor({ state: 'detached' });
   });
 
-  test('Enter twice is one change, and no conflict with oneself', async () => {
+  test('pressing Enter twice sends one change and causes no conflict', async () => {
     await row(5n).getByRole('button', { name: 'Edit' }).click();
     const changed = sentBy(page, 'PATCH');
     const name = inDialog().getByLabel('Name');
@@ -81,7 +81,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.equal(await inDialog().count(), 0);
   });
 
-  test('an answer that comes late leaves the dialog alone that is open by then', async () => {
+  test('a late response does not affect a dialog that was opened since', async () => {
     const held = await hold(page, '**/plants');
     await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('500');
@@ -94,7 +94,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.equal(await inDialog().getByLabel('Name').inputValue(), 'Being written');
   });
 
-  test('a late answer for an id is not shown with another search', async () => {
+  test('a late response for an id is not shown in a later search', async () => {
     const held = await hold(page, '**/plants/7');
     const asked = page.waitForRequest('**/plants/7');
     await page.getByRole('searchbox').fill('7');
@@ -105,29 +105,29 @@ describe('the console when things go wrong', needsBrowser, () => {
     await eventually(async () => assert.deepEqual(await ids(), ['8']));
   });
 
-  test('what others changed during another search does not end a new one', async () => {
+  test('a reload for an earlier search does not replace the results of a new one', async () => {
     await others.create({ id: 888n, name: 'Eight' });
     const held = await hold(page, '**/plants?**', (url) => !url.includes('q='));
     await others.patch(1n, { tag: 'changed' });
-    await page.waitForRequest('**/plants?**'); // by which the page asks for it
+    await page.waitForRequest('**/plants?**'); // The page reloads because of the change.
     await page.getByRole('searchbox').fill('888');
     await row(888n).waitFor();
     await held.release();
     await eventually(async () => assert.deepEqual(await ids(), ['888']));
   });
 
-  test('a plant that could not be looked up is not said to be missing', async () => {
+  test('a plant whose request failed is not reported as missing', async () => {
     await others.create({ id: 777n, name: 'Seven' });
     await page.route('**/plants/777', (route) => route.fulfill(BUSY));
     await page.getByRole('searchbox').fill('777');
     await page.getByText('0 plants').waitFor();
     assert.equal(await page.getByText('No plants match').count(), 0);
     await page.unroute('**/plants/777');
-    await page.clock.fastForward(AGAIN_MS);
+    await page.clock.fastForward(RETRY_MS);
     await row(777n).waitFor();
   });
 
-  test('a dashboard that could not be counted is tried again by itself, and reads no history from its beginning', async () => {
+  test('a dashboard without a summary is retried and does not read the change log from its start', async () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await page.route('**/plants/summary', (route) => route.fulfill(BUSY));
@@ -138,11 +138,11 @@ describe('the console when things go wrong', needsBrowser, () => {
       [],
     );
     await page.unroute('**/plants/summary');
-    await page.clock.fastForward(AGAIN_MS);
+    await page.clock.fastForward(RETRY_MS);
     await page.getByRole('region', { name: 'Latest changes' }).getByText('Seven').waitFor();
   });
 
-  test('nothing is sent any more with a token that was signed out', async () => {
+  test('nothing is sent with a token after sign-out', async () => {
     const held = await hold(page, '**/plants/20');
     await row(20n).getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -151,7 +151,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.equal((await others.get(20n)).record.name, 'Plant 20');
   });
 
-  test('a token that could not be tried is kept, and tried again, one try at a time', async () => {
+  test('a token that could not be checked is kept and retried, one attempt at a time', async () => {
     await page.route('**/tokens/self', (route) => route.fulfill({ ...BUSY, status: 500 }));
     await page.reload();
     const again = page.getByRole('button', { name: 'Try again' });
@@ -179,7 +179,7 @@ describe('the console when things go wrong', needsBrowser, () => {
     assert.equal(await page.evaluate(() => sessionStorage.length), 0);
   });
 
-  test('who is signed out in the middle is told what is not stored', async () => {
+  test('a user whose session ends during an edit sees the unsaved changes', async () => {
     const { id, secret } = await server.addToken({ name: 'short-lived' });
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, server.url, secret);
@@ -192,10 +192,10 @@ describe('the console when things go wrong', needsBrowser, () => {
     await page.getByLabel('Token').fill('pst_wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await eventually(async () => assert.equal(await page.getByRole('alert').locator('p').count(), 3));
-    assert.ok(await lost.isVisible(), 'a wrong token does not wipe it away');
+    assert.ok(await lost.isVisible(), 'a wrong token does not remove the message');
   });
 
-  test('a server that goes away is told of, and when it is back all goes on by itself', async () => {
+  test('the console reports that the server has stopped, and reconnects after its restart', async () => {
     await server.stop();
     await page.getByText('The server is out of reach').waitFor();
     server = await start();

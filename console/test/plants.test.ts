@@ -1,4 +1,4 @@
-// The console in a real browser: plants, as somebody works with them while others do, too.
+// The plants page in a real browser, while other clients change the same plants.
 
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
@@ -12,7 +12,7 @@ import { openWindow, requireAccessible, shown, signIn, type Window } from './win
 
 const MAX_ID = 9223372036854775807n;
 
-describe('the console', needsBrowser, () => {
+describe('the plants page of the console', needsBrowser, () => {
   let server: TestService;
   let others: PlantStoreClient;
   let browser: Browser;
@@ -50,13 +50,13 @@ describe('the console', needsBrowser, () => {
     assert.deepEqual(window.faults.splice(0), []);
   }
 
-  test('is signed in with a token that is tried first, and lives as long as the tab', async () => {
+  test('signing in checks the token and keeps it until the tab closes', async () => {
     const other = await openWindow(browser, server.url);
     await other.page.goto(`${server.url}/`);
     await other.page.getByLabel('Token').fill('pst_wrong');
     await other.page.getByRole('button', { name: 'Sign in' }).click();
     await other.page.getByRole('alert').getByText('token').waitFor();
-    await eventually(async () => assert.match(other.faults.join(), /401/)); // the browser itself notes a refused request
+    await eventually(async () => assert.match(other.faults.join(), /401/)); // The browser logs failed requests itself.
     await other.context.close();
 
     await page.reload();
@@ -68,15 +68,15 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('shows plants by id, finds them as one types, by id and by tag', async () => {
+  test('plants are ordered by id and found by name, by id and by tag while the user types', async () => {
     await shows(['-5', '1', '2', '3']);
     const search = page.getByRole('searchbox');
     await search.pressSequentially('ete');
     await shows(['2']);
     await search.fill('-5');
     await shows(['-5']);
-    await search.fill('nothing is called so');
-    await said('Nothing fits this search');
+    await search.fill('no such name');
+    await said('No plants match this search');
     await search.fill('');
     await row(1n).getByRole('button', { name: 'tropical' }).click();
     await shows(['1']);
@@ -86,7 +86,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('adds a plant under the largest id there is, digit for digit', async () => {
+  test('a plant with the largest id is added, exact to the last digit', async () => {
     await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('9223372036854775808');
     await inDialog().getByLabel('Name').fill('Welwitschia mirabilis');
@@ -102,7 +102,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('names the plant that has the id already, and opens it', async () => {
+  test('a used id is reported, and its plant can be opened', async () => {
     await page.getByRole('button', { name: 'Add plant' }).click();
     await inDialog().getByLabel('Id').fill('3');
     await inDialog().getByLabel('Name').fill('Another one');
@@ -115,7 +115,7 @@ describe('the console', needsBrowser, () => {
     assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
   });
 
-  test('changes only what was changed', async () => {
+  test('an edit changes only the edited fields', async () => {
     await others.put(4n, { name: 'Two\r\nlines', tag: '' });
     await row(4n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Tag').fill('odd');
@@ -131,7 +131,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('shows both versions side by side when somebody else was quicker', async () => {
+  test('a conflict shows both versions side by side', async () => {
     await row(1n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Name').fill('Monstera adansonii');
     await others.patch(1n, { name: 'Monstera obliqua' });
@@ -139,7 +139,7 @@ describe('the console', needsBrowser, () => {
     await inDialog().getByRole('region', { name: 'Stored version' }).getByText('Monstera obliqua').waitFor();
     await inDialog().getByRole('region', { name: 'Your version' }).getByText('Monstera adansonii').waitFor();
     await requireAccessible(page, 'a conflict');
-    await others.patch(1n, { tag: 'climber' }); // once more, while they are being compared
+    await others.patch(1n, { tag: 'climber' }); // Changed again while the dialog is open.
     await inDialog().getByRole('button', { name: 'Save my version' }).click();
     await inDialog().getByText('was changed again').waitFor();
     await inDialog().getByText('climber').waitFor();
@@ -150,7 +150,7 @@ describe('the console', needsBrowser, () => {
     assert.ok(window.faults.splice(0).every((fault) => fault.includes('412')));
   });
 
-  test('tells when a plant that is being changed was deleted, and keeps what one wrote', async () => {
+  test("a plant that was deleted during an edit is reported, and the user's version is kept", async () => {
     await row(2n).getByRole('button', { name: 'Edit' }).click();
     await inDialog().getByLabel('Name').fill('Été');
     await others.delete(2n);
@@ -162,10 +162,10 @@ describe('the console', needsBrowser, () => {
     assert.ok(window.faults.splice(0).every((fault) => /404|412/.test(fault)));
   });
 
-  test('deletes a plant and brings it back', async () => {
+  test('a plant is deleted and restored', async () => {
     await others.patch(2n, { name: 'The last change' });
-    await row(2n).getByText('The last change').waitFor(); // those before it have moved their rows
-    await page.clock.fastForward(1000); // until rows have stopped to move
+    await row(2n).getByText('The last change').waitFor(); // The changes before this one have moved the rows.
+    await page.clock.fastForward(1000); // until the rows count as settled
     await row(3n).getByRole('button', { name: 'Delete' }).click();
     await row(3n).waitFor({ state: 'detached' });
     await assert.rejects(others.get(3n), { code: 'not_found' });
@@ -175,7 +175,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('shows what others do by itself', async () => {
+  test('changes by other clients appear without a reload', async () => {
     await others.create({ id: 50n, name: 'Nymphaea alba', tag: 'water' });
     await row(50n).waitFor();
     await others.patch(50n, { name: 'Nymphaea odorata' });
@@ -185,7 +185,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('keeps in its place what one looks at, when plants come above it', async () => {
+  test('visible rows keep their position when plants are added above them', async () => {
     await others.import(
       Array.from({ length: 300 }, (_, n) => ({ id: BigInt(1000 + n), name: `Plant ${n}`, tag: 'many' })),
     );
@@ -203,7 +203,7 @@ describe('the console', needsBrowser, () => {
     await noFaults();
   });
 
-  test('can be used with keys alone', async () => {
+  test('the page works with the keyboard alone', async () => {
     const other = await openWindow(browser, server.url);
     const { keyboard } = other.page;
     await other.page.goto(`${server.url}/`);
@@ -227,7 +227,7 @@ describe('the console', needsBrowser, () => {
     await other.context.close();
   });
 
-  test('shows who may only read nothing that would be refused', async () => {
+  test('a read-only token sees no button that the API would reject', async () => {
     const { secret } = await server.addToken({ name: 'reader', scopes: ['plants:read'] });
     const other = await openWindow(browser, server.url);
     await signIn(other.page, server.url, secret);

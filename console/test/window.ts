@@ -1,4 +1,4 @@
-// A window of a real browser, which notes whatever goes wrong in it, and is used as a person does.
+// Helpers for tests in a real browser: windows that record errors, and the actions of a user.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,18 +10,18 @@ const SERIOUS = ['serious', 'critical'];
 const TIMEOUT_MS = 30_000;
 const VIEWS = ['Plants', 'Dashboard', 'Import and export', 'Tokens', 'Webhooks'];
 
-/** For requests that shall fail. */
+/** A response for requests that must fail. */
 export const BUSY = {
   status: 400,
   contentType: 'application/json',
   body: '{"error":40000,"message":"The store is busy"}',
 };
 
-/** A window with a memory of its own. */
+/** A window with its own storage and cookies. */
 export interface Window {
   context: BrowserContext;
   page: Page;
-  /** Errors on the console, and requests to other hosts than this one. Emptied by whoever expects them. */
+  /** Errors and warnings of the page, and requests to other hosts. A test that expects them removes them. */
   faults: string[];
 }
 
@@ -42,11 +42,11 @@ export async function openWindow(opened: Browser, url: string, options: BrowserC
   return { context, page: await context.newPage(), faults };
 }
 
-/** By axe-core, in the colours and the size that the page has. */
+/** Fails if axe-core finds a serious problem on the page, with its current colours and size. */
 export async function requireAccessible(page: Page, what: string): Promise<void> {
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
-    // biome-ignore lint/suspicious/noExplicitAny: axe-core puts itself there
+    // biome-ignore lint/suspicious/noExplicitAny: axe-core defines this property
     const { violations } = await (window as any).axe.run();
     return violations as { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
   });
@@ -56,7 +56,7 @@ export async function requireAccessible(page: Page, what: string): Promise<void>
   assert.deepEqual(serious, [], `${what} is not accessible`);
 }
 
-/** Looks at every view in these colours and this width. */
+/** Checks every view in this colour scheme and width. */
 export async function requireAccessibleViews(
   browser: Browser,
   url: string,
@@ -84,28 +84,28 @@ export async function openView(page: Page, view: string): Promise<void> {
   await page.getByRole('heading', { level: 1, name: view }).waitFor();
 }
 
-/** Makes the window as good as new, and signs in: faster than another window. */
+/** Resets the window and signs in. This is faster than opening another window. */
 export async function startOver({ page }: Window, url: string, secret: string): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   page.removeAllListeners('request');
   if (page.url().startsWith(url)) await page.evaluate(() => sessionStorage.clear());
-  await page.goto('about:blank'); // what differs in its fragment only would not be loaded again
+  await page.goto('about:blank'); // A URL that differs only in its fragment would not be loaded again.
   await signIn(page, url, secret);
 }
 
-/** A route whose requests wait until they are released. */
+/** A route whose requests are held until they are released. */
 export interface Held {
-  /** Lets them go on, and waits until the page has shown what came of them. */
+  /** Releases the requests and waits until the page shows their responses. */
   release(): Promise<void>;
 }
 
-/** Holds up the requests to this address for which `isHeld` says so. */
+/** Holds the requests to this URL for which `isHeld` returns true. */
 export async function hold(page: Page, address: string, isHeld: (url: string) => boolean = () => true): Promise<Held> {
   const released = Promise.withResolvers<void>();
   const going: Promise<void>[] = [];
   const letGo = async (route: Route) => {
     await released.promise;
-    await route.continue().catch(() => {}); // the page no longer wants it
+    await route.continue().catch(() => {}); // The page has aborted it.
     await (await route.request().response())?.finished();
   };
   await page.route(address, (route) => {
@@ -123,19 +123,19 @@ export async function hold(page: Page, address: string, isHeld: (url: string) =>
   };
 }
 
-/** Returns the paths of the requests with this method that the page sends from now on, as they are sent. */
+/** Returns an array to which the path of each further request with this method is added. */
 export function sentBy(page: Page, method: string): string[] {
   const paths: string[] = [];
   page.on('request', (request) => request.method() === method && paths.push(new URL(request.url()).pathname));
   return paths;
 }
 
-/** Waits until the page has drawn what it knows. */
+/** Waits until the page has rendered its current state. */
 export async function shown(page: Page): Promise<void> {
   await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
 }
 
-/** As a person does it. */
+/** Signs in through the form. */
 export async function signIn(page: Page, url: string, secret: string): Promise<void> {
   await page.goto(`${url}/`);
   await page.getByLabel('Token').fill(secret);
