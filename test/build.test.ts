@@ -41,7 +41,7 @@ function foldersOf(root: string): string[] {
 
 const OWN_FOLDERS = ['bin', 'console', 'dist', 'node_modules', 'src'];
 
-test('dist/ is as it was while tools work, then the new one alone, and nothing is left behind', () => {
+test('dist/ is unchanged until the tools finish, is then replaced, and no temporary folder remains', () => {
   const root = makeProject(`
     const fs = require('node:fs');
     if (fs.readFileSync(__dirname + '/../../../dist/old.js', 'utf8') !== 'old') process.exit(7);
@@ -52,7 +52,7 @@ test('dist/ is as it was while tools work, then the new one alone, and nothing i
   assert.deepEqual(foldersOf(root), OWN_FOLDERS);
 });
 
-test('when a tool fails, dist/ stays as it was, and nothing is left behind', () => {
+test('when a tool fails, dist/ is unchanged and no temporary folder remains', () => {
   const root = makeProject('process.exit(5)');
   assert.equal(build(root), 5);
   assert.equal(readFileSync(join(root, 'dist/old.js'), 'utf8'), 'old');

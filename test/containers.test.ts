@@ -24,7 +24,7 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
 }
 
-test('every path that the Dockerfile copies is there and gets past .dockerignore', () => {
+test('every path that the Dockerfile copies exists and is not excluded by .dockerignore', () => {
   const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
   const letIn = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
   assert.ok(copied.length >= 8);
@@ -37,7 +37,7 @@ test('every path that the Dockerfile copies is there and gets past .dockerignore
   }
 });
 
-test('the image has the Node of the project and its version, and does not run as root', () => {
+test("the image has the project's Node.js and version, and does not run as root", () => {
   const { optionalDependencies } = JSON.parse(read('packaging/node/package.json'));
   for (const nodeVersion of Object.values(optionalDependencies))
     assert.ok(DOCKERFILE.includes(`ARG NODE_VERSION=${nodeVersion}\n`));
@@ -45,7 +45,7 @@ test('the image has the Node of the project and its version, and does not run as
   assert.match(DOCKERFILE.split(/^FROM /m).at(-1) ?? '', /^USER node$/m);
 });
 
-test('the health check of the image tells a server that is ready from none', async () => {
+test("the image's health check succeeds for a ready server and fails without one", async () => {
   const [, , program = ''] = JSON.parse(/^ {2}CMD (\[.+\])$/m.exec(DOCKERFILE)?.[1] ?? '[]') as string[];
   const server = await startTestService({ env: { BASE_PATH: '/store' } });
   const check = async (port: number) => {
@@ -58,7 +58,7 @@ test('the health check of the image tells a server that is ready from none', asy
   assert.deepEqual(await check(server.port), { status: 1, stderr: '' });
 });
 
-test('compose.yaml waits for the database, brings no password and lets nothing be written but its volumes', () => {
+test('compose.yaml waits for the database, contains no password and makes only its volumes writable', () => {
   const { services, volumes } = load(read('compose.yaml')) as {
     services: Record<string, Service>;
     volumes: Record<string, null>;
@@ -76,21 +76,17 @@ test('compose.yaml waits for the database, brings no password and lets nothing b
   assert.ok(services.postgres?.healthcheck);
 });
 
-test(
-  'systemd takes the unit without a complaint, and finds little that it could do wrong',
-  needs('systemd-analyze'),
-  () => {
-    const unit = join(makeFolder(), 'plant-store.service');
-    const installed = '/bin/sh'; // In place of the program: verify requires an existing file, and a path without blanks.
-    writeFileSync(unit, read('packaging/plant-store.service').replace('/usr/local/bin/plant-store', installed));
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
-    assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
-    const security = execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
-      encoding: 'utf8',
-    });
-    assert.match(security, /MemoryDenyWriteExecute=/);
-  },
-);
+test('systemd accepts the unit without warnings and rates its exposure as low', needs('systemd-analyze'), () => {
+  const unit = join(makeFolder(), 'plant-store.service');
+  const installed = '/bin/sh'; // In place of the program: verify requires an existing file, and a path without blanks.
+  writeFileSync(unit, read('packaging/plant-store.service').replace('/usr/local/bin/plant-store', installed));
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  const security = execFileSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit], {
+    encoding: 'utf8',
+  });
+  assert.match(security, /MemoryDenyWriteExecute=/);
+});
 
 function read(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8');

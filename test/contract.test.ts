@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => Promise.all([server.stop(), onPostgres?.stop()]));
 
-test('PostgreSQL is there to give the same answers', needsPostgres, () => assert.ok(onPostgres));
+test('a second service runs on PostgreSQL to compare the responses', needsPostgres, () => assert.ok(onPostgres));
 
 for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS })) {
   suite(title, () => {
@@ -51,7 +51,7 @@ async function play(scenario: Scenario): Promise<void> {
     if (expected.says instanceof RegExp) assert.match(error.message, expected.says);
     else assert.ok(error.message.includes(expected.says ?? ''), error.message);
     assert.equal(answer.headers['cache-control'], 'no-store');
-    assert.deepEqual(counts(), before, 'a refused request left a trace');
+    assert.deepEqual(counts(), before, 'a rejected request changed the store');
     assert.doesNotMatch(answer.body, /pst_|SELECT|INSERT|\.ts:/);
   }
   for (const [name, value] of Object.entries(expected.headers ?? {})) {

@@ -21,7 +21,7 @@ const WORKSPACE = 'packaging/node';
 const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
 const { packages } = readJson('package-lock.json') as { packages: Record<string, Locked> };
 
-test('every package in the lockfile has a SHA-512, and none a host that it must come from', () => {
+test('every package in the lockfile has a SHA-512 hash and no fixed registry', () => {
   for (const [path, locked] of Object.entries(packages)) {
     if (path === '' || path === WORKSPACE) continue;
     if (locked.link) assert.equal(locked.resolved, WORKSPACE, path);
@@ -46,7 +46,7 @@ test(`${PAGE} lists every production dependency with its licence and the package
   assert.deepEqual(documented, installed);
 });
 
-test('what is installed in production is under MIT, ISC, BSD or Apache-2.0, runs no script and has an exact version', () => {
+test('every production package has an MIT, ISC, BSD or Apache-2.0 licence, no install script and an exact version', () => {
   const direct = Object.keys(dependencies).map((name) => `node_modules/${name}`);
   for (const path of new Set(direct.flatMap((one) => [one, ...below(one)]))) {
     const { license, hasInstallScript } = packages[path] ?? {};

@@ -21,7 +21,7 @@ const LAYERS = [
 ];
 const FOLDERS = LAYERS.flatMap((folders, layer) => folders.map((name) => ({ name, layer })));
 
-test('an import against the order of the folders is refused, also one of a type or a lazy one', () => {
+test('Biome rejects an import against the order of the folders, including type and dynamic imports', () => {
   const files: Record<string, string> = {};
   const wrong = new Set<string>();
   for (const from of FOLDERS) {
@@ -44,7 +44,7 @@ test('an import against the order of the folders is refused, also one of a type 
   for (const path of allowed) assert.ok(!found.some((one) => one.path === path), path);
 });
 
-test('a cycle of imports is refused, also one of types alone', () => {
+test('Biome rejects an import cycle, including a cycle of types only', () => {
   const found = lint({
     'src/lib/one.ts': `import type { Two } from './two.ts';\nexport interface One {\n  two: Two;\n}\n`,
     'src/lib/two.ts': `import type { One } from './one.ts';\nexport interface Two {\n  one: One;\n}\n`,

@@ -21,7 +21,7 @@ suite('two nodes', needsPostgres, () => {
     clients = [clientOf(nodes[0]), clientOf(nodes[1])];
   });
 
-  test('of clients that replace one version at both nodes, one wins each time', async () => {
+  test('when clients at both nodes replace the same version, exactly one succeeds', async () => {
     let { seq } = await clients[0].put(5000n, { name: 'first' });
     for (let round = 0; round < 10; round++) {
       const race = await Promise.allSettled(
@@ -36,7 +36,7 @@ suite('two nodes', needsPostgres, () => {
     }
   });
 
-  test('a reader of the change log at any node sees every number once, in order, while both write', async () => {
+  test('a reader of the change log at either node receives every number once, in order, while both nodes write', async () => {
     const [{ last }] = (await queryPostgres(url, 'SELECT max(seq) AS last FROM changes')) as [{ last: bigint }];
     const end = new AbortController();
     const seen = nodes.map((): Change[] => []);
@@ -101,7 +101,7 @@ suite('two nodes', needsPostgres, () => {
     await follower;
   });
 
-  test('a revoked token is refused at every node within a second', async () => {
+  test('every node rejects a revoked token within a second', async () => {
     const ask = async (node: TestService, secret: string) =>
       (await send(node.port, { path: '/plants?limit=1', headers: { authorization: `Bearer ${secret}` } })).status;
     await quickEnough(1000, async () => {
@@ -114,7 +114,7 @@ suite('two nodes', needsPostgres, () => {
     });
   });
 
-  test('what one node has stored the other one reads at once, and accepts as a replay', async () => {
+  test('a plant stored at one node can be read and replayed at the other immediately', async () => {
     for (let id = 20_000n; id < 20_020n; id++) {
       const { seq } = await clients[0].create({ id, name: 'Ficus' });
       assert.equal((await clients[1].get(id)).seq, seq);

@@ -9,9 +9,9 @@ import { test } from 'node:test';
 import { type Audit, audit } from './npm-audit.ts';
 import { makeFolder } from './server.ts';
 
-test('what is installed with us has no known high or critical fault', async (t) => {
+test('no dependency has a known high or critical vulnerability', async (t) => {
   const { unknown, found } = await audit();
-  if (unknown !== undefined) return t.skip(`SKIPPED: the registry cannot be asked for known faults: ${unknown}`);
+  if (unknown !== undefined) return t.skip(`SKIPPED: the registry did not report vulnerabilities: ${unknown}`);
   assert.deepEqual(found, []);
 });
 
@@ -24,10 +24,10 @@ const ADVISORY = {
 };
 
 for (const [name, advisories, expected] of [
-  ['a high one is named', { pg: [ADVISORY] }, ['high pg: Anybody may read the store']],
-  ['a moderate one is not', { pg: [{ ...ADVISORY, severity: 'moderate' }] }, []],
+  ['reports a high one', { pg: [ADVISORY] }, ['high pg: Anybody may read the store']],
+  ['ignores a moderate one', { pg: [{ ...ADVISORY, severity: 'moderate' }] }, []],
 ] as const) {
-  test(`of the faults that a registry knows, ${name}`, async () => {
+  test(`of the vulnerabilities that a registry reports, the check ${name}`, async () => {
     const answer: RequestListener = (_request, response) => {
       response.setHeader('content-type', 'application/json').end(JSON.stringify(advisories));
     };
@@ -35,7 +35,7 @@ for (const [name, advisories, expected] of [
   });
 }
 
-test('a registry that does not say is no proof', async () => {
+test('a registry that does not report vulnerabilities proves nothing', async () => {
   const { unknown, found } = await withRegistry((_request, response) => response.writeHead(405).end());
   assert.match(String(unknown), /405|audit/);
   assert.deepEqual(found, []);

@@ -18,7 +18,7 @@ const MAX = 9223372036854775807n;
 const MIN = -9223372036854775808n;
 
 const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
-  async 'create() stores what get() gives back, at both ends of the ids'({ store, by }) {
+  async 'create() stores a plant that get() returns, from the smallest to the largest id'({ store, by }) {
     for (const plant of [
       { id: MAX, name: 'max' },
       { id: MIN, name: '', tag: '' },
@@ -34,7 +34,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'create() of the same plant is a replay, of another one a refusal'({ store, by }) {
+  async 'create() of the same plant is a replay; of another plant with its id, an error'({ store, by }) {
     const first = await store.create({ id: 1n, name: 'x', tag: 'y' }, by);
     const again = await store.create({ id: 1n, name: 'x', tag: 'y' }, { tokenId: 'tok_of_the_replay' });
     assert.deepEqual(again, { seq: first.seq, replayed: true });
@@ -45,22 +45,22 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(
       changes.map(({ seq, token }) => ({ seq, token })),
       [{ seq: first.seq, token: by.tokenId }],
-      'the one change, with the token of the first create',
+      'one change, with the token of the first create',
     );
   },
 
-  async 'create() called by many at once for one id has one winner'({ store, by }) {
+  async 'of concurrent create() calls for one id, one succeeds'({ store, by }) {
     const race = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => store.create({ id: 7n, name: `by ${n}` }, by)),
     );
     assert.equal(race.filter(({ status }) => status === 'fulfilled').length, 1);
   },
 
-  async 'get() of what is not there throws not_found'({ store }) {
+  async 'get() of a missing plant throws not_found'({ store }) {
     await refuses('not_found', store.get(5n));
   },
 
-  async 'put() creates, replaces, and leaves alone what is the same'({ store, by }) {
+  async 'put() creates or replaces a plant, and does not change an equal one'({ store, by }) {
     const made = await store.put(1n, { name: 'a', tag: 't' }, by);
     assert.deepEqual(await store.get(1n), made);
     const replaced = await store.put(1n, { name: 'b' }, by);
@@ -76,7 +76,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
   },
 
-  async 'patch() changes what it names, and no more'({ store, by }) {
+  async 'patch() changes only the given fields'({ store, by }) {
     await store.create({ id: 1n, name: 'a', tag: 't' }, by);
     const plantAfter = async (patch: { id?: bigint; name?: string; tag?: string | null }) => {
       const { name, tag } = (await store.patch(1n, patch, by)).record;
@@ -92,7 +92,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await store.get(1n), before);
   },
 
-  async 'delete() frees the id, and its version never comes back'({ store, by }) {
+  async 'delete() frees the id, and its version is never used again'({ store, by }) {
     const { seq } = await store.create({ id: 1n, name: 'a' }, by);
     assert.equal(await store.delete(1n, by), undefined);
     await refuses('not_found', store.get(1n));
@@ -102,7 +102,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.ok(again.seq > seq + 1);
   },
 
-  async 'a write happens only when its condition holds'({ store, by }) {
+  async 'a write succeeds only if its condition is met'({ store, by }) {
     const { seq } = await store.create({ id: 1n, name: 'a' }, by);
     const error = await refuses('condition_failed', store.put(1n, { name: 'b' }, { ...by, ifMatch: [seq + 1] }));
     assert.equal(error.detail.seq, seq);
@@ -118,7 +118,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     await store.delete(1n, { ...by, ifMatch: [patched.seq] });
   },
 
-  async 'of many that replace one version, one wins'({ store, by }) {
+  async 'of concurrent writes that replace one version, one succeeds'({ store, by }) {
     const { seq } = await store.create({ id: 1n, name: 'a' }, by);
     const race = await Promise.allSettled(
       Array.from({ length: 20 }, (_, n) => store.put(1n, { name: `by ${n}` }, { ...by, ifMatch: [seq] })),
@@ -126,7 +126,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.equal(race.filter(({ status }) => status === 'fulfilled').length, 1);
   },
 
-  async 'list() gives pages by ascending id, from the smallest to the largest'({ store, by }) {
+  async 'list() returns pages in ascending order, from the smallest to the largest id'({ store, by }) {
     const ids = [MIN, -9007199254740993n, -2n, -1n, 0n, 1n, 2n, 9007199254740992n, 9007199254740993n, MAX - 1n, MAX];
     await store.import(
       ids.toReversed().map((id) => ({ id, name: `n ${id}`, tag: 't' })),
@@ -144,7 +144,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.equal((await store.list({ limit: 11, tag: 't' })).next, undefined);
   },
 
-  async 'summary() counts plants by their tags, and changes by their hours'({ store, by }) {
+  async 'summary() counts plants by tag and changes by hour'({ store, by }) {
     const tags = ['', 'a', 'B', 'é', '\uffff', '🌵', ' a', 'a\n"'];
     const plants = Array.from({ length: 300 }, (_, n): NewPlant => {
       const tag = n < 150 ? tags[n % tags.length] : n < 270 ? `t${n}` : undefined;
@@ -179,7 +179,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
   },
 
-  async 'list() takes a cursor under its own filter only'({ store, by }) {
+  async 'list() accepts a cursor only with the filter that it was issued for'({ store, by }) {
     await store.import(
       [1n, 2n, 3n].map((id) => ({ id, name: 'Mon Del', tag: 't' })),
       by,
@@ -195,7 +195,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'a walk shows every record that is there throughout exactly once'({ store, by }) {
+  async 'a walk returns every record that exists throughout exactly once'({ store, by }) {
     const staying = Array.from({ length: 300 }, (_, n) => ({ id: BigInt(n * 10), name: 'Staying here', tag: 's' }));
     await store.import(staying, by);
     for (const filter of [{}, { tag: 's' }, { q: 'stay' }]) {
@@ -227,7 +227,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'list() finds names by the beginnings of their words'({ store, by }) {
+  async 'list() finds names by word prefixes'({ store, by }) {
     const names = [
       'Monstera deliciosa',
       'Été indien',
@@ -310,7 +310,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'list() finds by tag exactly, also together with words'({ store, by }) {
+  async 'list() matches tags exactly, also together with words'({ store, by }) {
     const tags = [
       'tree',
       'Tree',
@@ -344,7 +344,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await walk(store, { tag: 'none' }), []);
   },
 
-  async 'a changed or deleted name is found no more'({ store, by }) {
+  async 'list() no longer finds a name after it was changed or deleted'({ store, by }) {
     await store.import(
       [
         { id: 1n, name: 'Alpha one', tag: 'a' },
@@ -365,7 +365,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await find({ q: 'gam' }), [2]);
   },
 
-  async 'import() creates each as create() would'({ store, by }) {
+  async 'import() creates each plant as create() does'({ store, by }) {
     const before = await lastSeq(store, by);
     await store.create({ id: 3n, name: 'there' }, by);
     const result = await store.import(
@@ -398,7 +398,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await store.import([], by), { created: 0, replayed: 0, failed: 0, errors: [] });
   },
 
-  async 'import() names every one that it refuses'({ store, by }) {
+  async 'import() reports every plant that it rejects'({ store, by }) {
     await store.create({ id: 0n, name: 'x' }, by);
     const { errors, ...counts } = await store.import(
       Array.from({ length: 2500 }, () => ({ id: 0n, name: 'y' })),
@@ -411,7 +411,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
   },
 
-  async 'export() gives all plants as they were when it began'({ store, by }) {
+  async 'export() returns a consistent snapshot of its start'({ store, by }) {
     const plants = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(n), name: `Plant\n${n}`, tag: '=' }));
     await store.import(plants, by);
     const { seq, plants: exported } = await store.export();
@@ -430,7 +430,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     (await store.export()).close();
   },
 
-  async 'changes() gives the log in order, in pages'({ store, by }) {
+  async 'changes() returns the change log in order, in pages'({ store, by }) {
     const before = await lastSeq(store, by);
     await store.create({ id: 1n, name: 'a', tag: 't' }, by);
     await store.put(1n, { name: 'b' }, by);
@@ -450,7 +450,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await store.changes({ after: (changes[2] as Change).seq }), []);
   },
 
-  async 'changes() and follow() after a number that was never given throw changes_pruned'({ store, by }) {
+  async 'changes() and follow() after a number that was never issued throw changes_pruned'({ store, by }) {
     const { seq } = await store.create({ id: 1n, name: 'a' }, by);
     assert.deepEqual(await store.changes({ after: seq }), []); // Returns at once for the number of its own change.
     for (const after of [seq + 1, seq + 1_000_000_000, Number.MAX_SAFE_INTEGER]) {
@@ -459,7 +459,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'follow() gives what was there, then each change as it comes, until the signal'({ store, by }) {
+  async 'follow() returns the existing changes, then each new one, until the signal aborts'({ store, by }) {
     const before = await lastSeq(store, by);
     await store.import(
       Array.from({ length: 700 }, (_, n) => ({ id: BigInt(n), name: 'x' })),
@@ -479,7 +479,7 @@ const STORE_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
   },
 
-  async 'any writes leave what a plain map of them holds'({ store, by }) {
+  async 'after any writes, the store holds the same plants as a map'({ store, by }) {
     const id = fc.constantFrom(MIN, -1n, 0n, 1n, 2n, MAX);
     const name = fc.constantFrom('Acer', 'acer rubrum', 'Érable', 'Rosa', '', 'ro sa');
     const tag = fc.constantFrom(undefined, '', 'tree', 'Tree');

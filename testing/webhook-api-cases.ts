@@ -10,7 +10,7 @@ import { until } from './until.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 export function apiCases(started: () => WebhookService): void {
-  test('deliveries are listed page by page, newest first, and by status', async () => {
+  test('deliveries are listed in pages, newest first, and can be filtered by status', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -34,7 +34,7 @@ export function apiCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('a message can be sent for a test, and the answer is told', async () => {
+  test("a test message is sent, and the API returns the receiver's response", async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver((_request, response) => response.writeHead(401).end('who are you?'));
@@ -54,10 +54,10 @@ export function apiCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('/metrics counts deliveries and tells how long the oldest has waited', async () => {
+  test('/metrics counts deliveries and reports the age of the oldest pending one', async () => {
     const webhooks = started();
     const { call } = webhooks;
-    const figure = async (name: string) => {
+    const metric = async (name: string) => {
       const { status, headers, body } = await call('GET', '/metrics');
       assert.equal(status, 200);
       assert.match(String(headers['content-type']), /^text\/plain; version=0\.0\.4/);
@@ -69,14 +69,14 @@ export function apiCases(started: () => WebhookService): void {
       );
     };
     const receiver = await startReceiver((_request, response) => response.writeHead(500).end());
-    const failed = await figure('plant_store_deliveries_total{result="failed"}');
+    const failed = await metric('plant_store_deliveries_total{result="failed"}');
     const { id } = await webhooks.add(receiver.url);
     await call('PUT', '/plants/90', { name: 'a' });
-    await until(async () => (await figure('plant_store_deliveries_total{result="failed"}')) === failed + 1);
-    await until(async () => (await figure('plant_store_oldest_waiting_delivery_seconds')) > 0.5);
-    assert.equal(await figure('plant_store_webhooks{status="failing"}'), 1);
+    await until(async () => (await metric('plant_store_deliveries_total{result="failed"}')) === failed + 1);
+    await until(async () => (await metric('plant_store_oldest_waiting_delivery_seconds')) > 0.5);
+    assert.equal(await metric('plant_store_webhooks{status="failing"}'), 1);
     await webhooks.remove(id);
-    await until(async () => (await figure('plant_store_oldest_waiting_delivery_seconds')) === 0);
+    await until(async () => (await metric('plant_store_oldest_waiting_delivery_seconds')) === 0);
   });
 }
 

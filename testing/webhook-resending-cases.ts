@@ -7,7 +7,7 @@ import { eventually, until } from './until.ts';
 import type { WebhookService } from './webhook-service.ts';
 
 export function resendingCases(started: () => WebhookService): void {
-  test('what was delivered can be sent again: one of them, or a range, and then what is new', async () => {
+  test('a delivered change can be retried and a range replayed, and new changes follow', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -35,7 +35,7 @@ export function resendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('a retry and a replay at once send each change once', async () => {
+  test('a concurrent retry and replay send each change once', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -58,7 +58,7 @@ export function resendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('many retries at once send each change once, and only what the webhook is told of', async () => {
+  test('concurrent retries send each change once, and only changes that the webhook subscribes to', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver((_request, response) => setTimeout(() => response.end(), 30));
@@ -79,7 +79,7 @@ export function resendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('one that was disabled in a replay, and whose changes were pruned then, goes on with what is new', async () => {
+  test('a webhook that was disabled during a replay of changes pruned since resumes with new changes', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -103,7 +103,7 @@ export function resendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('what a webhook still has to be given is not pruned; what it was given is', async () => {
+  test('pruning keeps changes with a pending delivery and removes delivered ones', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver((_request, response) => response.writeHead(500).end());

@@ -8,7 +8,7 @@ import { until } from './until.ts';
 import { ALL_EVENTS, type WebhookService } from './webhook-service.ts';
 
 export function sendingCases(started: () => WebhookService): void {
-  test('every change it asked for is sent, in order, signed so that the public library verifies it', async () => {
+  test('a webhook receives every subscribed change in order, and the standardwebhooks library verifies the signatures', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -46,7 +46,7 @@ export function sendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('without events it is told of new plants only, and of nothing that was there before', async () => {
+  test('a webhook without events receives only new plants, and no earlier changes', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -75,7 +75,7 @@ export function sendingCases(started: () => WebhookService): void {
     await webhooks.remove(other.id);
   });
 
-  test('a failure is tried again after 5 s with the same id; its plant waits, others do not; all of it is listed', async () => {
+  test('a failed delivery is retried after 5 s with the same id and delays only its own plant; all deliveries are listed', async () => {
     const webhooks = started();
     const { call } = webhooks;
     let fail = true;
@@ -121,7 +121,7 @@ export function sendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('410 disables it, visibly; enabled again it gets all that has come since', async () => {
+  test('a response 410 disables a webhook; after it is enabled, it receives all changes since', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver((_request, response) => response.writeHead(410).end());
@@ -150,7 +150,7 @@ export function sendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('while a secret is replaced both verify', async () => {
+  test('after a rotation, both the old and the new secret verify', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver();
@@ -168,7 +168,7 @@ export function sendingCases(started: () => WebhookService): void {
     await webhooks.remove(id);
   });
 
-  test('a receiver that was down gets everything when it is back, at once and in order', async () => {
+  test('a receiver that was down receives all changes in order after it recovers', async () => {
     const webhooks = started();
     const { call } = webhooks;
     const receiver = await startReceiver((_request, response) => response.writeHead(503).end());

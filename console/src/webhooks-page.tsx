@@ -34,8 +34,8 @@ export function WebhooksPage() {
     act(async () => {
       tell(`Sending a test message to ${url}…`);
       const { delivered, code, error, milliseconds } = await client.webhooks.test(id);
-      if (delivered) return `Test delivered. The receiver returned ${code} after ${milliseconds} ms.`;
-      throw new Error(`Test not delivered: ${error ?? `the receiver returned ${code}`}`);
+      if (delivered) return `Test delivered. The receiver responded with status ${code} after ${milliseconds} ms.`;
+      throw new Error(`Test not delivered: ${error ?? `the receiver responded with status ${code}`}`);
     });
   const remove = ({ id, url }: Webhook) =>
     act(async () => {
