@@ -1,4 +1,4 @@
-// The dialog for editing a plant. It sends only the changed fields. A change by someone else since then is a conflict.
+// The dialog for editing a plant. It sends only the changed fields, and only if the stored version is the opened one.
 
 import { type PlantPatch, type PlantRecord, PlantStoreError, type Versioned } from 'plant-store/client';
 import { useEffect, useState } from 'preact/hooks';

@@ -1,5 +1,5 @@
-// Records the position of each row on the screen and the time since when it is there. Rows move when plants are added
-// or deleted, so a click can hit another row than intended.
+// Records the position of each visible row and the time of its last move. Rows move when plants are added or deleted,
+// so a click can hit another row than intended.
 
 /** Time after which a click on a moved row counts as intended. */
 const SETTLED_MS = 450;

@@ -14,7 +14,7 @@ export interface Session {
   end(): void;
 }
 
-/** Whether the last request reached the server. */
+/** Reports whether the last request reached the server. */
 export interface Reach {
   isLost(): boolean;
   /** Returns a function that removes the listener. */
