@@ -10,7 +10,7 @@ export interface Block {
 
 const FENCE = /^```(\w*)\n(.*?)^```$/gms;
 const COMMENT = /^<!-- (.*) -->$/gm;
-const COMMENTS_BEFORE = /(?:^<!-- [^\n]* -->\n+)+$(?![^])/m;
+const COMMENTS_BEFORE = /(?:^<!-- .* -->\n+)+(?![\s\S])/m;
 
 /** Returns the fenced blocks of a page from top to bottom. */
 export function blocksOf(page: string): Block[] {
