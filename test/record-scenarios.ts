@@ -313,7 +313,7 @@ const LIST: Scenario[] = [
   badParameter('limit 1e2', '/plants?limit=1e2'),
   badParameter('an empty limit', '/plants?limit='),
   badParameter('limit without a value', '/plants?limit'),
-  badParameter('limit twice', '/plants?limit=1&limit=2', '"limit" may be given once only'),
+  badParameter('limit twice', '/plants?limit=1&limit=2', '"limit" must not be repeated'),
   badParameter('a made-up cursor', '/plants?cursor=abc', '"cursor"'),
   badParameter('an empty cursor', '/plants?cursor=', '"cursor"'),
   badParameter('a query that cannot be decoded', '/plants?q=%zz', '"q" must be percent-encoded UTF-8'),

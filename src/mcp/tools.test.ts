@@ -200,8 +200,8 @@ test('the change log records every change with the id of its token', async () =>
   assert.equal(body.split('"id":9007199254740995,').length, 4);
 });
 
-test('docs/mcp.md lists every tool, and its examples work', needsCurl, async () => {
-  const docs = readFileSync(join(import.meta.dirname, '../../docs/mcp.md'), 'utf8');
+test('docs/guides/assistants.md lists every tool, and its curl command works', needsCurl, async () => {
+  const docs = readFileSync(join(import.meta.dirname, '../../docs/guides/assistants.md'), 'utf8');
   const client = await connect(service, service.secret);
   const told = [...docs.matchAll(/^\| `(\w+)` \| `plants:\w+` \| (.*?) \|/gm)];
   assert.deepEqual(

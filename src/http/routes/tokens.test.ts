@@ -320,7 +320,7 @@ for (const [title, databaseOf, needs] of [
       });
       const refused = await call('DELETE', `/tokens/${admin.id}`);
       assert.deepEqual([refused.status, JSON.parse(refused.body).error], [409, 40900]);
-      assert.match(JSON.parse(refused.body).message, /make another one first/);
+      assert.match(JSON.parse(refused.body).message, /Create another one first/);
       assert.equal((await tokenWith(admin.id)).status, 'active');
 
       for (let round = 0; round < 5; round++) {
