@@ -137,7 +137,11 @@ fault({
       caught: lateBeside('CSV of very many cells'),
     },
     'reads every list without yielding': {
-      change: ['src/storage/sqlite/plants-read.ts', 'await nextEventLoopTurn(); // also for what prints the page', ''],
+      change: [
+        'src/storage/sqlite/plants-read.ts',
+        'await nextEventLoopTurn(); // the caller serializes the page in the same turn',
+        '',
+      ],
       caught: lateBeside('a list of long records on each of many connections'),
     },
   },
