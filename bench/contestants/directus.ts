@@ -30,7 +30,7 @@ export const directus: Contestant = {
   group: 'peer',
   version: VERSION,
   setup: 'defaults on PostgreSQL, no rate limiter; collection plants, static admin token',
-  promise: 'survives a power cut: synchronous commit, with activity and revision records',
+  promise: 'survives a power cut: synchronous commit, with activity records',
   async start(folder) {
     const packages = await install('directus', { directus: VERSION }, OVERRIDES);
     const cli = join(packages, 'node_modules/directus/cli.js');
