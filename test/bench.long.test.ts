@@ -1,0 +1,27 @@
+// The benchmarks run: a short round of `npm run bench`, and the cost of a start.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { isWrkHere } from '../bench/wrk.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const SHORT = { BENCH_ROUNDS: '1', BENCH_SECONDS: '1', BENCH_ONLY: 'plant-store' };
+
+test('npm run bench counts as many stored plants as responses', {
+  skip: !isWrkHere && 'SKIPPED: wrk is missing',
+}, () => {
+  assert.match(bench(), /^Counted: ([\d,]+) plants .*2xx.*, \1 stored\.$/m);
+});
+
+test('npm run bench -- start measures the CPU time of a start', {
+  skip: process.platform !== 'linux' && 'SKIPPED: needs /proc',
+}, () => {
+  assert.match(bench('start'), /^CPU time +\d+ ms/m);
+});
+
+function bench(...args: string[]): string {
+  const options = { cwd: ROOT, env: { ...process.env, ...SHORT }, encoding: 'utf8' } as const;
+  return execFileSync('npm', ['run', 'bench', '--', ...args], { ...options, stdio: ['ignore', 'pipe', 'ignore'] });
+}
