@@ -15,7 +15,7 @@ import { isWrkHere, loadCreates } from './wrk.ts';
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
 const ROUND_SECONDS = 3;
 const CALLS = 500_000;
-/** Higher than the load can reach. */
+/** Rate limit that the load cannot reach. */
 const RATE = { count: 1_000_000, periodMs: 1000 };
 
 interface Measured {

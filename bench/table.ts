@@ -34,7 +34,7 @@ export function printComparison({ date, machine, load, creates, reads, notMeasur
         ` ${decimals(own?.cpuOfFloor)} times the CPU (at most 1.50),\nreads ${decimals(read?.rateOfFloor)} of the rate (at least 0.85).\n`,
     );
   }
-  console.log('What a 2xx response to a create guarantees, and how the server is set up');
+  console.log('Guarantee of a 2xx response to a create, and setup of the server');
   for (const { name, version, promise, setup } of creates) {
     console.log(`  ${`${name} ${version}`.padEnd(28)} ${promise}\n  ${''.padEnd(28)} ${setup}`);
   }

@@ -26,7 +26,7 @@ test('the commands of the README and of the pages for a checkout work', {
 });
 
 for (const page of installedPages().filter((each) => !QUICK_PAGES.includes(each))) {
-  test(`the commands of ${page} work as the page says`, { ...needsCurl, ...needsPostgres }, () => runPage(page));
+  test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsPostgres }, () => runPage(page));
 }
 
 /** Returns a folder with the files of a fresh clone. */

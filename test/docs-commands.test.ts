@@ -5,4 +5,5 @@ import { QUICK_PAGES } from '../testing/docs-pages.ts';
 import { runPage } from '../testing/run-page.ts';
 import { needsCurl } from '../testing/server.ts';
 
-for (const page of QUICK_PAGES) test(`the commands of ${page} work as the page says`, needsCurl, () => runPage(page));
+for (const page of QUICK_PAGES)
+  test(`the commands of ${page} work as the page describes`, needsCurl, () => runPage(page));

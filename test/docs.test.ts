@@ -40,7 +40,7 @@ test('every npm script that a page names exists', () => {
 });
 
 for (const page of PAGES) {
-  test(`every link of ${page} leads to a file and an anchor of the project`, () => {
+  test(`every link of ${page} points to an existing file and anchor`, () => {
     const broken = linksOf(read(page)).filter((link) => !/^[a-z]+:/.test(link) && !isThere(page, link));
     assert.deepEqual(broken, []);
   });
@@ -71,7 +71,7 @@ test('the sentences of the docs have at most 18 words on average', () => {
   assert.ok(counts.length > 500 && mean <= MAX_MEAN_WORDS, `${mean.toFixed(1)} words`);
 });
 
-test('every block of commands in the README and the docs is run, or says why not', () => {
+test('every block of commands in the README and the docs is run, or has a reason why not', () => {
   for (const page of ['README.md', ...DOCS]) {
     for (const { comments } of blocksOf(read(page))) {
       for (const comment of comments.filter((each) => each.startsWith('run: no'))) assert.match(comment, NOT_RUN, page);

@@ -1,4 +1,4 @@
-// What others install: the service as `npx plant-store` on a plain Node, and the client with its types.
+// Tests the npm package as users install it: `npx plant-store` on a plain Node, and the client with its types.
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { findNode24, type Installed, installPacked, plainEnvironment } from '../
 import { makeFolder } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** 0.6 MB, and room for the console. */
+/** Maximum unpacked size: 0.6 MB of code, and the console. */
 const MAX_UNPACKED_BYTES = 3_000_000;
 const STOP_WITHIN_MS = 12_000;
 const OLD_NODE =
@@ -35,7 +35,7 @@ before(() => {
   installed = installPacked();
 });
 
-test('the package holds what it runs on and nothing else', (t) => {
+test('the package contains only the files that it needs', (t) => {
   const { files, unpackedSize } = installed;
   t.diagnostic(`${files.length} files, ${unpackedSize} bytes unpacked`);
   const paths = files.map(({ path }) => path);
@@ -54,13 +54,13 @@ test('the package holds what it runs on and nothing else', (t) => {
     [],
   );
   for (const path of ['docs/grafana.json', 'docs/alerts.yml', 'examples/species.csv']) {
-    assert.ok(paths.includes(path), `${path}, of which docs speak`);
+    assert.ok(paths.includes(path), `${path}, which the docs mention, is missing`);
   }
   assert.ok(paths.includes('dist/client/client.d.ts') && paths.includes('dist/storage/sqlite/writer-thread.js'));
   assert.ok(unpackedSize < MAX_UNPACKED_BYTES, `${unpackedSize} bytes`);
 });
 
-test('the package brings no Node and names none but in what it needs', () => {
+test('the package contains no Node and names it only in engines', () => {
   const installedJson = JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8'));
   const projectJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   assert.deepEqual(installedJson.engines, { node: '>=24.15.0' });
@@ -78,12 +78,12 @@ const node24 = findNode24();
 test(
   'npx plant-store serves from an empty folder on Node 24',
   {
-    skip: node24 === undefined && 'SKIPPED: "npm run package" fetches a Node 24 for it (50 MB)',
+    skip: node24 === undefined && 'SKIPPED: Node 24 is missing: run npm run package (downloads 50 MB)',
   },
   (t) => useInstalled(t, node24 ?? ''),
 );
 
-test('an older Node is told in one line what is needed', () => {
+test('an older Node prints one line with the required version', () => {
   const launcher = join(packageFolder(), 'bin/plant-store.js');
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', OLD_NODE, launcher, 'serve'], {
     encoding: 'utf8',
@@ -92,7 +92,7 @@ test('an older Node is told in one line what is needed', () => {
   assert.match(stderr, /^plant-store: Node 24\.15 or newer is required, not v\d+.*\n$/);
 });
 
-test('where no compiled code can be kept, it runs without', () => {
+test('the program runs without a compile cache if no folder is writable', () => {
   const launcher = join(packageFolder(), 'bin/plant-store.js');
   for (const env of [{}, { HOME: join(launcher, 'home') }]) {
     const { status, stderr } = spawnSync(process.execPath, [launcher, '--version'], { env, encoding: 'utf8' });
@@ -100,7 +100,7 @@ test('where no compiled code can be kept, it runs without', () => {
   }
 });
 
-test('the types of the client hold for a program in TypeScript', () => {
+test('a TypeScript program compiles against the types of the client', () => {
   for (const name of ['@types', 'undici-types'])
     symlinkSync(join(ROOT, 'node_modules', name), join(installed.folder, 'node_modules', name), 'dir');
   writeFileSync(join(installed.folder, 'program.ts'), PROGRAM);
@@ -111,7 +111,7 @@ test('the types of the client hold for a program in TypeScript', () => {
   });
 });
 
-/** A token, the server, the client's program against it, and SIGTERM: all as somebody would who has only npm. */
+/** Creates a token, starts the server, runs a client program and sends SIGTERM, on a machine that has only npm. */
 async function useInstalled(t: TestContext, node: string): Promise<void> {
   const { folder } = installed;
   const data = makeFolder();
@@ -147,13 +147,13 @@ async function useInstalled(t: TestContext, node: string): Promise<void> {
   assert.equal(program, 'false true not_found 9007199254740993n\n');
   const page = await (await fetch(`${url}/`)).text();
   const script = /src="\.\/(assets\/[^"]+\.js)"/.exec(page)?.[1];
-  assert.equal((await fetch(`${url}/${script}`)).status, 200, 'the console is in it');
+  assert.equal((await fetch(`${url}/${script}`)).status, 200, 'the package contains the console');
   const answer = await fetch(`${url}/plants/9007199254740993`, {
     headers: { authorization: `Bearer ${secret.trim()}` },
   });
   assert.match(await answer.text(), /^\{"id":9007199254740993,"name":"Monstera deliciosa",/);
 
-  const ended = once(server, 'close', { signal: AbortSignal.timeout(STOP_WITHIN_MS) }); // npm's, and all that held its output
+  const ended = once(server, 'close', { signal: AbortSignal.timeout(STOP_WITHIN_MS) }); // npm and all processes that share its output
   server.kill('SIGTERM');
   await ended;
   assert.match(printed, /"kind":"stopped"/);
@@ -167,6 +167,6 @@ function killGroup(pid: number | undefined): void {
   try {
     if (pid) process.kill(-pid, 'SIGKILL');
   } catch {
-    // it has ended before
+    // the process has already ended
   }
 }

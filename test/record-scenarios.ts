@@ -352,7 +352,7 @@ const TRANSFER: Scenario[] = [
     body:
       '{"created":2,"replayed":1,"failed":2,"errors":[' +
       '{"line":3,"error":40001,"message":"The line cannot be read as JSON: Unexpected token \'o\', \\"nope\\" is not valid JSON"},' +
-      '{"line":4,"error":40009,"message":"Id 1 belongs to another plant. Choose another id."}]}',
+      '{"line":4,"error":40009,"message":"Id 1 belongs to another plant. Use another id."}]}',
     stored: { id: 3001n, name: '=1+1', tag: null },
   },
   {

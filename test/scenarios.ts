@@ -1,5 +1,5 @@
-// The interface as a table: what is sent, what must come back. Read from top to bottom: later rows meet the
-// records of earlier ones. It goes on in record-scenarios.ts.
+// The API as a table of requests and expected responses. The rows run from top to bottom, and later rows use the
+// records of earlier rows. The table continues in record-scenarios.ts.
 
 import { mintSecret } from '../src/domain/token-secret.ts';
 import type { Sent } from '../testing/request.ts';
@@ -7,19 +7,19 @@ import type { Sent } from '../testing/request.ts';
 export interface Scenario {
   name: string;
   send: Sent;
-  /** Overrides the good token; null sends none. */
+  /** Authorization header that replaces the valid token. Null sends none. */
   authorization?: string | null;
   status: number;
   /** The number in the Error. */
   error?: number;
-  /** Exact bytes of a good answer, where TIME stands for any time. */
+  /** Exact body of a successful response. TIME stands for any time. */
   body?: string | RegExp;
   /** Part of the error's message. */
   says?: string | RegExp;
   headers?: Record<string, string | RegExp>;
-  /** Headers that must not be there. */
+  /** Headers that the response must not have. */
   without?: string[];
-  /** Rows of `plants` under this id afterwards. */
+  /** Expected row of `plants` after the request, or the id that must have none. */
   stored?: { id: bigint; name: string; tag: string | null } | { none: bigint };
 }
 
@@ -31,7 +31,7 @@ export function create(body: string | Uint8Array, headers: Record<string, string
   return { method: 'POST', path: '/plants', headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-/** A body that is accepted: the name that comes back is the name that went in. */
+/** Returns a scenario with a valid body. The response must contain the same name and tag. */
 function accepted(name: string, body: string, id: bigint, plantName: string, tag: string | null = null): Scenario {
   return {
     name,

@@ -8,7 +8,7 @@ const FLAGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking
 const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
   .map(findCommand)
   .find((path) => path !== undefined);
-export const needsBrowser = executablePath === undefined ? { skip: 'SKIPPED: there is no Chromium' } : {};
+export const needsBrowser = executablePath === undefined ? { skip: 'SKIPPED: Chromium is missing' } : {};
 
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({ args: FLAGS, ...(executablePath !== undefined && { executablePath }) });

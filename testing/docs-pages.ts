@@ -1,4 +1,4 @@
-// The pages of the documentation whose commands are run, by where they run.
+// Lists the documentation pages whose commands tests run: those for an installed package and those for a checkout.
 
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ export async function audit(...options: string[]): Promise<Audit> {
   const late = setTimeout(() => child.kill('SIGKILL'), WITHIN_MS);
   const printed = await child.stdout.toArray();
   clearTimeout(late);
-  if (child.killed) return { unknown: `the registry did not answer within ${WITHIN_MS / 1000} s`, found: [] };
+  if (child.killed) return { unknown: `the registry did not respond within ${WITHIN_MS / 1000} s`, found: [] };
   return read(Buffer.concat(printed).toString());
 }
 

@@ -121,7 +121,7 @@ export function makeEmptyDatabase(): Promise<string> {
 
 async function copyDatabase(template: string): Promise<string> {
   const url = process.env.TEST_POSTGRES_URL;
-  if (url === undefined) throw new Error('There is no PostgreSQL: add --test-global-setup=testing/setup.ts');
+  if (url === undefined) throw new Error('PostgreSQL is not running. Add --test-global-setup=testing/setup.ts.');
   const name = `test_${process.pid}_${databases++}`;
   await queryPostgres(url, `CREATE DATABASE ${name} TEMPLATE ${template}`);
   return url.replace(/[^/]+$/, name);

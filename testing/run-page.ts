@@ -1,11 +1,13 @@
-// Runs the commands of a documentation page as a reader does: from top to bottom, in an empty folder. HTML comments before
-// a block steer it; CONTRIBUTING.md lists them.
+// Runs the commands of a documentation page as a reader does: from top to bottom, in an empty folder, on a terminal. HTML
+// comments before a block change this; CONTRIBUTING.md lists them.
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { atEndOfFile } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
 import { freePort } from './free-port.ts';
@@ -49,7 +51,7 @@ export async function runPage(path: string, { folder = makeFolder(), env = withC
   }
 }
 
-/** Returns what an `sh` block printed. */
+/** Runs a block. Returns the output of an `sh` block. */
 async function runBlock({ language, text, comments }: Block, reader: Reader, printed: string) {
   if (comments.includes('run: stop')) await reader.stopServer();
   const needed = find(comments, /^needs: (\S+)$/);
@@ -74,7 +76,7 @@ function find(comments: string[], pattern: RegExp): string | undefined {
 
 /** Asserts that the lines of a block were printed, in their order. `…` stands for any text, or on its own for any lines. */
 function assertPrinted(printed: string, expected: string): void {
-  const lines = printed.split(/\r?\n/);
+  const lines = printed.split('\n');
   for (const line of expected.trimEnd().split('\n')) {
     if (line === '…') continue;
     const pattern = new RegExp(`^${line.split('…').map(RegExp.escape).join('.*')}$`);
@@ -109,7 +111,8 @@ function withCommands(folder: string): NodeJS.ProcessEnv {
   writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\n${launch}\n`);
   chmodSync(join(bin, 'plant-store'), 0o755);
   symlinkSync(process.execPath, join(bin, 'node'));
-  mkdirSync(join(folder, 'node_modules'));
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node')); // for npx
   symlinkSync(ROOT, join(folder, 'node_modules/plant-store'));
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
   return { PATH: `${bin}:${process.env.PATH}`, HOME: folder };
@@ -120,25 +123,31 @@ class Reader {
   readonly folder: string;
   readonly #env: NodeJS.ProcessEnv;
   readonly #shell: Program;
+  readonly #scripts = makeFolder();
   readonly #background: Program[] = [];
   #blocks = 0;
 
   constructor(folder: string, env: NodeJS.ProcessEnv) {
     this.folder = folder;
     this.#env = env;
-    this.#shell = new Program('sh', ['-e'], folder, env);
+    const pipe = join(this.#scripts, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const loop = join(this.#scripts, 'loop.sh');
+    writeFileSync(loop, `stty cols 120\nwhile read -r file < '${pipe}'; do . "$file" < /dev/null; done\n`);
+    const terminal = { ...env, SHELL: '/bin/sh', TERM: 'dumb', NO_COLOR: '1' };
+    this.#shell = new Program('script', ['-qec', `sh -e '${loop}'`, '/dev/null'], folder, terminal);
     atEndOfFile(() => this.stop());
   }
 
-  /** Runs commands in the terminal that all blocks share. Returns what they print on standard output. */
+  /** Runs commands on the terminal that all blocks share. Returns the text on the terminal. */
   async run(commands: string): Promise<string> {
-    const mark = `-- end of block ${++this.#blocks} --\n`;
-    const file = join(this.folder, `.block-${this.#blocks}.sh`);
-    writeFileSync(file, commands);
+    const mark = `-- end of block ${++this.#blocks} --`;
+    const file = join(this.#scripts, `block-${this.#blocks}.sh`);
+    writeFileSync(file, `${commands}\nprintf '%s' '${mark}'\n`);
     const before = this.#shell.stdout.length;
-    this.#shell.write(`. '${file}' < /dev/null\nprintf '%s' '${mark}'\n`);
+    await writeFile(join(this.#scripts, 'pipe'), `${file}\n`);
     await this.#shell.waitFor(mark, before);
-    return this.#shell.stdout.slice(before, -mark.length);
+    return toLines(this.#shell.stdout.slice(before, this.#shell.stdout.indexOf(mark, before)));
   }
 
   /** Runs commands in a terminal of their own until the page ends, and waits for a text that they print. */
@@ -172,11 +181,17 @@ class Reader {
   }
 }
 
+/** Returns the text that remains on a terminal: without control sequences, and without lines that were overwritten. */
+function toLines(output: string): string {
+  const lines = stripVTControlCharacters(output).split(/\r*\n/);
+  return lines.map((line) => line.slice(line.lastIndexOf('\r') + 1)).join('\n');
+}
+
 function isServer(commands: string): boolean {
   return /plant-store serve|npm start/.test(commands);
 }
 
-/** A process with everything it started, and what it printed. */
+/** A process with its child processes and its output. */
 class Program {
   readonly commands: string;
   readonly #child: ChildProcess;
@@ -186,19 +201,14 @@ class Program {
 
   constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, commands = '') {
     this.commands = commands;
-    this.#child = spawn(command, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+    this.#child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     this.#ended = once(this.#child, 'close');
-    this.#child.stdin?.on('error', () => {}); // A failing command ends the shell. waitFor() reports it.
     this.#child.stdout?.setEncoding('utf8').on('data', (chunk) => {
       this.stdout += chunk;
     });
     this.#child.stderr?.setEncoding('utf8').on('data', (chunk) => {
       this.stderr += chunk;
     });
-  }
-
-  write(commands: string): void {
-    this.#child.stdin?.write(commands);
   }
 
   /** Waits for a text on either stream. Fails if the process ends before. */

@@ -19,7 +19,7 @@ const LONG_CONCURRENCY = 2;
 const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 3 * 2 ** 30;
 
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // and PostgreSQL with it
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // also ends PostgreSQL
 const isLong = process.argv.includes('--long');
 if (!isLong) keepFilesInMemory();
 await globalSetup();
@@ -32,7 +32,7 @@ if (failed.length > 0) {
   process.exitCode = 1;
 }
 
-/** No quick test is about a disk, but each commit would wait for it. */
+/** Keeps the files of quick tests in memory, because each commit would wait for the disk. */
 function keepFilesInMemory(): void {
   if (process.env.TMPDIR !== undefined || !existsSync(MEMORY)) return;
   const { bavail, bsize } = statfsSync(MEMORY);
@@ -57,7 +57,7 @@ function groups(): string[] {
   return groupNames().map((name) => `testing/groups/${name}.ts`);
 }
 
-/** Prints what the command printed once it has ended. Returns its name if it failed. */
+/** Runs a command and prints its output at the end. Returns its name if it failed. */
 async function check(command: string): Promise<string | undefined> {
   const [name = '', ...args] = command.split(' ');
   const path = join(ROOT, 'node_modules/.bin', name);

@@ -9,7 +9,7 @@ const TAIL_MS = 50;
 
 /** Reason why strace cannot be used here. */
 export function whyNoStrace(): string | undefined {
-  if (spawnSync('strace', ['-V']).error) return 'strace is missing: apt-get install strace';
+  if (spawnSync('strace', ['-V']).error) return 'strace is missing: run apt-get install strace';
   const { status, stderr } = spawnSync('strace', ['-f', '--seccomp-bpf', 'true'], { encoding: 'utf8' });
   return status === 0 ? undefined : `strace is not allowed to trace: ${stderr.trim().split('\n').at(-1)}`;
 }

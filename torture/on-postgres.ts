@@ -31,7 +31,7 @@ export async function waitForStandby({ url }: TestPostgres, name: string): Promi
   await sleep(200);
 }
 
-/** Longer than a commit takes here, so that some acknowledged writes are almost always uncommitted. */
+/** Delay of the commit. It exceeds a commit, so that some acknowledged writes are almost always uncommitted. */
 const LATE_MS = 500;
 
 export const ANSWERS_FIRST_ON_POSTGRES: Change[] = [

@@ -13,7 +13,7 @@ export interface Recorder {
   close(): void;
 }
 
-/** Few enough that a create can be a replay, and enough that a read identifies the write it saw. */
+/** Number of names. With 6, a create can be a replay, and a read still identifies the write that it returned. */
 const NAMES = 6;
 
 export function createRecorder(random: Random): Recorder {

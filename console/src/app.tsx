@@ -94,7 +94,7 @@ function Delay({ why, onTick, onRetry }: { why: string; onTick(): void; onRetry(
     <main class="splash">
       <p role="alert">{why}</p>
       <button type="button" onClick={onRetry}>
-        Try again
+        Retry
       </button>
     </main>
   );

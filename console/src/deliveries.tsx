@@ -20,7 +20,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Webhook; onClose(): 
   const loaded = useLoaded(() => client.webhooks.deliveries(webhook.id, { limit: LIMIT, status }), [status]);
 
   useEffect(() => {
-    // Counts from the last response, so that slow requests do not overlap.
+    // Starts after each response, so that slow requests do not overlap.
     const timer = setTimeout(loaded.reload, REFRESH_EVERY_MS);
     return () => clearTimeout(timer);
   }, [loaded.answers]);

@@ -8,7 +8,7 @@ import { useUnfinished } from './workspace.ts';
 export function Dialog(props: {
   title: string;
   isWide?: boolean;
-  /** Without it, Escape does not close the dialog. */
+  /** Called when the user closes the dialog. Without it, Escape does not close the dialog. */
   onClose?(): void;
   children: ComponentChildren;
 }) {

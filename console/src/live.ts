@@ -58,5 +58,5 @@ export function createLive({ client, reach }: Session, onSignedOut: (error: Erro
   }
 }
 
-/** For a token without the scope `plants:read`. */
+/** Replaces the stream for a token without the scope `plants:read`. */
 export const NO_LIVE: Live = { listen: () => () => {}, stop() {} };

@@ -27,7 +27,7 @@ export function NewTokenDialog({ onClose, onMade }: { onClose(): void; onMade(to
   return (
     <FormDialog title="Create token" action="Create token" onSubmit={submit} onClose={onClose}>
       <label>
-        Name <span class="faint">(who or what will use it)</span>
+        Name <span class="faint">(the client that uses it)</span>
         <input name="name" required maxLength={100} autocomplete="off" placeholder="shop" />
       </label>
       <fieldset>

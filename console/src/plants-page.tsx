@@ -58,7 +58,7 @@ export function PlantsPage() {
 
   function conflict(dialog: Open & { kind: 'edit' }, mine: PlantRecord): void {
     if (openNow.current !== dialog)
-      tell(`Your changes to ${nameOf(mine)} are not saved: someone else changed it first`, { isProblem: true });
+      tell(`Your changes to ${nameOf(mine)} are not saved: another client changed it first`, { isProblem: true });
     replace(dialog, { kind: 'conflict', id: dialog.id, mine });
   }
 

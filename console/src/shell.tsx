@@ -50,7 +50,7 @@ export function Shell(props: {
         </span>
       </header>
       <p class="lost" role="status">
-        {isLost && 'The server is out of reach. This page may show old data. Retrying…'}
+        {isLost && 'The server is unreachable. This page may show old data. Retrying…'}
       </p>
       <main ref={main} tabIndex={-1}>
         {children}

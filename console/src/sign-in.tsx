@@ -28,7 +28,7 @@ export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(se
         <h1>
           <Leaf /> Plant Store
         </h1>
-        <p>Sign in with a token. It stays in this tab and is forgotten when you close it.</p>
+        <p>Sign in with a token. This tab keeps it until you close the tab.</p>
         <label>
           Token
           <input

@@ -11,7 +11,7 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Also reloads when an element of `because` changes. */
+/** Loads a value, and reloads it when an element of `because` changes. */
 export function useLoaded<T>(load: () => Promise<T>, because: unknown[] = []): Loaded<T> {
   const workspace = useWorkspace();
   const [value, setValue] = useState<T>();

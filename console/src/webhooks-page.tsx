@@ -75,7 +75,7 @@ export function WebhooksPage() {
               )}
             </p>
             <p class="faint">
-              {webhook.events.join(', ')} · <span class="id">{webhook.id}</span> · delivered up to change{' '}
+              {webhook.events.join(', ')} · <span class="id">{webhook.id}</span> · processed up to change{' '}
               {webhook.position}
             </p>
             <footer>

@@ -126,9 +126,9 @@ describe('the console, long tests', needsBrowser, () => {
     const other = await openWindow(browser, killed.url);
     await signIn(other.page, killed.url, killed.secret);
     await killed.kill();
-    await other.page.getByText('The server is out of reach').waitFor();
+    await other.page.getByText('The server is unreachable').waitFor();
     const again = await startServer(options);
-    await other.page.getByText('The server is out of reach').waitFor({ state: 'detached' });
+    await other.page.getByText('The server is unreachable').waitFor({ state: 'detached' });
     await createClient({ url: again.url, token: killed.secret }).create({ id: -1n, name: 'After the restart' });
     await other.page.getByText('After the restart').waitFor();
     await other.context.close();

@@ -154,7 +154,7 @@ describe('the console under faults', needsBrowser, () => {
   test('a token that could not be checked is kept and retried, one attempt at a time', async () => {
     await page.route('**/tokens/self', (route) => route.fulfill({ ...BUSY, status: 500 }));
     await page.reload();
-    const again = page.getByRole('button', { name: 'Try again' });
+    const again = page.getByRole('button', { name: 'Retry' });
     await again.waitFor();
     await page.unroute('**/tokens/self');
     const streams = new Set<Request>();
@@ -197,9 +197,9 @@ describe('the console under faults', needsBrowser, () => {
 
   test('the console reports that the server has stopped, and reconnects after its restart', async () => {
     await server.stop();
-    await page.getByText('The server is out of reach').waitFor();
+    await page.getByText('The server is unreachable').waitFor();
     server = await start();
-    await page.getByText('The server is out of reach').waitFor({ state: 'detached' });
+    await page.getByText('The server is unreachable').waitFor({ state: 'detached' });
     await others.create({ id: -1n, name: 'After the restart' });
     await row(-1n).waitFor();
   });

@@ -35,14 +35,14 @@ function listHeaders(codes: ErrorCode[]): string[][] {
     Object.entries(headers).map(([name, value]) => [toCode(name), `status ${status}`, value]),
   );
   return [
-    [toCode('X-Request-Id'), 'all', 'Identifies the request in the server log.'],
-    [toCode('Cache-Control'), 'all', 'Always `no-store`.'],
+    [toCode('X-Request-Id'), 'all', 'Id of the request in the service log'],
+    [toCode('Cache-Control'), 'all', 'Always `no-store`'],
     ...Object.entries(RATE_HEADERS).map(([name, value]) => [toCode(name), 'all', value]),
     ...byStatus,
     [
       toCode('Connection'),
       closing.map((code) => ERROR_NUMBERS[code]).join(', '),
-      'Always `close`: the server closes the connection.',
+      'Always `close`: the server closes the connection',
     ],
   ];
 }

@@ -118,7 +118,7 @@ const TOKENS: Limit[] = [
     `${WRONG.count}, then ${(WRONG.count * 1000) / WRONG.periodMs} per second`,
     `${respond('over_rate')} The response is delayed by ${toTime(DELAY_MS)}. Valid tokens are always accepted.`,
   ],
-  ['Grace time of a rotated secret', `${toTime(DEFAULT_GRACE_MS)} by default`, respond('bad_token')],
+  ['Grace period of a rotated secret', `${toTime(DEFAULT_GRACE_MS)} by default`, respond('bad_token')],
   ['Clock difference of a JWT', `${LEEWAY_S} s`, respond('bad_token')],
   ['Age of cached JWT keys', toTime(REFRESH_MS), 'The server reads the keys again.'],
 ];

@@ -7,7 +7,7 @@ import { callerOf } from '../../testing/request.ts';
 import { startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-test('the log gives the reason for a rejected JWT, never the JWT, and reports failing and recovered keys', async () => {
+test('the service log gives the reason for a rejected JWT, never the JWT, and reports failing and recovered keys', async () => {
   const [known, unknown] = [await makeKey('known'), await makeKey('unknown')];
   const provider = await startIdentityProvider();
   const { issuer } = provider;

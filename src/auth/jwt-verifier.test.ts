@@ -76,7 +76,11 @@ suite('a JWT', () => {
     const { expires, scopes } = JSON.parse((await call(started, endless, 'GET', '/tokens/self')).body);
     assert.deepEqual([expires, scopes], ['9999-12-31T23:59:59.999Z', []]);
     assert.equal((await call(started, await sign(issuer, key, { scope: 'admin' }), 'GET', '/tokens')).status, 200);
-    assert.equal(await statusOf(started, await sign(issuer, key, { scope: ['plants:read'] })), 200, 'an array, too');
+    assert.equal(
+      await statusOf(started, await sign(issuer, key, { scope: ['plants:read'] })),
+      200,
+      'scopes in an array',
+    );
     assert.equal(await statusOf(started, await sign(issuer, key, { aud: ['other', AUDIENCE] })), 200);
     for (const scope of [
       undefined,
@@ -155,11 +159,7 @@ suite('a JWT', () => {
     const exp = nowMs / 1000;
     nowMs += 29_000;
     const token = await verify(await sign(issuer, key, { exp }));
-    assert.deepEqual(
-      [isActive(token, nowMs), isActive(token, nowMs + 1000)],
-      [true, false],
-      'also while it is remembered',
-    );
+    assert.deepEqual([isActive(token, nowMs), isActive(token, nowMs + 1000)], [true, false], 'also while it is cached');
     nowMs += 2000;
     await assert.rejects(verify(await sign(issuer, key, { exp, jti: 'another' })), { reason: 'expired' });
   });
@@ -175,7 +175,7 @@ suite('a JWT', () => {
     assert.equal(
       (await call(limited, limited.server.secret)).headers.ratelimit,
       undefined,
-      'tokens of our own have theirs',
+      'stored tokens have their own rate',
     );
     await limited.server.stop();
   });

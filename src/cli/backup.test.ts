@@ -21,7 +21,7 @@ function addPlants(folder: string, count: number) {
   return besideServer(`sqlite:${folder}/plants.db`, (store) => store.import(plants, { tokenId: 'cli' }));
 }
 
-test('backup copies a store in use consistently, and restore brings it back with new change numbers', async () => {
+test('backup copies a store in use consistently, and restore recreates it with new change numbers', async () => {
   const [used, folder] = [makeFolder(), makeFolder()];
   const service = await startTestService({ folder: used });
   const client = createClient({ url: service.url, token: service.secret });
@@ -39,7 +39,7 @@ test('backup copies a store in use consistently, and restore brings it back with
   const again = await run(used, 'backup', backup);
   assert.deepEqual(
     [again.status, again.stderr],
-    [1, `plant-store: ${backup} already exists. A backup never overwrites a file.\n`],
+    [1, `plant-store: ${backup} already exists. A backup never overwrites a file. Choose another name.\n`],
   );
   const enough = id + 10n;
   await until(() => id >= enough);

@@ -19,7 +19,8 @@ export function declareBackup(command: CliCommand): void {
 
 async function backUp({ io, config }: CommandContext, file: string): Promise<void> {
   requireDatabase(config);
-  if (existsSync(file)) throw new UserError(`${file} already exists. A backup never overwrites a file.`);
+  if (existsSync(file))
+    throw new UserError(`${file} already exists. A backup never overwrites a file. Choose another name.`);
   const path = requireSqlite(config);
   const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, file, removeDraft);
@@ -61,7 +62,9 @@ function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: 
 /** Returns the path of the SQLite database. */
 function requireSqlite({ database }: Config): string {
   if (database.kind === 'sqlite') return database.path;
-  throw new UsageError('This command supports SQLite only. Back up PostgreSQL with its own tools (docs/scaling.md).');
+  throw new UsageError(
+    'This command supports SQLite only. Back up PostgreSQL with its own tools: see docs/guides/postgresql.md.',
+  );
 }
 
 function reportFile(io: CommandIo, done: string, file: string): void {

@@ -130,7 +130,7 @@ suite('migrate', needsPostgres, () => {
     else assert.equal((await queryPostgres(to, 'SELECT FROM plants WHERE id = 20000')).length, 1);
   });
 
-  test('a token that was revoked or created on the target stays so', async () => {
+  test('a token that was revoked on the target stays revoked, and one that was created there stays valid', async () => {
     const from = `sqlite:${makeFolder()}/plants.db`;
     const to = await makeDatabase();
     const issue = (url: string, name: string) =>
@@ -187,7 +187,7 @@ suite('migrate', needsPostgres, () => {
     assert.equal((await migrate(from, to)).status, 0);
     assert.equal((await find(to, third))?.id, a.token.id);
     assert.equal((await find(to, ofTarget))?.id, b.token.id);
-    assert.equal((await find(to, b.secret))?.expiresMs, 2, 'a secret that was ended on the target stays ended');
+    assert.equal((await find(to, b.secret))?.expiresMs, 2, 'a secret that expired on the target stays expired');
   });
 
   test('an unfinished copy of a store with tokens is not mistaken for a copy of a store without tokens', async () => {

@@ -124,7 +124,7 @@ test('a log that cannot be written does not stop the service', {
 }, async (t) => {
   const databaseUrl = `sqlite:${makeFolder()}/plants.db`;
   const { secret } = await addToken(databaseUrl, {});
-  const port = await freePort(); // chosen here because its log cannot be read
+  const port = await freePort(); // set by the test, because the log line with the port cannot be read
   const env = { PATH: process.env.PATH, PORT: String(port), ACCESS_LOG: '1', DATABASE_URL: databaseUrl };
   const command = `exec "${process.execPath}" "${LAUNCHER}" serve >/dev/full`;
   const child = spawn('sh', ['-c', command], { env, stdio: 'ignore' });

@@ -27,7 +27,7 @@ export function readPlantId(text: string): bigint {
   const id = /^-?\d{1,19}$/.test(text) ? BigInt(text) : undefined;
   if (id !== undefined && BigInt.asIntN(64, id) === id) return id;
   throw new UsageError(
-    `An id must be an integer from ${-(2n ** 63n)} to ${2n ** 63n - 1n}, not ${JSON.stringify(text)}`,
+    `An id must be an integer between ${-(2n ** 63n)} and ${2n ** 63n - 1n}, not ${JSON.stringify(text)}`,
   );
 }
 

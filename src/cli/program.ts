@@ -58,7 +58,7 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
 
 const AFTER = `
 Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on
-plants also return 3 plant not found, 4 id taken or version changed, 5 token
+plants also return 3 plant not found, 4 id in use or version changed, 5 token
 missing or not authorized, 6 server unreachable.
 
 Settings come from the environment. "plant-store settings" lists them.
@@ -67,7 +67,7 @@ In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 /** Returns the program. Only wanted commands are loaded: the help needs just usage and description of the others. */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {
   const program = new CliCommand('plant-store', io)
-    .description('A store of plant records behind an HTTP API')
+    .description('A store of plant records with an HTTP API')
     .version(packageJson.version)
     .exitOverride()
     .configureHelp({ subcommandTerm: termOf })

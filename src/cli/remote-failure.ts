@@ -67,11 +67,11 @@ function adviceOn(code: ErrorCode, url: string): string {
     case 'scope_missing':
       return `. Set PLANT_STORE_TOKEN to a token with this scope. To create one, run "${OWN_COMMAND} token create" with --scopes.`;
     case 'no_such_path':
-      return ` (at ${url}). Check the base path of the URL.`;
+      return `. Check the base path of ${url}.`;
     case 'changes_pruned':
       return '. Omit --after to watch only new changes.';
     case 'unavailable':
-      return ` (at ${url})`;
+      return `. The URL is ${url}.`;
     default:
       return '';
   }
@@ -79,7 +79,8 @@ function adviceOn(code: ErrorCode, url: string): string {
 
 function adviceOnTls(fault: string): string {
   if (fault.includes('ALTNAME')) return 'The certificate is for another host name. Use that name in the URL.';
-  if (fault.includes('EXPIRED')) return 'The certificate has expired.';
-  if (fault.startsWith('ERR_SSL_')) return 'The server and this client share no TLS version or cipher.';
+  if (fault.includes('EXPIRED')) return 'The certificate has expired. Renew it on the server.';
+  if (fault.startsWith('ERR_SSL_'))
+    return 'The server and this client share no TLS version or cipher. Enable TLS 1.2 or 1.3 on the server.';
   return 'The certificate is not trusted. Set NODE_EXTRA_CA_CERTS to the file of the CA certificate.';
 }

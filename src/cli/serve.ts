@@ -110,7 +110,7 @@ function killNow(): void {
 
 /**
  * Returns the output that is a terminal, if any. A secret is printed only there: piped output ends up in a file.
- * Under nohup there is none, and the process ignores SIGHUP.
+ * Under nohup no output is a terminal, and the process ignores SIGHUP.
  */
 function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
   return [stdout, stderr].find(({ isTTY }) => isTTY);

@@ -96,7 +96,7 @@ test('a running server rejects a revoked token within 1 s, even while it is in u
   await cli('revoke', token.id);
 });
 
-test('token rotate prints a new secret, and the old one works for the grace time', async () => {
+test('token rotate prints a new secret, and the old one works for the grace period', async () => {
   const { token, secret } = await addToken(server.databaseUrl, { name: 'renewed' });
   const second = await cli('rotate', token.id);
   assert.match(second, /^pst_[0-9A-Za-z]{36}\n$/);

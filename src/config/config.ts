@@ -45,7 +45,7 @@ export type Database =
   | { kind: 'sqlite'; path: string }
   | {
       kind: 'postgres';
-      /** Can contain a password. */
+      /** URL of the database, which can contain a password. */
       url: string;
       poolSize: number;
       statementTimeoutMs: number;

@@ -7,7 +7,7 @@ export interface Setting {
   default?: string;
   /** Description of a default that is not a fixed value. */
   defaultText?: string;
-  /** One or two sentences. */
+  /** Description of the variable, in one or two sentences. */
   meaning: string;
   example: string;
   /** Name of the same variable for traces only. It takes precedence. */

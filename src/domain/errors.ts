@@ -56,7 +56,7 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** Returns an error for a request that can succeed later. The message should tell the client to retry. */
+/** Returns an error for a request that can succeed later. The message should advise a retry. */
 export function unavailable(message: string, cause?: unknown): PlantStoreError {
   return new PlantStoreError('unavailable', message, cause === undefined ? {} : { cause });
 }

@@ -106,7 +106,7 @@ export interface Versioned {
 }
 
 export interface ListQuery extends Filter {
-  /** From 1 to 1,000; 100 by default. */
+  /** Maximum number of records: 1 to 1,000, by default 100. */
   limit?: number | undefined;
   /** The cursor of the previous page, which must have the same filter. */
   cursor?: string | undefined;
@@ -152,7 +152,7 @@ export interface Snapshot {
 }
 
 /**
- * Writes resolve once they are durable, and throw `unavailable` if the store cannot write now.
+ * A store of plants. Writes resolve once they are durable, and throw `unavailable` if the store cannot write now.
  * A write that leaves the record the same creates no new version and no change in the change log.
  */
 export interface PlantStore {
@@ -162,7 +162,7 @@ export interface PlantStore {
   get(id: bigint): Promise<Versioned>;
   /** Throws `bad_parameter` if the cursor belongs to another filter. */
   list(query?: ListQuery): Promise<Page>;
-  /** Replaces or creates. This method and the next two throw `condition_failed` if their precondition fails. */
+  /** Replaces or creates a plant. It and the next two methods throw `condition_failed` if a precondition fails. */
   put(id: bigint, plant: Plant, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`, and `not_valid` if the patch has a different id. */
   patch(id: bigint, patch: PlantPatch, by: Author & Precondition): Promise<Versioned>;

@@ -5,7 +5,7 @@ import type { PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
 import type { DeliveryStore, WebhookStore } from './webhook.ts';
 
-/** Facts about the whole database that need no counting. */
+/** Statistics of the whole database that need no counting. */
 export interface StoreStats {
   /** Number of the newest change. */
   lastSeq: number;

@@ -28,7 +28,7 @@ export interface Token {
 
 export interface TokenStore {
   addToken(token: Token, secretHash: string): Promise<void>;
-  /** Also returns expired and revoked tokens. A token found by a replaced secret expires with that secret. */
+  /** Returns the token, even if expired or revoked. A token found by a replaced secret expires with that secret. */
   findToken(secretHash: string): Promise<Token | undefined>;
   /** Throws `not_found`. */
   getToken(id: string): Promise<Token>;

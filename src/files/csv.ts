@@ -37,7 +37,7 @@ export async function* readCsv(
     rows += block.texts.length + block.errors.length;
     for await (const part of partsOf(block)) yield read(part);
   }
-  if (lastByte === undefined) throw new PlantStoreError('not_json', 'The file is empty');
+  if (lastByte === undefined) throw new PlantStoreError('not_json', `The file is empty. ${HEADER_ADVICE}`);
   if (rows === 0 && lastByte !== NEWLINE) {
     const advice = 'If it has more lines, the line ends were lost: with curl, use --data-binary @FILE instead of -d.';
     throw new PlantStoreError('not_json', `The file ends after its first line and contains no plant. ${advice}`);

@@ -1,4 +1,4 @@
-// Reports requests and their responses to the log, the metrics and the traces.
+// Reports requests and their responses to the service log, the metrics and the traces.
 
 import type { ServerResponse } from 'node:http';
 import { mayHoldSecret } from '../domain/token-secret.ts';

@@ -19,5 +19,5 @@ export function parseDuration(text: string): number | undefined {
 export function readDuration(option: string, text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return durationMs;
-  throw new UsageError(`${option} takes ${DURATION_FORM}, not "${text}"`);
+  throw new UsageError(`${option} must be ${DURATION_FORM}, not "${text}"`);
 }

@@ -46,8 +46,12 @@ const ENTRIES: Entries = {
   delivery: ['debug', ({ webhookId, seq, result }) => `Webhook ${webhookId}: change ${seq} ${result}`],
   webhook_failing: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} is failing: ${reason}`],
   webhook_recovered: ['info', ({ webhookId }) => `Webhook ${webhookId} has recovered`],
-  webhook_disabled: ['warn', ({ webhookId, reason }) => `Webhook ${webhookId} is disabled: ${reason}`],
-  bug: ['error', () => 'Internal error (a bug)'],
+  webhook_disabled: [
+    'warn',
+    ({ webhookId, reason }, command) =>
+      `Webhook ${webhookId} is disabled: ${reason}. Fix the receiver, then run "${command} webhook enable ${webhookId}".`,
+  ],
+  bug: ['error', () => 'Internal error (a bug). Report it with this log line.'],
   writes_failing: ['error', ({ reason }) => `Writes are failing: ${reason}`],
   writes_recovered: ['info', () => 'Writes have recovered'],
   store_failed: [
@@ -56,7 +60,7 @@ const ENTRIES: Entries = {
   ],
 };
 
-/** Returns an observer that writes the log. `command` is the command line of this installation, for advice. */
+/** Returns an observer that writes the service log. `command` is the command line of this installation, for advice. */
 export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
   process.stdout.on('error', () => {}); // the terminal can close before the process ends

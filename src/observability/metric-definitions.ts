@@ -69,7 +69,7 @@ const DEFINITIONS: Record<string, Definition> = {
     'Requests rejected by authentication, authorization or limits, by reason',
     ({ denied }) => [...denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
   ),
-  plant_store_bugs_total: counter('Internal errors (bugs), whose causes are in the log', ({ bugs }) => bugs),
+  plant_store_bugs_total: counter('Internal errors (bugs), whose causes are in the service log', ({ bugs }) => bugs),
   plant_store_batch_writes: histogram('Writes per transaction', ({ batches }) => batches.values()),
   plant_store_commit_duration_seconds: histogram(
     'Duration of a write transaction including its commit',

@@ -1,4 +1,4 @@
-// Defines the events that the server reports. The log, the metrics and the traces select and present them.
+// Defines the events that the server reports. The service log, metrics and traces use them.
 
 import { CREDENTIAL_FAULTS } from '../domain/token.ts';
 

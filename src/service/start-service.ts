@@ -176,7 +176,9 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') throw new UserError(`Port ${port} on ${host} is in use. Set PORT to another port.`);
-    throw new UserError(`Cannot listen on ${host} port ${port}: ${message}`);
+    throw new UserError(
+      `Cannot listen on ${host} port ${port}: ${message}. Set HOST and PORT to an address of this machine.`,
+    );
   }
   const address = server.address();
   const actualPort = typeof address === 'object' && address ? address.port : port;

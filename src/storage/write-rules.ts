@@ -86,13 +86,13 @@ export function isSame(present: PlantRow, { name, tag }: Plant): boolean {
 }
 
 export function idTaken(id: bigint): Rejection {
-  return { rejected: 'id_taken', message: `Id ${id} belongs to another plant. Choose another id.` };
+  return { rejected: 'id_taken', message: `Id ${id} belongs to another plant. Use another id.` };
 }
 
 export function lastAdmin(id: string): Rejection {
   return {
     rejected: 'last_admin',
-    message: `Token ${id} is the last active token with scope "admin". Create another one first, or run "plant-store token revoke --force".`,
+    message: `Token ${id} is the last active token with the scope "admin". Create another one first, or run "plant-store token revoke --force".`,
   };
 }
 

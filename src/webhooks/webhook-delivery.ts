@@ -182,7 +182,7 @@ export class WebhookDelivery {
     try {
       const change = delivery.change ?? (await log.find(delivery.seq));
       if (!change) return 'pruned';
-      if (!this.maySend()) return 'not sent'; // the read may have taken so long that the lease ends soon
+      if (!this.maySend()) return 'not sent'; // after a slow read, the lease may end soon
       const { webhook } = this.queue;
       return await receiverClient.post(webhook.url, toMessage(webhook, change, clock.wallMs()));
     } catch (error) {

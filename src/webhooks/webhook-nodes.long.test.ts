@@ -38,14 +38,14 @@ suite('webhooks of several nodes', needsPostgres, () => {
     let plants = 0;
     await create(50);
     await arrived(50);
-    assert.equal(receiver.received.length, 50 * WEBHOOKS, 'nothing came twice');
+    assert.equal(receiver.received.length, 50 * WEBHOOKS, 'no delivery arrived twice');
 
     const stoppedMs = performance.now();
     assert.equal(await nodes[1].stop(), 0);
     await create(50);
     await arrived(100, 10_000); // far less than the 20 s after a kill
     t.diagnostic(`taken over ${Math.round(performance.now() - stoppedMs)} ms after a stop`);
-    assert.equal(receiver.received.length, 100 * WEBHOOKS, 'nothing came twice');
+    assert.equal(receiver.received.length, 100 * WEBHOOKS, 'no delivery arrived twice');
 
     nodes[1] = await start();
     await until(async () => (await shares()).join() === '3,3');

@@ -18,7 +18,7 @@ const ownPostgres = sharePostgres(`ALTER DATABASE postgres SET client_min_messag
 
 fault({
   name: 'WARNING on COMMIT',
-  mark: 'If the wait for the standby is ended, a create or replay returns 503 and says to send the same record again. It returns 200 once the record is safe.',
+  mark: 'If the wait for the standby is ended, a create or replay returns 503 with the message to send the same record again. It returns 200 once the record is safe.',
   rounds: { short: 2, full: 50, of: `rounds that end every wait for a standby, ${WRITERS} writers` },
   skip: whyNoPostgres,
   async trial({ t, rounds, random, startServer }) {

@@ -151,7 +151,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
     },
     'does not set array_nulls': {
       change: ['src/storage/postgres/transaction.ts', ' SET LOCAL array_nulls = on;', ''],
-      caught: /stored is not what was sent|migrate exited with status 1/,
+      caught: /the stored plants differ from those sent|migrate exited with status 1/,
     },
     'does not set transactions to READ WRITE': {
       change: ['src/storage/postgres/transaction.ts', ' SET TRANSACTION READ WRITE;', ''],
@@ -239,7 +239,7 @@ async function useEverything(trial: Trial, { url, gardener, admin }: SharedDatab
   }
   const stored = await queryPostgres(admin, 'SELECT id, name, tag FROM plants ORDER BY id');
   const sent = SENT.map(({ id, name, tag }) => ({ id, name, tag: tag ?? null }));
-  assert.deepEqual(stored, sent, 'stored is not what was sent');
+  assert.deepEqual(stored, sent, 'the stored plants differ from those sent');
   return planted;
 }
 

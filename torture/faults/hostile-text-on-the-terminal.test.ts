@@ -47,7 +47,7 @@ fault({
       change: ['src/observability/log.ts', 'toSafeText(msg)', 'msg'],
       caught: /^the log on a terminal has/,
     },
-    'escapes only what JSON requires in log lines': {
+    'escapes only the characters that JSON requires in log lines': {
       change: ['src/observability/log.ts', 'destination.write(toSafeJson(line))', 'destination.write(line)'],
       caught: /^the log as JSON lines has/,
     },

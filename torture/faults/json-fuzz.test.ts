@@ -1,4 +1,4 @@
-// Compares our JSON parser and printer with references: JSON.parse decides what is valid JSON, and the digits of the
+// Compares our JSON parser and printer with references: JSON.parse defines valid JSON, and the digits of the
 // text decide the value of an integer.
 
 import assert from 'node:assert/strict';

@@ -55,7 +55,7 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
       } catch (error) {
         if (error instanceof BadCredential) return error;
         if (!isUnavailable(error)) reportBug(error);
-        return undefined; // while the database is unreachable, the earlier result stands
+        return undefined; // while the database is unreachable, the earlier result remains valid
       }
     },
   };

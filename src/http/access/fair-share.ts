@@ -20,7 +20,7 @@ export function createFairShare(slots: number, what: string): (tokenId: string) 
   return (tokenId) => {
     const own = used.get(tokenId) ?? 0;
     if (own >= most) {
-      const message = `The token has ${most} ${what} in progress, a quarter of all slots. Try again later.`;
+      const message = `The token has ${most} ${what} in progress, a quarter of all slots. Retry later.`;
       throw new PlantStoreError('over_share', message, { detail: { retryAfterS: RETRY_AFTER_S } });
     }
     used.set(tokenId, own + 1);

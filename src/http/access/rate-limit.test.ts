@@ -64,7 +64,7 @@ suite('the rate of a token', () => {
     const over = await call('POST', '/plants', '{"id":1,"name":"x"}');
     check('POST', '/plants', over);
     assert.deepEqual([over.status, JSON.parse(over.body).error], [429, 42900]);
-    assert.match(JSON.parse(over.body).message, /^The token has exceeded its rate\. Try again in (\d|1[012]) s\.$/);
+    assert.match(JSON.parse(over.body).message, /^The token has exceeded its rate\. Retry in (\d|1[012]) s\.$/);
     assert.match(String(over.headers['retry-after']), /^(\d|1[012])$/);
     assert.equal(over.headers.ratelimit, `"token";r=0;t=${over.headers['retry-after']}`);
     assert.equal(over.headers['cache-control'], 'no-store');
@@ -83,7 +83,7 @@ suite('the rate of a token', () => {
   });
 });
 
-suite('wrong tokens from one address', () => {
+suite('invalid tokens from one address', () => {
   test('get 401 a hundred times, then 429, while a valid token is still accepted', async () => {
     const address = '198.51.100.7';
     const used = (await server.addToken({})).secret;

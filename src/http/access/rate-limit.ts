@@ -8,7 +8,7 @@ import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type AddressOf, networkOf } from './client-address.ts';
 
 const MAX_BUCKETS = 100_000;
-/** Maximum rate of wrong tokens from one address. */
+/** Maximum rate of invalid tokens from one address. */
 export const WRONG: Rate = { count: 100, periodMs: 10_000 };
 export const DELAY_MS = 100;
 /** Maximum number of concurrently delayed requests, for all addresses. */
@@ -27,7 +27,7 @@ export function createRateLimit() {
 }
 
 /**
- * Returns a function that counts a wrong token. Above the limit it throws `over_rate` after a delay. Valid tokens
+ * Returns a function that counts an invalid token. Above the limit it throws `over_rate` after a delay. Valid tokens
  * always work.
  */
 export function createGuessLimit(addressOf: AddressOf) {
@@ -43,7 +43,7 @@ export function createGuessLimit(addressOf: AddressOf) {
       delayed--;
     }
     setLimitHeaders(reply, 'logins', WRONG, taken);
-    throw overRate('Your address has sent too many wrong tokens', taken);
+    throw overRate('Your address has sent too many invalid tokens', taken);
   };
 }
 
@@ -54,7 +54,7 @@ function setLimitHeaders(reply: HttpReply, name: string, rate: Rate, taken: Take
 
 function overRate(what: string, taken: TakeResult): PlantStoreError {
   const retryAfterS = secondsOf(taken);
-  return new PlantStoreError('over_rate', `${what}. Try again in ${retryAfterS} s.`, { detail: { retryAfterS } });
+  return new PlantStoreError('over_rate', `${what}. Retry in ${retryAfterS} s.`, { detail: { retryAfterS } });
 }
 
 function secondsOf({ nextMs }: TakeResult): number {

@@ -101,7 +101,7 @@ export class BufferedRequest extends ParsedRequest {
     kept.chunks.push(chunk);
     if (kept.early) kept.early.used += chunk.length;
     if (kept.early && kept.early.used > MAX_EARLY_BYTES) {
-      this.#giveUp(kept, unavailable('Too many requests are waiting for authorization. Try again later.'));
+      this.#giveUp(kept, unavailable('Too many requests are queued for authorization. Retry later.'));
     } else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
   }

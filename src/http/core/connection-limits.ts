@@ -38,5 +38,5 @@ export function createConnectionLimits(isProxy: Trusted) {
 }
 
 function tooMany(what: string): PlantStoreError {
-  return new PlantStoreError('unavailable', `${what}. Try again later.`);
+  return new PlantStoreError('unavailable', `${what}. Retry later.`);
 }

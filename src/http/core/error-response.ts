@@ -101,16 +101,16 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
     action: `${AFTER_RETRY_AFTER} One of its own transfers must end first.`,
   },
   headers_too_large: {
-    when: 'The headers are larger than 16 KiB, or there are about a thousand of them.',
+    when: 'The headers are larger than 16 KiB, or the request has about a thousand of them.',
     action: 'Send fewer or shorter headers.',
     headers: { connection: 'close' },
   },
   bug: {
     when: 'The service has a bug. The record is not stored unless a retry reports it as stored.',
-    action: 'Search the server log for the `X-Request-Id` and report the bug.',
+    action: 'Search the service log for the `X-Request-Id` and report the bug.',
   },
   unavailable: {
-    when: 'The server is overloaded, stopping, out of disk space or cannot reach the database, or it is unknown if the record was stored.',
+    when: 'The server is overloaded, stopping or out of disk space, it cannot reach the database, or the outcome of the write is unknown.',
     action: `${AFTER_RETRY_AFTER} Sending the same record again is safe.`,
     headers: { 'retry-after': '1' },
   },
@@ -146,9 +146,7 @@ export function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') {
     return new PlantStoreError('malformed_request', 'The body is shorter than its Content-Length');
   }
-  return new PlantStoreError(
-    'bug',
-    'The server has an internal error. It is logged with the request id in X-Request-Id.',
-    { cause: error },
-  );
+  return new PlantStoreError('bug', 'The server has an internal error. Report it with the id in X-Request-Id.', {
+    cause: error,
+  });
 }

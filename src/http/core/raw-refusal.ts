@@ -66,7 +66,7 @@ export function toRefusal({ code, reason }: ParserFault, timeouts: Timeouts): Pl
     case 'HPE_HEADER_OVERFLOW':
       return new PlantStoreError(
         'headers_too_large',
-        `The headers are larger than ${MAX_HEADER_BYTES} bytes, or too many`,
+        `The headers are larger than ${MAX_HEADER_BYTES} bytes, or too many. Send fewer or shorter headers.`,
       );
     case PARSING_STOPPED_CODE:
       return unavailable('Too many requests on this connection have no response yet. Send at most 32 at a time.');

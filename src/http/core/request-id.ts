@@ -1,4 +1,4 @@
-// Request ids, which identify a request in the log and in its response.
+// Request ids, which identify a request in the service log and in its response.
 
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -12,7 +12,7 @@ export function createRequestIds() {
   let count = 0;
 
   return {
-    /** Returns the client's own id if it is valid and cannot be a secret, which must not reach the log. */
+    /** Returns the client's own id if it is valid and cannot be a secret, which must not be logged. */
     of({ 'x-request-id': own }: IncomingHttpHeaders): string {
       return typeof own === 'string' && SANE_REQUEST_ID.test(own) && !mayHoldSecret(own) ? own : next();
     },

@@ -36,7 +36,7 @@ export function watchSlowClients(
     const nowMs = performance.now();
     const wasStalled = nowMs - checkedMs > 2 * timeouts.checkMs;
     checkedMs = nowMs;
-    // If the service itself stalled, it does not know yet which data clients have sent or read in the meantime.
+    // If the service itself stalled, it has not yet processed the data that clients have sent or read meanwhile.
     if (wasStalled) return;
     for (const connection of connections) {
       if (!connection.isHeld && isLate(connection, nowMs, timeouts)) onLate(connection);

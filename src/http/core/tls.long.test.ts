@@ -18,7 +18,7 @@ suite('TLS', needsOpenssl, () => {
     for (const folder of folders) makeCertificate(folder, 'IP:127.0.0.1');
   });
 
-  test('the log reports a replaced certificate, first as one that does not match its key', async () => {
+  test('the service log reports a replaced certificate, first as one that does not match its key', async () => {
     const live = makeFolder();
     const env = { TLS_CERT: join(live, 'cert.pem'), TLS_KEY: join(live, 'key.pem') };
     copyFileSync(files.TLS_CERT, env.TLS_CERT);
@@ -62,7 +62,7 @@ suite('TLS', needsOpenssl, () => {
   });
 
   const BAD: [name: string, env: Record<string, string>, says: RegExp][] = [
-    ['a file that is not there', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
+    ['a missing file', { TLS_CERT: '/nowhere.pem' }, /^plant-store: TLS_CERT cannot be read: ENOENT.*\n$/],
     ['an empty file', { TLS_CERT: '/dev/null', TLS_KEY: '/dev/null' }, /are not a certificate and its key: .*\n$/],
     [
       'a file without a certificate',
@@ -89,7 +89,7 @@ function filesIn(folder: string): { TLS_CERT: string; TLS_KEY: string } {
   return { TLS_CERT: join(folder, 'server.crt'), TLS_KEY: join(folder, 'server.key') };
 }
 
-test('without TLS on a public address, the log warns that tokens can be read', async () => {
+test('without TLS on a public address, the service log warns that tokens can be read', async () => {
   const server = await startServer({ env: { HOST: '0.0.0.0' } });
   await server.stop();
   assert.match(server.output(), /"level":"warn".*"kind":"no_tls".*TLS_CERT and TLS_KEY.*TRUST_PROXY/);

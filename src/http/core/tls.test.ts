@@ -195,7 +195,7 @@ for (const [name, env, isWarned] of [
   ['on IPv6 loopback', { HOST: '::1' }, false],
   ['on localhost', { HOST: 'localhost' }, false],
 ] as const) {
-  test(`the log ${isWarned ? 'warns' : 'does not warn'} ${name} that tokens can be read`, async () => {
+  test(`the service log ${isWarned ? 'warns' : 'does not warn'} ${name} that tokens can be read`, async () => {
     const { events, stop } = await startTestService({ env });
     await stop();
     assert.equal(

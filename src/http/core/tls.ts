@@ -26,7 +26,9 @@ async function read(name: string, path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`${name} cannot be read: ${(error as Error).message}`);
+    throw new UsageError(
+      `${name} cannot be read: ${(error as Error).message}. Set it to a PEM file that this user can read.`,
+    );
   }
 }
 

@@ -17,7 +17,7 @@ const LINES_AT_ONCE = 1000;
 /** 1000000 takes about two minutes. */
 const LINES = Number(process.env.TRANSFER_LINES ?? 30_000);
 
-suite('files in and out of the process', { concurrency: 2 }, () => {
+suite('import and export on a process', { concurrency: 2 }, () => {
   test(`an import and export of ${LINES} lines round-trips in both formats with flat memory`, async () => {
     const server = await startServer();
     const lines = Array.from({ length: LINES / LINES_AT_ONCE }, (_, block) => block * LINES_AT_ONCE);
@@ -34,7 +34,7 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     assert.deepEqual(report, { created: LINES, replayed: 0, failed: 0, errors: [] });
 
     const ndjson = await download(server, 'application/x-ndjson');
-    assert.ok(ndjson === lines.map(text).join(''), 'the export is what went in');
+    assert.ok(ndjson === lines.map(text).join(''), 'the export equals the imported file');
     const csv = await download(server, 'text/csv');
     clearInterval(timer);
     assert.ok(mostKib < 256 * 1024, `${mostKib} KiB`);
@@ -66,7 +66,7 @@ suite('files in and out of the process', { concurrency: 2 }, () => {
     const grownMib = (residentKib(server) - beforeKib) / 1024;
     lock.exec('ROLLBACK');
     lock.close();
-    assert.ok(writtenMib < 60, `${writtenMib} MiB were taken`);
+    assert.ok(writtenMib < 60, `the server accepted ${writtenMib} MiB`);
     assert.ok(grownMib < 150, `${grownMib} MiB more`);
     await all;
     assert.equal((await answerOf(sent)).created, 10_000);

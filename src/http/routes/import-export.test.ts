@@ -17,7 +17,7 @@ const BLOCKS = Number(process.env.TRANSFER_BLOCKS ?? 2);
 const ALL_BLOCKS = Array.from({ length: BLOCKS }, (_, block) => block * LINES_AT_ONCE);
 const LINES = BLOCKS * LINES_AT_ONCE;
 
-suite('files in and out', { concurrency: 2 }, () => {
+suite('import and export', { concurrency: 2 }, () => {
   test(`an import and export of ${LINES} lines round-trips in both formats`, async () => {
     const server = await startTestService();
     const text = (from: number) =>
@@ -29,7 +29,7 @@ suite('files in and out', { concurrency: 2 }, () => {
     assert.deepEqual(report, { created: LINES, replayed: 0, failed: 0, errors: [] });
 
     const ndjson = await download(server, 'application/x-ndjson');
-    assert.ok(ndjson === ALL_BLOCKS.map(text).join(''), 'the export is what went in');
+    assert.ok(ndjson === ALL_BLOCKS.map(text).join(''), 'the export equals the imported file');
     const csv = await download(server, 'text/csv');
     await server.stop();
 

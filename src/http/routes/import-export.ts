@@ -61,7 +61,7 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
         const endShare = takeImport(token.id);
         if (imports >= MAX_IMPORTS) {
           endShare();
-          throw new PlantStoreError('unavailable', 'Too many imports are in progress. Try again later.');
+          throw new PlantStoreError('unavailable', 'Too many imports are in progress. Retry later.');
         }
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;

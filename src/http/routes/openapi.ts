@@ -207,7 +207,7 @@ function describeErrors(): unknown {
 
 function describeHeaders(headers: Record<string, string> = {}): unknown {
   const all = {
-    'X-Request-Id': "Id of the request in the server's log. It is the client's own id if that is valid.",
+    'X-Request-Id': "Id of the request in the service log. It is the client's own id if that is valid.",
     ...headers,
   };
   return Object.fromEntries(

@@ -136,7 +136,7 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
 /** Rejects as soon as the service stops, because counting can take longer than a stop may. */
 async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
   const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(unavailable('The service is stopping'));
+  const stop = () => stopped.reject(unavailable('The service is stopping. Retry later.'));
   stopping.addEventListener('abort', stop);
   try {
     if (stopping.aborted) stop();

@@ -146,7 +146,10 @@ test('a store that is closed during a count rejects the count and closes cleanly
     Array.from({ length: 20_000 }, (_, n) => ({ id: BigInt(n), name: 'x', tag: `${n}` })),
     by,
   );
-  const counting = assert.rejects(store.summary(), { code: 'unavailable', message: 'The service is stopping' });
+  const counting = assert.rejects(store.summary(), {
+    code: 'unavailable',
+    message: 'The service is stopping. Retry later.',
+  });
   await store.close();
   await counting;
 });

@@ -233,7 +233,7 @@ for (const [title, databaseOf, needs] of [
             assert.equal(
               (await one.findToken(hashSecret(secret)))?.expiresMs,
               nowMs,
-              'of the one that ends it at once',
+              'the rotation without a grace period sets the expiry',
             );
             const newest = (await one.findToken(short))?.expiresMs === null ? short : long;
             assert.equal((await one.findToken(newest))?.expiresMs, null);

@@ -47,7 +47,7 @@ export function webhookRoutes(
     maxConcurrent: MAX_TESTS,
     maxQueued: 0,
     waitMs: 0,
-    tooBusy: () => unavailable('Too many tests are in progress. Try again later.'),
+    tooBusy: () => unavailable('Too many tests are in progress. Retry later.'),
   });
   return [
     route('POST /webhooks', 'addWebhook', READS_PLANTS, {

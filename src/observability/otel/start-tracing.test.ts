@@ -117,7 +117,7 @@ suite('traces', () => {
 
     assert.equal(taken.parentSpanId, undefined);
     assert.equal(taken.attributes['http.response.status_code'], 400);
-    assert.equal(taken.status, 0, 'what a client does wrong is no error of ours');
+    assert.equal(taken.status, 0, 'a client error does not mark the span as failed');
     const refused = spans.find(({ parentSpanId }) => parentSpanId === taken.spanId);
     assert.equal(refused?.attributes['error.type'], 'id_taken');
 

@@ -96,7 +96,7 @@ async function connect(url: string, name: string): Promise<pg.Client> {
     if (error instanceof pg.DatabaseError) throw new UserError(`Cannot use ${name}: ${message}`);
     const needsPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
     throw new UserError(
-      `Cannot reach ${name}: ${needsPassword ? 'it requires a password, but the URL has none' : message || code}`,
+      `Cannot reach ${name}: ${needsPassword ? 'it requires a password, but the URL has none' : message || code}. Check the URL, and that PostgreSQL is running.`,
     );
   }
 }

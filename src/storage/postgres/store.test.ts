@@ -18,7 +18,7 @@ suite('connections to PostgreSQL', needsPostgres, () => {
     const port = await freePort();
     await assert.rejects(
       openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`),
-      /^UserError: Cannot reach postgres:\/\/127\.0\.0\.1:\d+\/postgres: connect ECONNREFUSED \S+$/,
+      /^UserError: Cannot reach postgres:\/\/127\.0\.0\.1:\d+\/postgres: connect ECONNREFUSED \S+ Check the URL, and that PostgreSQL is running\.$/,
     );
   });
 
@@ -66,7 +66,7 @@ test('two stores work through a pooler in transaction mode', needsPooler, async 
 });
 
 suite('the nodes of a database', needsPostgres, () => {
-  test('nodes that stay share the webhooks, and a node that does not stay gets none', async () => {
+  test('nodes that keep running share the webhooks, and a node that ends within 2 s gets none', async () => {
     const url = await makeDatabase();
     const store = await openPostgres(url);
     for (let n = 0; n < 6; n++) {
@@ -95,7 +95,7 @@ suite('the nodes of a database', needsPostgres, () => {
       await pass(550);
       await claim('b');
     }
-    assert.deepEqual(await claim('a'), [6, 3], 'two nodes stay');
+    assert.deepEqual(await claim('a'), [6, 3], 'two nodes keep running');
     await store.releaseWebhooks('a', ['whk_0', 'whk_1', 'whk_2']);
     assert.deepEqual(await claim('b'), [3, 0]);
     assert.deepEqual(await claim('a'), [3, 0]);

@@ -101,7 +101,7 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
       });
       return rows.slice(1, -1) as RowsOf<Rows>;
     },
-    /** Same for statements that depend on earlier results. All of them share the timeout of one statement. */
+    /** Runs statements that depend on earlier results, on one snapshot. They share the timeout of one statement. */
     async readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T> {
       const client = await connect(pool);
       const endMs = performance.now() + statementTimeoutMs;

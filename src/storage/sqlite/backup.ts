@@ -22,7 +22,10 @@ export async function backUpDatabase(path: string, file: string): Promise<void> 
 
 /** Restores a backup to `givenPath`. Throws UserError if a store exists there or a server uses it. */
 export async function restoreDatabase(file: string, givenPath: string): Promise<void> {
-  if (hasWal(file)) throw new UserError(`${file} is a store in use, not a backup: ${file}-wal exists`);
+  if (hasWal(file))
+    throw new UserError(
+      `${file} is a store in use: ${file}-wal exists. Create a backup with "plant-store backup" and restore that.`,
+    );
   inspectDatabase(file);
   const path = prepareLocation(givenPath);
   const lock = takeServerLock(path);

@@ -156,14 +156,14 @@ function requireStore(path: string): void {
 }
 
 function readBeginning(path: string, bytes: Buffer): number {
-  if (!statSync(path).isFile()) throw new UserError(`${path} is not a file`); // opening a pipe would block
+  if (!statSync(path).isFile()) throw new UserError(`${path} is not a file. Choose a file.`); // opening a pipe would block
   try {
     const file = openSync(path, 'r');
     const length = readSync(file, bytes);
     closeSync(file);
     return length;
   } catch (error) {
-    throw new UserError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new UserError(`Cannot read ${path} (${(error as NodeJS.ErrnoException).code}). Check its permissions.`);
   }
 }
 

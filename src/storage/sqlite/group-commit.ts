@@ -23,7 +23,7 @@ const THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import
 const YOUNG_MIB = 6;
 
 const ADVICE: Partial<Record<Failure, string>> = {
-  full: 'The disk is full. Retry later.',
+  full: 'The disk of the database is full. Retry later.',
   busy: DATABASE_BUSY,
 };
 

@@ -4,7 +4,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isAsciiOfWord, MAX_WORD_CHARS, wordsIn } from './search.ts';
 
-/** Maximum number of words that a vocabulary remembers. */
+/** Maximum number of words that a vocabulary holds. */
 const MAX_KNOWN = 20_000;
 /** Maximum time for checking lost words in one transaction. */
 const CHECK_MS = 5;
@@ -46,7 +46,7 @@ export function createVocabulary() {
     forget,
   };
 
-  /** Forgets all words, so that each counts as new again. */
+  /** Removes all words, so that each counts as new again. */
   function forget(): void {
     known.clear();
     knownOthers.clear();
@@ -102,7 +102,7 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
     doubt(name: string): void {
       for (const word of wordsIn(name)) if (lostWords.size < MAX_LOST) lostWords.add(word);
     },
-    /** Writes in the caller's transaction. If that fails, prepare the dictionary again: its memory is wrong. */
+    /** Writes in the caller's transaction. If that fails, prepare the dictionary again: its word list is wrong. */
     write(): void {
       const words = vocabulary.take();
       if (words.length > 0) insertWords.run(JSON.stringify(words));

@@ -92,7 +92,7 @@ function createStore(parts: Parts): Store {
       if (counting) await counting; // an unneeded await would accept writes for a moment longer
       if (writer.hasFailed) return; // closing the file would write to it
       const searching = search.close();
-      if (searching) await searching; // see above
+      if (searching) await searching; // awaited only if a search is in progress, as above
       db.close();
       await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
       database.release();

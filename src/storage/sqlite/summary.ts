@@ -32,7 +32,7 @@ export function createSummaries(path: string, clock: () => number) {
     },
     /** Aborts all counts in progress. Returns undefined if no count is in progress. */
     close(): Promise<unknown> | undefined {
-      closing.abort(unavailable('The service is stopping'));
+      closing.abort(unavailable('The service is stopping. Retry later.'));
       return counting.size > 0 ? Promise.allSettled(counting) : undefined;
     },
   };

@@ -86,7 +86,7 @@ function commit(batch: Write[]): BatchResult {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     const failure = failureOf(error);
-    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // the old one remembers words that were rolled back
+    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // the old one holds words that were rolled back
     return { failure, message: String(error) };
   }
 }
@@ -99,7 +99,7 @@ function endWithout(lost: OwnFile): void {
   try {
     if (lost.name === wal) {
       saveFile(lost);
-      outcome = '. It was restored with all records.';
+      outcome = '. It was restored with all records';
     }
   } catch (error) {
     outcome = `. The newest records are lost: ${error}`;
