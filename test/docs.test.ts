@@ -65,6 +65,12 @@ test('the index of the docs links to every page, and that of the decisions to ev
   }
 });
 
+test('the index names each page by its title', () => {
+  for (const [, text, link = ''] of read('docs/README.md').matchAll(/^\|.*\[([^\]]+)\]\(([^)#]+)\)/gm)) {
+    assert.equal(text, /^# (.+)$/m.exec(read(join('docs', link)))?.[1], link);
+  }
+});
+
 test('the sentences of the docs have at most 18 words on average', () => {
   const counts = DOCS.flatMap((page) => sentencesOf(read(page))).map(countWords);
   const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length;

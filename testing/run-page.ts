@@ -4,11 +4,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
-import { atEndOfFile } from './clean-up.ts';
+import { atEndOfFile, atEndOfProcess } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
 import { freePort } from './free-port.ts';
 import { FLAGS, LAUNCHER } from './launch.ts';
@@ -124,6 +132,7 @@ class Reader {
   readonly #env: NodeJS.ProcessEnv;
   readonly #shell: Program;
   readonly #scripts = makeFolder();
+  readonly #pipe: number;
   readonly #background: Program[] = [];
   #blocks = 0;
 
@@ -132,11 +141,13 @@ class Reader {
     this.#env = env;
     const pipe = join(this.#scripts, 'pipe');
     execFileSync('mkfifo', [pipe]);
+    this.#pipe = openSync(pipe, 'r+'); // opened for both, so that neither side waits for the other
     const loop = join(this.#scripts, 'loop.sh');
     writeFileSync(loop, `stty cols 120\nwhile read -r file < '${pipe}'; do . "$file" < /dev/null; done\n`);
     const terminal = { ...env, SHELL: '/bin/sh', TERM: 'dumb', NO_COLOR: '1' };
     this.#shell = new Program('script', ['-qec', `sh -e '${loop}'`, '/dev/null'], folder, terminal);
     atEndOfFile(() => this.stop());
+    atEndOfProcess(() => closeSync(this.#pipe));
   }
 
   /** Runs commands on the terminal that all blocks share. Returns the text on the terminal. */
@@ -145,7 +156,7 @@ class Reader {
     const file = join(this.#scripts, `block-${this.#blocks}.sh`);
     writeFileSync(file, `${commands}\nprintf '%s' '${mark}'\n`);
     const before = this.#shell.stdout.length;
-    await writeFile(join(this.#scripts, 'pipe'), `${file}\n`);
+    writeSync(this.#pipe, `${file}\n`);
     await this.#shell.waitFor(mark, before);
     return toLines(this.#shell.stdout.slice(before, this.#shell.stdout.indexOf(mark, before)));
   }
@@ -201,7 +212,7 @@ class Program {
 
   constructor(command: string, args: string[], cwd: string, env: NodeJS.ProcessEnv, commands = '') {
     this.commands = commands;
-    this.#child = spawn(command, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child = spawn(command, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
     this.#ended = once(this.#child, 'close');
     this.#child.stdout?.setEncoding('utf8').on('data', (chunk) => {
       this.stdout += chunk;

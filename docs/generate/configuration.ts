@@ -3,7 +3,7 @@
 import { listSettings, SETTING_GROUPS, type Setting } from '../../src/config/settings.ts';
 import { toCode, toPage, toTable } from './markdown.ts';
 
-const INTRODUCTION = `Plant Store reads all settings from environment variables. An empty variable counts as not set. If a value is invalid,
+const INTRODUCTION = `Plant Store reads all settings from environment variables: \`PORT=8080 plant-store serve\` changes the port. An empty variable counts as not set. If a value is invalid,
 the command prints one line on standard error and ends with exit status 2, before it opens anything. \`plant-store settings\`
 prints the same list.`;
 

@@ -6,6 +6,7 @@ import { ECHO_MS, STOP_WITHIN_MS } from '../../src/cli/serve.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../src/domain/page-size.ts';
+import { MAX_ID, MIN_ID } from '../../src/domain/plant.ts';
 import { DEFAULT_GRACE_MS, MAX_NAME_CHARS } from '../../src/domain/token.ts';
 import { MAX_URL_CHARS, OLD_SECRET_MS } from '../../src/domain/webhook.ts';
 import { MAX_RECORD_BYTES } from '../../src/files/csv-record-end.ts';
@@ -43,6 +44,7 @@ accept three times as many connections. The values are fixed, except for the rat
 type Limit = [limit: string, value: string, exceeded: string];
 
 const REQUESTS: Limit[] = [
+  ['Id of a plant', `${MIN_ID} to ${MAX_ID}`, respond('not_valid')],
   ['Request body, except imports', toBytes(MAX_BODY_BYTES), respond('body_too_large')],
   ['Request headers', toBytes(MAX_HEADER_BYTES), respond('headers_too_large')],
   ['Nesting of a JSON body', `${MAX_NESTING} levels`, respond('not_json')],

@@ -36,7 +36,7 @@ Stop the server and move the old database away first. The restored store has
 the tokens of the backup: tokens revoked since then work again. Clients that
 follow the change log and have seen changes newer than the backup receive
 error 41000 (410) and must start over with a new export.`)
-    .examples('mv data/plants.db data/plants-old.db', 'plant-store restore plants-monday.db')
+    .examples('mv data data-old', 'plant-store restore plants-monday.db')
     .runs(restore);
 }
 

@@ -24,7 +24,7 @@ export function declareCompletion(command: CliCommand): void {
 Install the script once, and again after each update. Then open a new terminal:
   mkdir -p ~/.local/share/bash-completion/completions
   plant-store completion bash > ~/.local/share/bash-completion/completions/plant-store
-  plant-store completion zsh > "\${fpath[1]}/_plant-store"
+  mkdir -p ~/.zfunc && plant-store completion zsh > ~/.zfunc/_plant-store
   plant-store completion fish > ~/.config/fish/completions/plant-store.fish`)
     .examples(
       'source <(plant-store completion bash)   # this terminal only',

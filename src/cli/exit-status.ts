@@ -18,7 +18,8 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   { status: 0, meaning: 'The command succeeded.', commands: 'all' },
   {
     status: EXIT_STATUS.failed,
-    meaning: 'The command failed or the server rejected it. Standard error has one line with the reason.',
+    meaning:
+      'The command failed or the server rejected it. Standard error has the reason. `import` prints a line for each bad line, and `webhook test` prints its result on standard output.',
     commands: 'all',
   },
   {
@@ -39,7 +40,8 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   },
   {
     status: EXIT_STATUS.outOfReach,
-    meaning: 'The server is unreachable, stopping or overloaded, or the token exceeds its rate. Retry later.',
+    meaning:
+      'The server is unreachable, stopping or overloaded. Retry later. If the token exceeds its rate, the command waits as long as `Retry-After` requires.',
     commands: 'commands on plants',
   },
   {

@@ -116,7 +116,8 @@ async function reportSecret(
   const { id, scopes, expires, rate } = await describe(token);
   const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
   stderr.write(`Token ${id} ${done}. Scopes: ${scopes.join(', ')}.${limit} Expires: ${shortTime(expires, 'never')}.\n`);
-  stderr.write('The secret above is shown only once. Store it now.\n');
+  const secretIs = stdout.isTTY ? 'The secret above' : 'The secret, written to standard output,';
+  stderr.write(`${secretIs} is shown only once. Store it now.\n`);
 }
 
 async function describe(token: Token): Promise<DescribedToken> {

@@ -101,6 +101,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       'The plant-store client requires JSON.rawJSON (Node 22 or later). Without it, ids beyond 2^53 would be rounded.',
     );
   }
+  if (token === '') throw new Error('"token" is empty. Set it to the secret of a token.');
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('"token" must consist of visible ASCII characters');
   const { origin, pathname } = new URL(options.url);
   const base = origin + pathname.replace(/\/+$/, '');

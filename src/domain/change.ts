@@ -53,7 +53,7 @@ export interface ChangeQuery {
 export function changesPruned(after: number): PlantStoreError {
   return new PlantStoreError(
     'changes_pruned',
-    `The change log cannot be read after change ${after}. Later changes were pruned, or this store never issued that ` +
+    `The change log cannot be read after change ${after}. The changes after it were pruned, or this store never issued that ` +
       'number. Take a new export and resume from the number in its ETag.',
   );
 }

@@ -81,7 +81,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
   },
   condition_failed: {
     when: '`If-Match` or `If-None-Match` does not hold.',
-    action: 'Read the record again. `ETag` has its current version, if it exists.',
+    action: 'Read the record again, and retry with the `ETag` of this response if it has one.',
   },
   body_too_large: {
     when: `The body, or a name or tag in an import, is larger than ${MAX_BODY_BYTES / 1024} KiB.`,
