@@ -486,7 +486,7 @@ const EVENTS: Scenario[] = [
     send: { path: '/events?after=9007199254740991' },
     status: 410,
     error: 41000,
-    body: '{"error":41000,"message":"The change log cannot be read after change 9007199254740991. Later changes were pruned, or this store never issued that number. Take a new export and resume from the number in its ETag."}',
+    body: '{"error":41000,"message":"The change log cannot be read after change 9007199254740991. The changes after it were pruned, or this store never issued that number. Take a new export and resume from the number in its ETag."}',
   },
   badParameter('after -1', '/events?after=-1', '"after" must be the number of a change'),
   badParameter('after x', '/events?after=x'),
