@@ -100,11 +100,15 @@ const TRANSFERS: Limit[] = [
 ];
 
 const CONNECTIONS: Limit[] = [
-  ['Connections', toCount(MAX_CONNECTIONS), respond('unavailable')],
+  [
+    'Connections',
+    toCount(MAX_CONNECTIONS),
+    `${respond('unavailable')} With TLS, it closes the connection without a response.`,
+  ],
   [
     'Connections per address (IPv6: per /64 network)',
     toCount(MAX_OF_ONE_ADDRESS),
-    `${respond('unavailable')} Loopback and the proxies in \`TRUST_PROXY\` are exempt.`,
+    `${respond('unavailable')} Loopback and the proxies in \`TRUST_PROXY\` are exempt, and with a number in \`TRUST_PROXY\` every address is.`,
   ],
 ];
 

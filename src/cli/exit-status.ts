@@ -19,7 +19,7 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   {
     status: EXIT_STATUS.failed,
     meaning:
-      'The command failed or the server rejected it. Standard error has the reason. `import` prints a line for each bad line, and `webhook test` prints its result on standard output.',
+      'The command failed or the server rejected it. Standard error has the reason. `import` prints a line for each bad line, and `webhook test` prints its result on standard output. A TLS failure, such as an untrusted certificate, also has this status.',
     commands: 'all',
   },
   {
@@ -41,7 +41,7 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   {
     status: EXIT_STATUS.outOfReach,
     meaning:
-      'The server is unreachable, stopping or overloaded. Retry later. If the token exceeds its rate, the command waits as long as `Retry-After` requires.',
+      'The server is unreachable, stopping or overloaded, or the token still exceeds its rate after two retries. Each retry waits for `Retry-After`.',
     commands: 'commands on plants',
   },
   {

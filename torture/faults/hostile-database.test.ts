@@ -151,7 +151,7 @@ LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
     },
     'does not set array_nulls': {
       change: ['src/storage/postgres/transaction.ts', ' SET LOCAL array_nulls = on;', ''],
-      caught: /the stored plants differ from those sent|migrate exited with status 1/,
+      caught: /the stored plants differ from those sent|migrate exited with status 1|"error":40009/,
     },
     'does not set transactions to READ WRITE': {
       change: ['src/storage/postgres/transaction.ts', ' SET TRANSACTION READ WRITE;', ''],

@@ -67,7 +67,7 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
     action: 'Use a method that `Allow` lists.',
   },
   request_timeout: {
-    when: `The request did not arrive in time: ${seconds(TIMEOUTS.headersMs)} for the headers and ${seconds(TIMEOUTS.bodyMs)} for the body. An import has ${seconds(TIMEOUTS.bodyMs)} for each KiB.`,
+    when: `The request did not arrive in time: ${seconds(TIMEOUTS.headersMs)} for the headers and ${seconds(TIMEOUTS.bodyMs)} for the body. An import has ${seconds(TIMEOUTS.bodyMs)} for each KiB, and a minimum rate.`,
     action: 'Retry.',
     headers: { connection: 'close' },
   },

@@ -23,7 +23,7 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
         'Returns every create, update and delete, oldest first. A page can hold fewer than `limit` changes when they ' +
         'are large. An empty array marks the end. With `Accept: text/event-stream`, the response is a stream that ' +
         'continues with each new change. In the stream, `id` is the number of the change, `event` is its type and ' +
-        '`data` is the Change. The server sends a comment line every 15 s and disconnects a client that does not read.',
+        '`data` is the Change. The server sends a comment line after every 15 s without a change and disconnects a client that does not read.',
       parameters: { after, limit, lastEventId },
       response: {
         description: 'A page of changes, or a stream of changes',

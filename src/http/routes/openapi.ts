@@ -41,7 +41,7 @@ export const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
 
 export const RATE_HEADERS = {
   RateLimit:
-    'For a token with a rate: the remaining requests, and the seconds until more are available (draft-ietf-httpapi-ratelimit-headers-11)',
+    'For a token with a rate (`"token"`), or after too many invalid tokens (`"logins"`): the remaining requests, and the seconds until more are available (draft-ietf-httpapi-ratelimit-headers-11)',
   'RateLimit-Policy': 'For a token with a rate: the number of requests and the period in seconds',
 };
 
