@@ -65,7 +65,10 @@ async function runBlock({ language, text, comments }: Block, reader: Reader, pri
   const needed = find(comments, /^needs: (\S+)$/);
   if (needed !== undefined && findCommand(needed) === undefined) return undefined;
   const file = find(comments, /^file: (\S+)$/);
-  if (file !== undefined) writeFileSync(join(reader.folder, file), text);
+  if (file !== undefined) {
+    writeFileSync(join(reader.folder, file), text);
+    return undefined;
+  }
   if (comments.includes('output')) assertPrinted(printed, text);
   if (language !== 'sh' || find(comments, /^run: (no), /)) return undefined;
   const background = find(comments, /^run: background(?: until "(.+)")?$/);
