@@ -9,7 +9,7 @@ import { checkoutPages, installedPages, QUICK_PAGES } from '../testing/docs-page
 import { leadsToRegistry } from '../testing/packed.ts';
 import { needsPostgres } from '../testing/postgres.ts';
 import { runPage } from '../testing/run-page.ts';
-import { makeFolder, needsCurl } from '../testing/server.ts';
+import { makeFolder, needsCurl, needsTerminal } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const TIMEOUT_MS = 600_000;
@@ -26,7 +26,9 @@ test('the commands of the README and of the pages for a checkout work', {
 });
 
 for (const page of installedPages().filter((each) => !QUICK_PAGES.includes(each))) {
-  test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsPostgres }, () => runPage(page));
+  test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsTerminal, ...needsPostgres }, () =>
+    runPage(page),
+  );
 }
 
 /** Returns a folder with the files of a fresh clone. */

@@ -3,7 +3,7 @@
 import { test } from 'node:test';
 import { QUICK_PAGES } from '../testing/docs-pages.ts';
 import { runPage } from '../testing/run-page.ts';
-import { needsCurl } from '../testing/server.ts';
+import { needsCurl, needsTerminal } from '../testing/server.ts';
 
 for (const page of QUICK_PAGES)
-  test(`the commands of ${page} work as the page describes`, needsCurl, () => runPage(page));
+  test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsTerminal }, () => runPage(page));
