@@ -19,6 +19,7 @@ test('the README runs first in a checkout, since it installs', () => assert.equa
 test('the commands of the README and of the pages for a checkout work', {
   timeout: TIMEOUT_MS,
   ...needsCurl,
+  ...needsTerminal,
 }, async (t) => {
   const folder = copyOfProject();
   const env = { ...withoutNpm(process.env), npm_config_prefer_offline: 'true' };
