@@ -171,7 +171,7 @@ test('on a terminal, the first start prints a token once and a curl command that
   const first = await onTerminal((shown) => {
     const curl = /^ *(curl .*)$/m.exec(shown.replaceAll('\r', ''))?.[1] ?? '';
     const response = execFileSync('sh', ['-c', curl.replace('curl', 'curl -s')], { encoding: 'utf8' });
-    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}');
+    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}\n');
   });
   assert.match(first, /Address\s+http:\/\/127\.0\.0\.1:\d+/);
   assert.match(first, /Database\s+sqlite:/);

@@ -2,6 +2,7 @@
 
 import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
+import { SETTINGS } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandContext, CommandIo, Output } from './command-io.ts';
@@ -85,6 +86,7 @@ function banner(url: string, database: string, firstSecret: string | undefined):
   const tokenLine = firstSecret
     ? `\n  Token      ${firstSecret}\n             All scopes. This secret is shown only once: store it now.`
     : '';
+  const isDefault = firstSecret !== undefined || database === SETTINGS.DATABASE_URL.default;
   const createLine = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
   return `
   Plant Store ${packageJson.version}
@@ -94,9 +96,9 @@ function banner(url: string, database: string, firstSecret: string | undefined):
   Docs       ${url}/docs
   Database   ${database}${tokenLine}
 
-  Store a plant:
+  Store a plant${isDefault ? '' : ', in a terminal with the same DATABASE_URL'}:
 ${createLine}
-  curl "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
+  curl -w '\\n' "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
 
   Press Ctrl-C to stop.
 
