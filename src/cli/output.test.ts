@@ -182,7 +182,7 @@ test('on a terminal, the first start prints a token once and a curl command that
     const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
     const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
     const response = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
-    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}', 'a replay with a new token');
+    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}\n', 'a replay with a new token');
   });
   assert.doesNotMatch(second, /pst_/);
 });
