@@ -22,7 +22,7 @@ fault({
   async trial({ rounds: mib, startServer }) {
     const server = await startServer();
     await post(server, '{"id":1,"name":"the first"}');
-    const memory = watchMemory(server);
+    using memory = watchMemory(server);
     const seen: string[] = [];
     for (const framing of ['Transfer-Encoding: chunked', `Content-Length: ${mib * MIB}`]) {
       const { received, readMib } = await offer(server, `/plants HTTP/1.1\r\nHOST AUTH TYPE ${framing}`, mib);
@@ -48,7 +48,6 @@ fault({
     assert.deepEqual([JSON.parse(body).failed, JSON.parse(body).errors[0].error], [1, 41_300], body);
     const importKib = memory.peakKib();
     assert.ok(importKib < MAX_IMPORT_GROWTH_KIB, `memory grew by ${importKib} KiB in an import`);
-    memory.stop();
     assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants'), [{ id: 1n }]);
     assert.equal(await server.stop(), 0);
     seen.push(
@@ -92,7 +91,8 @@ async function offer(server: TestServer, head: string, mib: number): Promise<{ r
   return { received: Buffer.concat(received), readMib };
 }
 
-function watchMemory(server: TestServer): { peakKib(): number; stop(): void } {
+/** Watches the memory of the server until it is disposed. */
+function watchMemory(server: TestServer): Disposable & { peakKib(): number } {
   const beforeKib = residentKib(server);
   let peakKib = beforeKib;
   let watching = true;
@@ -104,7 +104,7 @@ function watchMemory(server: TestServer): { peakKib(): number; stop(): void } {
   })();
   return {
     peakKib: () => peakKib - beforeKib,
-    stop() {
+    [Symbol.dispose]() {
       watching = false;
     },
   };
