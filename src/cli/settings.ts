@@ -1,5 +1,6 @@
 // The command settings, which prints the table of environment variables. config.ts reads them.
 
+import { Help } from 'commander';
 import { listSettings, SETTING_GROUPS, type Setting } from '../config/settings.ts';
 import type { CliCommand } from './declare.ts';
 
@@ -32,12 +33,6 @@ function describeSetting({ name, ...setting }: { name: string } & Setting): stri
 
 /** Returns the text in indented lines that fit the width. */
 function wrap(text: string): string {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1) ?? '';
-    if (last === '') lines[lines.length - 1] = word;
-    else if (INDENT.length + last.length + 1 + word.length <= WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
+  const lines = new Help().boxWrap(text, WIDTH - INDENT.length).split('\n');
   return lines.map((line) => `${INDENT}${line}\n`).join('');
 }

@@ -2,13 +2,11 @@
 
 import { unavailable } from '../domain/errors.ts';
 import { charsOf } from '../domain/page-size.ts';
+import { MAX_EXPORTS } from '../domain/store.ts';
 
 /** Limits on the write queue. Beyond either, the database cannot keep up, and a longer queue does not help. */
 export const MAX_QUEUED_WRITES = 10_000;
 export const MAX_QUEUED_CHARS = 16 * 1024 * 1024;
-
-/** Maximum number of concurrent exports. Each keeps a connection and a snapshot open. */
-const MAX_EXPORTS = 16;
 
 /** Maximum number of changes that one transaction prunes. */
 export const PRUNED_AT_ONCE = 10_000;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
 import type { Format } from '../../domain/names.ts';
 import type { PlantStore } from '../../domain/plant.ts';
+import { MAX_EXPORTS } from '../../domain/store.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
 import { createFairShare } from '../access/fair-share.ts';
@@ -23,8 +24,6 @@ const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
 export const MAX_ERRORS_NAMED = 1000;
 /** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
 export const MAX_IMPORTS = 16;
-/** Number of export slots of a store. */
-export const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer' });
 const ImportReport = z
