@@ -18,7 +18,7 @@ export interface ReadStore {
 
 const PATHS: Record<string, (anyId: () => number) => string> = {
   'GET by id': (anyId) => `/plants/${anyId()}`,
-  'page of 100': (anyId) => `/plants?cursor=${toCursor(BigInt(anyId()), {})}`,
+  'page of 100': (anyId) => `/plants?cursor=${toCursor({ key: 0, id: BigInt(anyId()) }, {})}`,
   'q, a whole word': () => `/plants?q=${word(0).toLowerCase()}`,
   'q, three letters': () => `/plants?q=${word(0).slice(0, 3)}`,
   'q, two letters': () => `/plants?q=${word(1).slice(0, 2)}`,

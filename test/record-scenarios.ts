@@ -478,7 +478,7 @@ const EVENTS: Scenario[] = [
     name: 'the first change',
     send: { path: '/events?limit=1' },
     status: 200,
-    body: /^\[{"seq":1,"type":"plant.created","time":"TIME","plant":{"id":1,"name":"Monstera deliciosa","tag":"tropical"},"token":"tok_\w{12}"}\]$/,
+    body: /^\[{"seq":1,"type":"plant.created","time":"TIME","plant":{"id":1,"name":"Monstera deliciosa","tag":"tropical"},"token":"tok_\w{12}","tokenName":"test"}\]$/,
     headers: { 'cache-control': 'no-store' },
   },
   {

@@ -1,8 +1,9 @@
 // The client library: access to a plant store over HTTP, with exact ids, safe retries and streams that resume.
 // It runs in Node and in browsers. It needs only fetch, so it imports no package and no Node module.
 
-import type { Change, ChangeLog } from '../domain/change.ts';
+import type { Change, ChangeLog, ChangePage, ChangePageQuery, HistoryQuery } from '../domain/change.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import type { Filter } from '../domain/list-cursor.ts';
 import type {
   Created,
   ImportResult,
@@ -10,6 +11,7 @@ import type {
   NewPlant,
   Page,
   Plant,
+  PlantCount,
   PlantPatch,
   PlantRecord,
   PlantStore,
@@ -30,7 +32,7 @@ import {
   toHeaders,
   toQuery,
 } from './request.ts';
-import { nextCursor, seqOf, toChange, toVersioned, withExactId } from './response.ts';
+import { nextParameter, seqOf, toChange, totalOf, toVersioned, withExactId } from './response.ts';
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
@@ -47,7 +49,23 @@ export type {
 } from '../domain/webhook.ts';
 export type { ExportFileOptions } from './export.ts';
 export type { FileType, ImportFileOptions, ImportProgress } from './import.ts';
-export type { CallOptions, Change, ClientOptions, Created, ErrorCode, ImportResult, ListQuery, NewPlant, Page, Plant };
+export type {
+  CallOptions,
+  Change,
+  ChangePage,
+  ChangePageQuery,
+  ClientOptions,
+  Created,
+  ErrorCode,
+  Filter,
+  HistoryQuery,
+  ImportResult,
+  ListQuery,
+  NewPlant,
+  Page,
+  Plant,
+  PlantCount,
+};
 export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
 
 const WALK_LIMIT = 1000;
@@ -65,8 +83,10 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
   /** Returns a plant and its version. Throws `not_found`. */
   get(id: bigint, options?: CallOptions): Promise<Versioned>;
-  /** Returns one page of plants, in ascending order of id. */
-  list(query?: ListQuery, options?: CallOptions): Promise<Page>;
+  /** Returns one page of plants, in ascending order of id unless `sort` is set. With `count`, the page has a `total`. */
+  list(query?: ListQuery & { count?: boolean }, options?: CallOptions): Promise<Page & { total?: PlantCount }>;
+  /** Counts the plants that match. `isMore` is true if a filter matches more than 100,000. */
+  count(filter?: Filter, options?: CallOptions): Promise<PlantCount>;
   /** Iterates over the plants of all pages. It requests 1,000 plants per page unless `limit` is set. */
   walk(query?: ListQuery, options?: CallOptions): AsyncIterable<PlantRecord>;
   /** Replaces or creates a plant. Throws `condition_failed` if the precondition does not hold. */
@@ -77,6 +97,15 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
   delete(id: bigint, options?: CallOptions & Precondition): Promise<void>;
   /** Returns counts of plants, tags and changes. They can be a few seconds old. */
   summary(options?: CallOptions): Promise<Summary>;
+  /** Returns a page of the changes of a plant, newest first. Throws `not_found`. */
+  history(plantId: bigint, query?: HistoryQuery, options?: CallOptions): Promise<ChangePage<string>>;
+  /**
+   * Returns a filtered page of the change log. It can be short or empty although `next` is set. To continue, pass
+   * `next` as `after`, or as `before` in descending order.
+   */
+  changePage(query: ChangePageQuery, options?: CallOptions): Promise<ChangePage<number>>;
+  /** Returns the number of the newest change, or 0. */
+  lastSeq(options?: CallOptions): Promise<number>;
   /**
    * Returns the changes after number `after`, or from the oldest one, in order. It returns at most `limit` changes, 100
    * by default. An empty array marks the end. Throws `changes_pruned` if changes after `after` no longer exist.
@@ -121,12 +150,23 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     get(id, options) {
       return requestJson({ ...options, method: 'GET', path: `/plants/${id}` }, toVersioned);
     },
-    list({ limit, cursor, tag, q } = {}, options) {
-      const path = `/plants${toQuery({ limit, cursor, tag, q })}`;
+    list(query = {}, options) {
+      const { limit, cursor, sort, tag, untagged, q, count } = query;
+      const path = `/plants${toQuery({ limit, cursor, sort, tag, untagged, q, count })}`;
       return requestJson({ ...options, method: 'GET', path }, (records, headers) => {
-        const next = nextCursor(headers, base);
-        return { records: (records as PlantRecord[]).map(withExactId), ...(next !== undefined && { next }) };
+        const next = nextParameter(headers, base, 'cursor');
+        const total = totalOf(headers);
+        return {
+          records: (records as PlantRecord[]).map(withExactId),
+          ...(next !== undefined && { next }),
+          ...(total && { total }),
+        };
       });
+    },
+    async count({ tag, untagged, q } = {}, options) {
+      const { total } = await client.list({ tag, untagged, q, limit: 1, count: true }, options);
+      if (total) return total;
+      throw new PlantStoreError('bug', 'The server does not count plants. Use version 1.1 or later.');
     },
     async *walk(query, options) {
       let cursor = query?.cursor;
@@ -158,9 +198,32 @@ export function createClient(options: ClientOptions): PlantStoreClient {
         (changes as Change[]).map(toChange),
       );
     },
+    history(plantId, { limit, cursor } = {}, options) {
+      const path = `/plants/${plantId}/changes${toQuery({ limit, cursor })}`;
+      return requestJson({ ...options, method: 'GET', path }, (changes, headers) => {
+        const next = nextParameter(headers, base, 'cursor');
+        return { changes: (changes as Change[]).map(toChange), ...(next !== undefined && { next }) };
+      });
+    },
+    changePage({ sinceMs, untilMs, ...query }, options) {
+      const times = { since: toTime(sinceMs), until: toTime(untilMs) };
+      const path = `/events${toQuery({ ...query, ...times })}`;
+      return requestJson({ ...options, method: 'GET', path }, (changes, headers) => {
+        const next = nextParameter(headers, base, query.order === 'desc' ? 'before' : 'after');
+        return { changes: (changes as Change[]).map(toChange), ...(next !== undefined && { next: Number(next) }) };
+      });
+    },
+    lastSeq(options) {
+      const call = { ...options, method: 'HEAD', path: '/events?limit=1' } as const;
+      return request(call, async ({ headers }) => Number(headers.get('last-seq')));
+    },
     follow: createFollow(requester, silenceMs),
     tokens: createTokensClient(requester),
     webhooks: createWebhooksClient(requester),
   };
   return client;
+}
+
+function toTime(timeMs: number | undefined): string | undefined {
+  return timeMs === undefined ? undefined : new Date(timeMs).toISOString();
 }

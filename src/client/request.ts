@@ -51,7 +51,7 @@ export interface CallOptions extends Partial<Author> {
 }
 
 interface ClientRequest extends CallOptions {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   headers?: Record<string, string>;
   body?: string | Blob;
@@ -81,7 +81,7 @@ export function createRequester(base: string, options: ClientOptions) {
 
   /** Sends a request, with retries, and returns the result of `read`. */
   async function request<T>(call: ClientRequest, read: (response: Response) => Promise<T>): Promise<T> {
-    const isRepeatable = call.method === 'GET' || call.isRepeatable;
+    const isRepeatable = call.method === 'GET' || call.method === 'HEAD' || call.isRepeatable;
     for (let tries = 1; ; tries++) {
       try {
         return await requestOnce(call, read);
@@ -179,11 +179,13 @@ function reasonOf(error: unknown): string {
   return (cause instanceof Error && cause.message) || message;
 }
 
+type QueryValue = string | number | boolean | undefined;
+
 /** Returns a query string of the parameters that are defined, or an empty string. */
-export function toQuery(parameters: Record<string, string | number | undefined>): string {
+export function toQuery(parameters: Record<string, QueryValue | readonly QueryValue[]>): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== undefined) query.set(name, String(value));
+  for (const [name, given] of Object.entries(parameters)) {
+    for (const value of [given].flat()) if (value !== undefined) query.append(name, String(value));
   }
   return query.toString() && `?${query}`;
 }

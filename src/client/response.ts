@@ -2,7 +2,7 @@
 
 import type { Change } from '../domain/change.ts';
 import { ERROR_NUMBERS, type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
-import type { ImportResult, PlantRecord, Versioned } from '../domain/plant.ts';
+import type { ImportResult, PlantCount, PlantRecord, Versioned } from '../domain/plant.ts';
 import { parseJson } from '../lib/exact-json.ts';
 
 /** Statuses of transient failures: overload, a timeout, or a proxy that cannot reach the server. */
@@ -125,10 +125,16 @@ function readEtag(headers: Headers): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Returns the cursor of the next page from the Link header, or undefined on the last page. */
-export function nextCursor(headers: Headers, base: string): string | undefined {
+/** Returns a parameter of the next page from the Link header, or undefined on the last page. */
+export function nextParameter(headers: Headers, base: string, name: 'cursor' | 'after' | 'before'): string | undefined {
   const target = /<([^>]*)>\s*;\s*rel="?next"?/.exec(headers.get('link') ?? '')?.[1];
-  return target === undefined ? undefined : (new URL(target, base).searchParams.get('cursor') ?? undefined);
+  return target === undefined ? undefined : (new URL(target, base).searchParams.get(name) ?? undefined);
+}
+
+/** Returns the number of plants in the header Total-Count, or undefined without the header. */
+export function totalOf(headers: Headers): PlantCount | undefined {
+  const text = headers.get('total-count');
+  return text === null ? undefined : { plants: Number(text.replace('>', '')), isMore: text.startsWith('>') };
 }
 
 /** Node's error message for ports that fetch never connects to, such as 1 and 6000. */

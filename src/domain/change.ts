@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { PlantStoreError } from './errors.ts';
-import { CHANGE_TYPES } from './names.ts';
+import { CHANGE_TYPES, type ChangeOrder, type ChangeType } from './names.ts';
 import { NewPlant } from './plant.ts';
 import { Time } from './time.ts';
 
@@ -20,6 +20,9 @@ export const Change = z
     token: z
       .string()
       .meta({ description: 'Id of the token that made the change, or `cli` for a change made on the command line' }),
+    tokenName: z.string().optional().meta({
+      description: 'Name of the token. Only in pages and histories, and only if the store has the token.',
+    }),
   })
   .meta({ id: 'Change' });
 export type Change = z.output<typeof Change>;
@@ -32,6 +35,15 @@ export interface ChangeLog {
    */
   changes(query?: Omit<ChangeQuery, 'maxChars'>): Promise<Change[]>;
   /**
+   * Returns a filtered page. It scans a limited number of changes, so the page can be short or empty although `next` is
+   * set. Throws `changes_pruned` as `changes` does.
+   */
+  changePage(query: ChangePageQuery): Promise<ChangePage<number>>;
+  /** Returns the changes of a plant, newest first, back to its creation or the last prune. Throws `not_found`. */
+  history(plantId: bigint, query?: HistoryQuery): Promise<ChangePage<string>>;
+  /** Returns the number of the newest change, also if it was pruned, or 0. */
+  lastSeq(): Promise<number>;
+  /**
    * Yields the same changes, then each new change, until `signal` aborts. Throws `changes_pruned` in the same cases.
    */
   follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
@@ -41,6 +53,33 @@ export interface ChangeStore extends ChangeLog {
   changes(query?: ChangeQuery): Promise<Change[]>;
   /** Removes the oldest changes up to the first one that is not older than `beforeMs`. Returns the number removed. */
   pruneChanges(beforeMs: number): Promise<number>;
+}
+
+/** Selects a page of changes by their properties. */
+export interface ChangePageQuery {
+  /** Only changes after this number. */
+  after?: number | undefined;
+  /** Only changes before this number. */
+  before?: number | undefined;
+  limit?: number | undefined;
+  order?: ChangeOrder | undefined;
+  type?: ChangeType | undefined;
+  /** Id of the token that made the change. */
+  token?: string | undefined;
+  sinceMs?: number | undefined;
+  untilMs?: number | undefined;
+}
+
+/** Selects a page of the history of a plant. */
+export interface HistoryQuery {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
+
+/** A page of changes. `next` continues the page, and is undefined at the end. */
+export interface ChangePage<Next> {
+  changes: Change[];
+  next?: Next | undefined;
 }
 
 /** Selects a page of changes. `maxChars` limits the total length of its texts. */

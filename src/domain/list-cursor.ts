@@ -1,39 +1,105 @@
-// The opaque cursor of a list, which encodes the first id of the next page. A cursor is bound to its filter: with a
-// different filter it would skip records.
+// The opaque cursor of a list, which encodes the place where the next page starts. A cursor is bound to its filter and
+// sort: with others it would skip records.
 
 import { hash } from 'node:crypto';
 import { PlantStoreError } from './errors.ts';
+import { fieldOf, isDescending, type Place, placeOf, type Sort } from './list-order.ts';
 import { queryWords } from './name-search.ts';
 
 export interface Filter {
-  /** Matches the whole tag exactly. */
-  tag?: string | undefined;
+  /** Matches the whole tag exactly. Several tags match plants with any of them. */
+  tag?: string | readonly string[] | undefined;
+  /** Also matches plants without a tag. Without `tag`, matches only those. */
+  untagged?: boolean | undefined;
   /** Search words. Each must be the beginning of a word in the name. */
   q?: string | undefined;
 }
 
-export function toCursor(fromId: bigint, filter: Filter): string {
-  const bytes = Buffer.alloc(16, fingerprint(filter));
-  bytes.writeBigInt64BE(fromId, 8);
+export type SortedFilter = Filter & { sort?: Sort | undefined };
+
+/** Returns the different tags of a filter in a fixed order. */
+export function tagsOf({ tag }: Filter): string[] {
+  return tag === undefined ? [] : [...new Set([tag].flat() as string[])].sort();
+}
+
+/** True if the filter matches every plant. */
+export function matchesAll(filter: Filter): boolean {
+  const { untagged = false, q = '' } = filter;
+  return tagsOf(filter).length === 0 && !untagged && q.trim() === '';
+}
+
+/** Returns a function that is true for a plant with a tag that the filter matches. */
+export function createTagTest(filter: Filter): (plant: { tag?: string | undefined }) => boolean {
+  const { untagged = false } = filter;
+  const tags = new Set(tagsOf(filter));
+  if (tags.size === 0 && !untagged) return () => true;
+  return ({ tag }) => (tag === undefined ? untagged : tags.has(tag));
+}
+
+const ID_BYTES = 16;
+
+/** Returns the cursor of the page after `last`. */
+export function cursorAfter(last: Parameters<typeof placeOf>[0], query: SortedFilter): string {
+  const { sort = 'id' } = query;
+  const { key, id } = placeOf(last, sort);
+  if (fieldOf(sort) !== 'id') return toCursor({ key, id }, query);
+  return toCursor({ key, id: isDescending(sort) ? id - 1n : id + 1n }, query);
+}
+
+/** Returns a cursor. For a sort by id, `place` is the first one of the page; otherwise, the page starts after it. */
+export function toCursor({ key, id }: Place, query: SortedFilter): string {
+  const bytes = Buffer.alloc(ID_BYTES, fingerprint(query));
+  bytes.writeBigInt64BE(id, 8);
+  const keyBytes = fieldOf(query.sort ?? 'id') === 'id' ? [] : [Buffer.from(String(key))];
+  return Buffer.concat([bytes, ...keyBytes]).toString('base64url');
+}
+
+/** Returns the place in the cursor. Throws `bad_parameter` if it is malformed or belongs to another filter or sort. */
+export function readCursor(cursor: string, query: SortedFilter): Place {
+  const bytes = Buffer.from(cursor, 'base64url');
+  const field = fieldOf(query.sort ?? 'id');
+  if (bytes.length < ID_BYTES || bytes.toString('base64url') !== cursor) throw malformedCursor();
+  if (!bytes.subarray(0, 8).equals(fingerprint(query))) {
+    throw new PlantStoreError(
+      'bad_parameter',
+      '"cursor" belongs to another "tag", "untagged", "q" or "sort". Start over without a cursor.',
+    );
+  }
+  const keyBytes = bytes.subarray(ID_BYTES);
+  const key = keyBytes.toString();
+  const isWhole = Buffer.from(key).equals(keyBytes) && !key.includes('\0');
+  const isSound = field === 'name' ? isWhole : field === 'id' ? key === '' : /^-?\d{1,16}$/.test(key);
+  if (!isSound) throw malformedCursor();
+  return { key: field === 'name' ? key : Number(key), id: bytes.readBigInt64BE(8) };
+}
+
+/** Returns the cursor of a page of a plant's history, which starts with change `seq`. */
+export function toHistoryCursor(plantId: bigint, seq: number): string {
+  const bytes = Buffer.alloc(ID_BYTES);
+  bytes.writeBigInt64BE(plantId);
+  bytes.writeBigInt64BE(BigInt(seq), 8);
   return bytes.toString('base64url');
 }
 
-/** Returns the first id of the page. Throws `bad_parameter` if the cursor is malformed or belongs to another filter. */
-export function readCursor(cursor: string, filter: Filter): bigint {
+/** Returns the first change of the page. Throws `bad_parameter` if the cursor belongs to another plant. */
+export function readHistoryCursor(cursor: string, plantId: bigint): number {
   const bytes = Buffer.from(cursor, 'base64url');
-  if (bytes.length !== 16 || bytes.toString('base64url') !== cursor) {
-    throw new PlantStoreError('bad_parameter', '"cursor" is malformed. Use the cursor from a Link header.');
-  }
-  if (!bytes.subarray(0, 8).equals(fingerprint(filter))) {
-    throw new PlantStoreError(
-      'bad_parameter',
-      '"cursor" belongs to another "tag" or "q". Start over without a cursor.',
-    );
-  }
-  return bytes.readBigInt64BE(8);
+  if (bytes.length !== ID_BYTES || bytes.toString('base64url') !== cursor) throw malformedCursor();
+  const seq = Number(bytes.readBigInt64BE(8));
+  if (!Number.isSafeInteger(seq) || seq < 1) throw malformedCursor();
+  if (bytes.readBigInt64BE() === plantId) return seq;
+  throw new PlantStoreError('bad_parameter', '"cursor" belongs to another plant. Start over without a cursor.');
 }
 
-function fingerprint({ tag, q }: Filter): Buffer {
-  const text = JSON.stringify([tag ?? null, queryWords(q ?? '')]);
+function malformedCursor(): PlantStoreError {
+  return new PlantStoreError('bad_parameter', '"cursor" is malformed. Use the cursor from a Link header.');
+}
+
+/** A filter that version 1.0 knew has the same fingerprint as then, so that a walk survives an upgrade. */
+function fingerprint(query: SortedFilter): Buffer {
+  const { untagged = false, q = '', sort = 'id' } = query;
+  const tags = tagsOf(query);
+  const wanted = tags.length > 1 || untagged ? { tags, untagged } : (tags[0] ?? null);
+  const text = JSON.stringify([wanted, queryWords(q), ...(sort === 'id' ? [] : [sort])]);
   return Buffer.from(hash('sha256', text, 'hex').slice(0, 16), 'hex');
 }

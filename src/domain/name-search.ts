@@ -2,6 +2,7 @@
 // Only this file folds and splits text, so every database returns the same result. Every function runs in time
 // proportional to the length of its input.
 
+import { cutToCodePoints } from '../lib/code-points.ts';
 import { PlantStoreError } from './errors.ts';
 
 /** Limits of a query. They bound the cost of a search and are far above what a person types. */
@@ -23,9 +24,22 @@ const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
 
 const ASCII_WORD = /[0-9a-z]+/g;
 
+/** Number of characters of a folded name that determine its place in the order by name. */
+export const MAX_KEY_CHARS = 500;
+
+/** Returns the text by which names are sorted: the folded name, cut to MAX_KEY_CHARS. */
+export function nameKey(name: string): string {
+  return isAscii(name) ? name.slice(0, MAX_KEY_CHARS).toLowerCase() : cutToCodePoints(fold(name), MAX_KEY_CHARS);
+}
+
 /** Returns the folded words of a text, in order. */
 export function wordsOf(text: string): string[] {
   return (isAscii(text) ? text.toLowerCase().match(ASCII_WORD) : fold(text).match(WORD)) ?? [];
+}
+
+/** True if a query has a character other than blanks, but no word. Such a query matches no name. */
+export function findsNothing(query: string): boolean {
+  return query.trim() !== '' && queryWords(query).length === 0;
 }
 
 /** Returns the words in ascending order, without prefixes of other words. Throws `bad_parameter` above the limits. */

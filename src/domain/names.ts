@@ -18,3 +18,10 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** Formats of a plant file. */
 export const FORMATS = ['ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
+
+/** Orders of a list of plants. A leading minus sign reverses the order. */
+export const SORTS = ['id', '-id', 'name', '-name', 'updated', '-updated'] as const;
+
+/** Orders of a page of the change log. */
+export const CHANGE_ORDERS = ['asc', 'desc'] as const;
+export type ChangeOrder = (typeof CHANGE_ORDERS)[number];

@@ -1,6 +1,6 @@
 // Page sizes of lists and of the change log, the same for every database.
 
-import { type Filter, toCursor } from './list-cursor.ts';
+import { cursorAfter, type SortedFilter } from './list-cursor.ts';
 import type { Page, PlantRecord } from './plant.ts';
 
 export const DEFAULT_LIMIT = 100;
@@ -9,7 +9,7 @@ export const MAX_LIMIT = 1000;
 export const PAGE_CHARS = 512 * 1024;
 
 /** Collects a page, which can hold fewer than `limit` records when they are large. */
-export function createPage(limit: number, filter: Filter) {
+export function createPage(limit: number, query: SortedFilter) {
   const records: PlantRecord[] = [];
   let chars = 0;
   return {
@@ -23,7 +23,7 @@ export function createPage(limit: number, filter: Filter) {
     /** Returns the page. `more` is true if `add` returned false, and false at the end of all records. */
     page(more: boolean): Page {
       const last = records.at(-1);
-      return more && last ? { records, next: toCursor(last.id + 1n, filter) } : { records };
+      return more && last ? { records, next: cursorAfter(last, query) } : { records };
     },
   };
 }

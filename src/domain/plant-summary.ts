@@ -1,6 +1,7 @@
 // The summary of the store: the number of plants, the most common tags, and the changes per hour.
 
 import { z } from 'zod';
+import { compareCodePoints } from '../lib/code-points.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
 import { Time } from './time.ts';
 
@@ -69,16 +70,4 @@ export function describeHours(counts: Map<number, number>): Summary['changes'] {
 export function topTags(counts: Map<string, number>): TagCount[] {
   const tags = [...counts].map(([tag, plants]) => ({ tag, plants }));
   return tags.sort((a, b) => b.plants - a.plants || compareCodePoints(a.tag, b.tag)).slice(0, MAX_TAGS);
-}
-
-function compareCodePoints(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
-  return rankOf(a.charCodeAt(at)) - rankOf(b.charCodeAt(at));
-}
-
-/** Returns the sort rank of a UTF-16 unit: surrogates sort after all other characters, the end (NaN) before them. */
-function rankOf(unit: number): number {
-  if (Number.isNaN(unit)) return -1;
-  return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import type { PlantStoreError } from './errors.ts';
-import type { Filter } from './list-cursor.ts';
+import type { Filter, SortedFilter } from './list-cursor.ts';
 import type { Summary } from './plant-summary.ts';
 import type { Precondition } from './precondition.ts';
 import { Time } from './time.ts';
@@ -105,18 +105,24 @@ export interface Versioned {
   seq: number;
 }
 
-export interface ListQuery extends Filter {
+export interface ListQuery extends SortedFilter {
   /** Maximum number of records: 1 to 1,000, by default 100. */
   limit?: number | undefined;
-  /** The cursor of the previous page, which must have the same filter. */
+  /** The cursor of the previous page, which must have the same filter and sort. */
   cursor?: string | undefined;
 }
 
 export interface Page {
-  /** Records in ascending order of id. */
+  /** Records in the order of the sort. */
   records: PlantRecord[];
   /** Cursor of the next page. Undefined on the last page. */
   next?: string | undefined;
+}
+
+/** A number of plants. `isMore` is true if a filter matches more than `plants`, which is then MAX_COUNTED. */
+export interface PlantCount {
+  plants: number;
+  isMore: boolean;
 }
 
 export interface Author {
@@ -160,8 +166,13 @@ export interface PlantStore {
   create(plant: NewPlant, by: Author): Promise<Created>;
   /** Throws `not_found`. */
   get(id: bigint): Promise<Versioned>;
-  /** Throws `bad_parameter` if the cursor belongs to another filter. */
+  /**
+   * Throws `bad_parameter` if the cursor belongs to another filter or sort, or if a filter with a sort other than `id`
+   * matches more than MAX_SORTED plants.
+   */
   list(query?: ListQuery): Promise<Page>;
+  /** Counts the plants that match. Without a filter, the count is always exact and takes no longer for more plants. */
+  count(filter?: Filter): Promise<PlantCount>;
   /** Replaces or creates a plant. It and the next two methods throw `condition_failed` if a precondition fails. */
   put(id: bigint, plant: Plant, by: Author & Precondition): Promise<Versioned>;
   /** Throws `not_found`, and `not_valid` if the patch has a different id. */

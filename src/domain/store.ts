@@ -1,7 +1,7 @@
 // The interface that a database must implement for the service.
 
 import type { ChangeStore } from './change.ts';
-import type { PlantStore } from './plant.ts';
+import type { ImportResult, NewPlant, PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
 import type { DeliveryStore, WebhookStore } from './webhook.ts';
 
@@ -16,9 +16,17 @@ export interface StoreStats {
   bytes: number;
 }
 
+/** A dry run of one import. It returns what `import` would return for the same plants. */
+export interface DryRun {
+  import(plants: NewPlant[]): Promise<ImportResult>;
+  close(): void;
+}
+
 export interface Store extends PlantStore, ChangeStore, TokenStore, WebhookStore, DeliveryStore {
   /** Commits a probe to check that records can be stored now. Throws the same errors as a create. */
   probe(): Promise<void>;
+  /** Opens a dry run of an import, which compares plants with the store and with each other, and stores nothing. */
+  openDryRun(): DryRun;
   /** Returns the number of writes that are queued for a transaction. */
   queuedWrites(): number;
   stats(): Promise<StoreStats>;

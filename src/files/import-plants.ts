@@ -22,7 +22,7 @@ export interface ImportOptions {
 
 /** Imports all blocks and returns the counts. */
 export async function importPlants(
-  store: PlantStore,
+  store: Pick<PlantStore, 'import'>,
   blocks: AsyncIterable<PlantBlock>,
   { by, signal, onError, onStored }: ImportOptions,
 ): Promise<Counts> {

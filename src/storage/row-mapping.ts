@@ -37,11 +37,23 @@ export type ChangeRow = {
   name: string;
   tag: string | null;
   token_id: string;
+  /** Number of the change that created the replaced or deleted version. */
+  previous: bigint | null;
+  /** Number of plants after the change. Null in changes from before these numbers were stored. */
+  plant_count: bigint | null;
 };
 
 export function toChange(row: ChangeRow): Change {
   const { seq, type, time, plant_id, token_id } = row;
   return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
+}
+
+/** A change with the name of its token, if the store has the token. */
+export type LoggedRow = ChangeRow & { token_name: string | null };
+
+export function toLoggedChange(row: LoggedRow): Change {
+  const change = toChange(row);
+  return row.token_name === null ? change : { ...change, tokenName: row.token_name };
 }
 
 /** Columns of `tokens t` that form a TokenRow. */

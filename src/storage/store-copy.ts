@@ -13,6 +13,8 @@ export interface StoreCopy {
   /** Number of the last change. */
   lastSeq: number;
   prunedTo: number;
+  /** Number of plants before the first change that has a number of plants. */
+  plantCount: number;
   skipped: { first: number; last: number }[];
   counts: { plants: number; changes: number };
   /** Yields plants by ascending id. */
@@ -71,7 +73,9 @@ export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
 }
 
 export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
-export const CHANGE: (keyof ChangeRow)[] = ['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id'];
+export const CHANGE: (keyof ChangeRow)[] = [
+  ...(['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id', 'previous', 'plant_count'] as const),
+];
 export const WEBHOOK: (keyof CopiedWebhook)[] = [
   ...(['id', 'url', 'events', 'secret', 'old_secret', 'old_secret_until', 'created', 'position', 'replay_to'] as const),
   ...(['replay_resume', 'waiting_since', 'failing_since', 'reason', 'disabled', 'epoch', 'retries'] as const),

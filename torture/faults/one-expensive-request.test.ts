@@ -266,7 +266,7 @@ async function tryAll({ rounds, isFull }: Trial, server: TestServer, own: OwnSte
   await hold('a search among long words', () => search(BEGINNINGS_QUERY));
   await own.withLongWords?.(hold, search);
   await importPlants(server, some(longRecords, 15));
-  const longList = `/plants?limit=1000&cursor=${toCursor(BigInt(longRecords[0]?.id ?? 0), {})}`;
+  const longList = `/plants?limit=1000&cursor=${toCursor({ key: 0, id: BigInt(longRecords[0]?.id ?? 0) }, {})}`;
   await hold('many lists of long records in one write', () => pipeline(longList));
   await hold('a list of long records on each of many connections', async () => {
     const answers = await Promise.all(

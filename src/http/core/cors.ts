@@ -7,7 +7,8 @@ import type { HttpReply, HttpRequest } from './request-reply.ts';
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
 const REQUEST_HEADERS =
   'Authorization, Content-Type, If-Match, If-None-Match, Last-Event-ID, X-Request-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name';
-const EXPOSED = 'Link, ETag, Location, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, X-Request-Id';
+const EXPOSED =
+  'Link, ETag, Location, Total-Count, Last-Seq, RateLimit, RateLimit-Policy, Retry-After, Idempotent-Replayed, X-Request-Id';
 const PREFLIGHT_CACHE_S = 600;
 
 /** Sets the CORS headers of a response. Returns true for a preflight request. */

@@ -3,8 +3,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../domain/name-search.ts';
-import { DELIVERY_STATUSES } from '../../domain/names.ts';
+import { MAX_SORTED } from '../../domain/list-order.ts';
+import { MAX_KEY_CHARS, MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../domain/name-search.ts';
+import { CHANGE_ORDERS, CHANGE_TYPES, DELIVERY_STATUSES, SORTS } from '../../domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
@@ -17,6 +18,8 @@ export interface Parameter<T> {
   description: string;
   /** The schema in the OpenAPI description. */
   schema: Record<string, unknown>;
+  /** Maximum number of values, if the parameter can be repeated. `read` then returns a list, and all lists are joined. */
+  maxValues?: number;
   read(text: string): T;
 }
 
@@ -44,8 +47,18 @@ export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
 
 const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
 export const cursor = parameter('query', 'cursor', CURSOR, TEXT, unchanged);
-export const tag = parameter('query', 'tag', 'Return only plants whose tag equals this text exactly', TEXT, unchanged);
-const WORDS = `Search words. Each must be the beginning of a word in the name. Case and accents are ignored: \`mon del\` finds *Monstera deliciosa*. A text without any word matches all plants. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`;
+const MAX_TAGS = 100;
+const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags.`;
+export const tag = {
+  ...parameter('query', 'tag', TAG, { type: 'array', items: TEXT, maxItems: MAX_TAGS }, (text) => [text]),
+  maxValues: MAX_TAGS,
+};
+const UNTAGGED = 'With `true`, also return plants without a tag. Without `tag`, return only those.';
+export const untagged = flag('untagged', UNTAGGED);
+export const count = flag('count', 'With `true`, the response has the header `Total-Count`.');
+const SORT = `Order of the plants. A leading \`-\` reverses it. Names are sorted by their first ${MAX_KEY_CHARS} characters without case and accents. Plants with the same name or time are sorted by id. With \`tag\`, \`untagged\` or \`q\`, a sort other than \`id\` is limited to ${MAX_SORTED} matches.`;
+export const sort = oneOf('sort', SORT, SORTS, 'id');
+const WORDS = `Search words. Each must be the beginning of a word in the name. Case and accents are ignored: \`mon del\` finds *Monstera deliciosa*. A text of blanks matches all plants; any other text without a letter or digit matches none. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`;
 export const q = parameter('query', 'q', WORDS, { ...TEXT, maxLength: MAX_QUERY_CHARS }, unchanged);
 
 const AFTER = 'Return only changes after this number. Without it, the response starts with the oldest stored change.';
@@ -57,9 +70,21 @@ export const seq = parameter('path', 'seq', 'Number of the change', PATH_SEQ, se
 export const before = parameter(
   'query',
   'before',
-  'Return only deliveries of changes with a smaller number',
+  'Return only changes, or deliveries of changes, with a smaller number',
   SEQ,
   seqIn('"before"'),
+);
+const ORDER = 'Order of the changes: `asc` starts with the oldest, `desc` with the newest.';
+export const order = oneOf('order', ORDER, CHANGE_ORDERS, 'asc');
+export const changeType = oneOf('type', 'Return only changes of this type', CHANGE_TYPES);
+const TOKEN = 'Return only changes made with this token: its id, `cli`, or `jwt:` and the subject of a JWT.';
+export const changeToken = parameter('query', 'token', TOKEN, TEXT, unchanged);
+export const since = timeParameter('since', 'Return only changes at or after this time (RFC 3339)');
+export const until = timeParameter('until', 'Return only changes at or before this time (RFC 3339)');
+
+export const dryRun = flag(
+  'dryRun',
+  'With `true`, check the whole file and compare it with the store, but store nothing.',
 );
 
 const IF_MATCH = 'Process the request only if the record has one of these ETags. `*` matches any existing record.';
@@ -76,18 +101,38 @@ export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
   throw malformed('"grace"', `0, or ${DURATION_FORM}`);
 });
 
-const STATUS = { type: 'string', enum: [...DELIVERY_STATUSES] };
-export const deliveryStatus = parameter(
-  'query',
-  'status',
-  'Return only deliveries with this status',
-  STATUS,
-  (text) => {
-    const known = DELIVERY_STATUSES.find((status) => status === text);
+export const deliveryStatus = oneOf('status', 'Return only deliveries with this status', DELIVERY_STATUSES);
+
+function flag(name: string, description: string) {
+  return parameter('query', name, description, { type: 'boolean', default: false }, (text) => {
+    if (text === 'true' || text === 'false') return text === 'true';
+    throw malformed(`"${name}"`, 'true or false');
+  });
+}
+
+function oneOf<Value extends string>(
+  name: string,
+  description: string,
+  values: readonly Value[],
+  defaultValue?: NoInfer<Value>,
+) {
+  const schema = { type: 'string', enum: [...values], ...(defaultValue && { default: defaultValue }) };
+  return parameter('query', name, description, schema, (text) => {
+    const known = values.find((value) => value === text);
     if (known) return known;
-    throw malformed('"status"', `one of ${DELIVERY_STATUSES.join(', ')}`);
-  },
-);
+    throw malformed(`"${name}"`, `one of ${values.join(', ')}`);
+  });
+}
+
+/** A time in RFC 3339, as milliseconds since 1970. A plus sign that was not percent-encoded arrives as a space. */
+function timeParameter(name: string, description: string) {
+  return parameter('query', name, description, { type: 'string', format: 'date-time' }, (text) => {
+    const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[ +-]\d\d:\d\d)$/.test(text);
+    const timeMs = isTime ? Date.parse(text.toUpperCase().replace(' ', '+')) : Number.NaN;
+    if (!Number.isNaN(timeMs)) return timeMs;
+    throw malformed(`"${name}"`, 'a time in RFC 3339, such as 2026-11-17T12:00:00Z');
+  });
+}
 
 function parameter<T, In extends Parameter<T>['in']>(
   place: In,
@@ -124,17 +169,22 @@ export function readParameters(
   const query = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
   for (const key in wanted) {
     const parameter = wanted[key] as Parameter<unknown>;
-    const text = find(parameter);
-    if (text !== undefined) values[key] = parameter.read(text);
+    const texts = find(parameter).filter((text) => text !== undefined);
+    const [first] = texts;
+    if (first === undefined) continue;
+    values[key] = parameter.maxValues ? texts.flatMap((text) => parameter.read(text)) : parameter.read(first);
   }
   return values;
 
-  function find({ in: place, name }: Parameter<unknown>): string | undefined {
-    if (place === 'path') return params[name];
-    if (place === 'header') return headers[name.toLowerCase()] as string | undefined;
+  function find({ in: place, name, maxValues = 1 }: Parameter<unknown>): (string | undefined)[] {
+    if (place === 'path') return [params[name]];
+    if (place === 'header') return [headers[name.toLowerCase()] as string | undefined];
     const found = query.filter((pair) => pair.startsWith(`${name}=`) || pair === name);
-    if (found.length > 1) throw new PlantStoreError('bad_parameter', `"${name}" must not be repeated`);
-    return found[0] === undefined ? undefined : decode(name, found[0].slice(name.length + 1));
+    if (found.length > maxValues) {
+      const most = maxValues === 1 ? 'must not be repeated' : `must not be repeated more than ${maxValues} times`;
+      throw new PlantStoreError('bad_parameter', `"${name}" ${most}`);
+    }
+    return found.map((pair) => decode(name, pair.slice(name.length + 1)));
   }
 }
 

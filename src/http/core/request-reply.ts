@@ -36,6 +36,8 @@ export class HttpRequest {
   }
 }
 
+type QueryValue = string | number | boolean | undefined;
+
 export class HttpReply {
   readonly raw: ServerResponse;
   /**
@@ -69,9 +71,11 @@ export class HttpReply {
   }
 
   /** Sets the header `Link` to the next page (RFC 8288). Omits undefined parameters. */
-  nextPage(path: string, parameters: Record<string, string | number | undefined>): this {
-    const given = Object.entries(parameters).filter(([, value]) => value !== undefined);
-    const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
+  nextPage(path: string, parameters: Record<string, QueryValue | readonly QueryValue[]>): this {
+    const query = new URLSearchParams();
+    for (const [name, given] of Object.entries(parameters)) {
+      for (const value of [given].flat()) if (value !== undefined) query.append(name, String(value));
+    }
     return this.header('link', `<${path}?${query}>; rel="next"`);
   }
 

@@ -38,7 +38,7 @@ export function createAllRoutes(options: RouteOptions): Route[] {
   const described = [
     ...plantRoutes(store, basePath, stopping),
     ...importExportRoutes(store, stopping, timeouts),
-    ...eventRoutes(store, stopping, timeouts),
+    ...eventRoutes(store, basePath, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...healthMetricsRoutes(store, metrics, stopping),

@@ -3,16 +3,24 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Change, type ChangeLog } from '../../domain/change.ts';
+import { PlantStoreError } from '../../domain/errors.ts';
+import type { ChangeOrder } from '../../domain/names.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import { printJson } from '../../lib/exact-json.ts';
+import { toIsoTime } from '../../lib/iso-time.ts';
 import { preferredType } from '../core/accept.ts';
-import { after, lastEventId, limit } from '../core/parameters.ts';
+import { after, before, changeToken, changeType, lastEventId, limit, order, since, until } from '../core/parameters.ts';
 import { type Route, route } from '../core/route.ts';
 import type { Timeouts } from '../core/timeouts.ts';
 
 const EVENT_STREAM = 'text/event-stream';
 
-export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAliveMs }: Timeouts): Route[] {
+export function eventRoutes(
+  log: ChangeLog,
+  basePath: string,
+  stopping: AbortSignal,
+  { eventKeepAliveMs }: Timeouts,
+): Route[] {
   /** Cache of printed events, shared by all streams that send the same change. */
   const printed = new WeakMap<Change, string>();
 
@@ -20,24 +28,37 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
     route('GET /events', 'listChanges', 'plants:read', {
       summary: 'Read or follow the change log',
       description:
-        'Returns every create, update and delete, oldest first. A page can hold fewer than `limit` changes when they ' +
-        'are large. An empty array marks the end. With `Accept: text/event-stream`, the response is a stream that ' +
+        'Returns every create, update and delete, oldest first unless you set `order`. A page can hold fewer than `limit` ' +
+        'changes when they are large. It scans a limited number of changes, so with a filter it can be short or empty: ' +
+        'the `Link` header shows whether there is more. `since` and `until` follow the server clock. With `Accept: text/event-stream`, the response is a stream that ' +
         'continues with each new change. In the stream, `id` is the number of the change, `event` is its type and ' +
-        '`data` is the Change. The server sends a comment line after every 15 s without a change and disconnects a client that does not read.',
-      parameters: { after, limit, lastEventId },
+        '`data` is the Change. The server sends a comment line after every 15 s without a change and disconnects a client that does not read. A stream supports only `after`.',
+      parameters: { after, before, limit, order, type: changeType, token: changeToken, since, until, lastEventId },
       response: {
         description: 'A page of changes, or a stream of changes',
         schema: z.array(Change),
         streams: [EVENT_STREAM],
+        headers: {
+          'Last-Seq': 'Number of the newest change, also of an empty page. It is 0 before the first change.',
+          Link: 'URL of the next page with `rel="next"` (RFC 8288). Absent if there are no more changes now.',
+        },
       },
       errors: ['changes_pruned'],
       isLong: true,
-      async handle({ parameters: { after, limit, lastEventId }, ended, request, reply }) {
-        reply.vary('accept');
+      async handle({ parameters: { lastEventId, since: sinceMs, until: untilMs, ...query }, ended, request, reply }) {
+        reply.vary('accept').header('last-seq', String(await log.lastSeq()));
         if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
-          return log.changes({ after, limit });
+          const { changes, next } = await log.changePage({ ...query, sinceMs, untilMs });
+          if (next !== undefined)
+            reply.nextPage(`${basePath}/events`, {
+              ...query,
+              ...toTimes(sinceMs, untilMs),
+              ...continued(query.order, next),
+            });
+          return changes;
         }
-        const known = lastEventId ?? after;
+        const known = lastEventId ?? query.after;
+        requireStreamQuery({ ...query, since: sinceMs, until: untilMs });
         await log.changes({ after: known, limit: 1 }); // throws `changes_pruned` before the stream starts
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
         const closed = new AbortController();
@@ -70,4 +91,26 @@ export function eventRoutes(log: ChangeLog, stopping: AbortSignal, { eventKeepAl
     printed.set(change, event);
     return event;
   }
+}
+
+/** Throws if the query has a parameter that only a page supports. */
+function requireStreamQuery({ after: _, limit: _limit, ...others }: Record<string, unknown>): void {
+  const [name] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return;
+  throw new PlantStoreError(
+    'bad_parameter',
+    `"${name}" must not be set for an event stream. Filter the changes yourself.`,
+  );
+}
+
+/** Returns the parameter that continues a page after its last change. */
+function continued(order: ChangeOrder | undefined, seq: number) {
+  return order === 'desc' ? { before: seq } : { after: seq };
+}
+
+function toTimes(sinceMs: number | undefined, untilMs: number | undefined) {
+  return {
+    since: sinceMs === undefined ? undefined : toIsoTime(sinceMs),
+    until: untilMs === undefined ? undefined : toIsoTime(untilMs),
+  };
 }

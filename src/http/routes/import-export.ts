@@ -4,8 +4,7 @@ import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
 import type { Format } from '../../domain/names.ts';
-import type { PlantStore } from '../../domain/plant.ts';
-import { MAX_EXPORTS } from '../../domain/store.ts';
+import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
 import { createFairShare } from '../access/fair-share.ts';
@@ -13,6 +12,7 @@ import { preferredType } from '../core/accept.ts';
 import { ErrorBody } from '../core/error-response.ts';
 import { etagOf } from '../core/etag.ts';
 import { essenceOf } from '../core/json-body.ts';
+import { dryRun } from '../core/parameters.ts';
 import { type Route, route } from '../core/route.ts';
 import { noteExport } from '../core/slow-clients.ts';
 import { readStreamedBody } from '../core/streamed-body.ts';
@@ -37,7 +37,11 @@ const ImportReport = z
   })
   .meta({ id: 'ImportReport' });
 
-export function importExportRoutes(store: PlantStore, stopping: AbortSignal, timeouts: Timeouts): Route[] {
+export function importExportRoutes(
+  store: Pick<Store, 'import' | 'export' | 'openDryRun'>,
+  stopping: AbortSignal,
+  timeouts: Timeouts,
+): Route[] {
   let imports = 0;
   const takeImport = createFairShare(MAX_IMPORTS, 'imports');
   const takeExport = createFairShare(MAX_EXPORTS, 'exports');
@@ -50,13 +54,15 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
         'The file is NDJSON with one NewPlant per line, or CSV with the header row `id,name,tag`. ' +
         'The file can have any length. A name or a tag can have up to 64 KiB. ' +
         'An invalid line is listed in `errors` and does not stop the import. You can safely send the whole file again. ' +
+        'With `dryRun=true`, the server checks the whole file and returns the same report, but stores nothing. ' +
         'In CSV, an empty cell means no tag, and `""` means an empty tag. ' +
         `A token can have ${MAX_IMPORTS / 4} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
+      parameters: { dryRun },
       body: { types: [NDJSON, CSV] },
       response: { description: 'The result of the import', schema: ImportReport },
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
-      async handle({ request, token, ended }) {
+      async handle({ parameters: { dryRun }, request, token, ended }) {
         const endShare = takeImport(token.id);
         if (imports >= MAX_IMPORTS) {
           endShare();
@@ -66,13 +72,15 @@ export function importExportRoutes(store: PlantStore, stopping: AbortSignal, tim
         imports++;
         const format = FORMAT_OF[essenceOf(request.headers)] as Format;
         const body = readStreamedBody(request.raw, AbortSignal.any([stopping, ended]), timeouts);
-        const counts = await importPlants(store, readPlants(format, body), {
+        const dry = dryRun ? store.openDryRun() : undefined;
+        const counts = await importPlants(dry ?? store, readPlants(format, body), {
           by: { tokenId: token.id },
           onError({ line, error }) {
             if (errors.length >= MAX_ERRORS_NAMED) return;
             errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
         }).finally(() => {
+          dry?.close();
           imports--;
           endShare();
         });

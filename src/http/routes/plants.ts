@@ -1,21 +1,29 @@
 // The routes under /plants, except for import and export (import-export.ts).
 
 import { z } from 'zod';
+import { Change, type ChangeLog } from '../../domain/change.ts';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import { MAX_COUNTED } from '../../domain/list-order.ts';
 import { NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
 import { Summary } from '../../domain/plant-summary.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
 import { createCachedResult } from '../../lib/cached-result.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
-import { cursor, id, ifMatch, ifNoneMatch, limit, q, tag } from '../core/parameters.ts';
+import { count, cursor, id, ifMatch, ifNoneMatch, limit, q, sort, tag, untagged } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
 const ETAG = { ETag: 'The quoted number of the change that created this version' };
+const NEXT_PAGE = 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.';
+const TOTAL_COUNT = `With \`count=true\`: the number of plants that match, or \`>${MAX_COUNTED}\` if a filter matches more. Without a filter, the number is always exact.`;
 const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
 const SUMMARY_KEPT_MS = 5000;
 
-export function plantRoutes(store: PlantStore, basePath: string, stopping: AbortSignal): Route[] {
+export function plantRoutes(
+  store: PlantStore & Pick<ChangeLog, 'history'>,
+  basePath: string,
+  stopping: AbortSignal,
+): Route[] {
   const cachedSummary = createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
 
   return [
@@ -48,19 +56,24 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
     route('GET /plants', 'listPlants', 'plants:read', {
       summary: 'List plants',
       description:
-        'Returns a page of plants in ascending order of id. The `Link` header has the URL of the next page. ' +
+        'Returns a page of plants, in ascending order of id unless you set `sort`. The `Link` header has the URL of the next page. ' +
         'A page can hold fewer than `limit` plants when they are large. If you follow all `Link` headers, you get every ' +
-        'plant that exists for the whole time exactly once, even while other clients write.',
-      parameters: { limit, cursor, tag, q },
+        'plant that does not change in the meantime exactly once, even while other clients write. ' +
+        'In an order other than by id, a plant that changes can appear twice or not at all.',
+      parameters: { limit, cursor, sort, tag, untagged, q, count },
       response: {
         description: 'A page of records',
         schema: z.array(PlantRecord),
-        headers: { Link: 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.' },
+        headers: { Link: NEXT_PAGE, 'Total-Count': TOTAL_COUNT },
       },
-      async handle({ parameters, reply }) {
-        const { records, next } = await store.list(parameters);
-        const { limit, tag, q } = parameters;
-        if (next !== undefined) reply.nextPage(`${basePath}/plants`, { limit, tag, q, cursor: next });
+      async handle({ parameters: { count, ...query }, reply }) {
+        const { cursor: _, ...same } = query;
+        const [{ records, next }, total] = await Promise.all([
+          store.list(query),
+          count ? store.count(query) : undefined,
+        ]);
+        if (total) reply.header('total-count', `${total.isMore ? '>' : ''}${total.plants}`);
+        if (next !== undefined) reply.nextPage(`${basePath}/plants`, { ...same, count, cursor: next });
         return records;
       },
     }),
@@ -80,6 +93,22 @@ export function plantRoutes(store: PlantStore, basePath: string, stopping: Abort
         if (preconditionHolds({ ifNoneMatch }, seq)) return record;
         reply.code(304);
         return undefined;
+      },
+    }),
+    route('GET /plants/:id/changes', 'listPlantChanges', 'plants:read', {
+      summary: 'Get the history of a plant',
+      description:
+        'Returns the changes of a plant, newest first, back to its creation or to the last prune of the change log. ' +
+        'A page can hold fewer than `limit` changes when they are large. ' +
+        'If the id was deleted and used again, the history starts with the last creation.',
+      parameters: { id, limit, cursor },
+      response: { description: 'A page of changes', schema: z.array(Change), headers: { Link: NEXT_PAGE } },
+      errors: ['not_found'],
+      async handle({ parameters: { id, ...query }, reply }) {
+        const { changes, next } = await store.history(id, query);
+        if (next !== undefined)
+          reply.nextPage(`${basePath}/plants/${id}/changes`, { limit: query.limit, cursor: next });
+        return changes;
       },
     }),
     route('PUT /plants/:id', 'putPlant', 'plants:write', {

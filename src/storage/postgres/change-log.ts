@@ -1,14 +1,26 @@
 // Reads pages and the newest number of the change log, and prunes it.
 
-import { type Change, type ChangeQuery, changesPruned } from '../../domain/change.ts';
+import {
+  type Change,
+  type ChangePage,
+  type ChangePageQuery,
+  type ChangeQuery,
+  changesPruned,
+  type HistoryQuery,
+} from '../../domain/change.ts';
+import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
+import type { ChangeOrder } from '../../domain/names.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import { type ChangeRow, toChange } from '../row-mapping.ts';
+import { type ChangeRange, createChangePage, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
+import { type ChangeRow, type LoggedRow, toChange } from '../row-mapping.ts';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
+import { noPlant, toError } from '../write-rules.ts';
+import { firstSeqSince } from './change-times.ts';
 import { bounded } from './plants-read.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
-import type { Transactions } from './transaction.ts';
+import type { Query, Transactions } from './transaction.ts';
 
 /** Returns the SQL that selects the last assigned change number as `seq`. */
 export function lastSeq(tables: Tables): string {
@@ -20,21 +32,106 @@ export function lastSeq(tables: Tables): string {
     ) AS seq FROM ${tables.numbering}`;
 }
 
+/** Returns a condition that is true if changes after number $1 are gone, or if this store never assigned the number. */
+function isGoneAfter(tables: Tables): string {
+  return `($1 < pruned_to OR $1 > (${lastSeq(tables)})
+    OR EXISTS (SELECT FROM ${tables.skipped} WHERE $1 >= first AND $1 < last))`;
+}
+
 export async function readChanges(
   { read, names: { tables } }: Transactions,
   { after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery,
 ): Promise<Change[]> {
-  const gone = {
-    text: `
-      SELECT $1 < pruned_to OR $1 > (${lastSeq(tables)})
-        OR EXISTS (SELECT FROM ${tables.skipped} WHERE $1 >= first AND $1 < last) AS gone FROM ${tables.numbering}`,
-    values: [after ?? 0],
-  };
+  const gone = { text: `SELECT ${isGoneAfter(tables)} AS gone FROM ${tables.numbering}`, values: [after ?? 0] };
   const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;
   const [[isGone], rows] = await read<[{ gone: boolean }, ChangeRow]>(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
   await nextEventLoopTurn(); // the caller serializes the page in the same turn
   return cutToChars(rows, maxChars).map(toChange);
+}
+
+/** Returns a filtered page of the change log. */
+export async function readChangePage(
+  { readStepwise, names: { tables } }: Transactions,
+  query: ChangePageQuery,
+): Promise<ChangePage<number>> {
+  const { limit = DEFAULT_LIMIT, order = 'asc' } = query;
+  const page = await readStepwise(async (read) => {
+    const { after, before } = await rangeOf(read, tables, query);
+    const [scanned] = await read<{ count: bigint; last: bigint | null }>({
+      text: `
+        SELECT count(*) AS count, ${order === 'desc' ? 'min' : 'max'}(seq) AS last FROM (${scan(tables, order)}) AS scanned`,
+      values: [after, before],
+    });
+    const text = `
+      SELECT c.*, t.name AS token_name FROM (
+        SELECT seq FROM (${scan(tables, order)}) AS scanned
+        WHERE ($3::text IS NULL OR type = $3) AND ($4::text IS NULL OR token_id = $4)
+          AND time >= coalesce($5::bigint, time) AND time <= coalesce($6::bigint, time)
+        ORDER BY seq ${order} LIMIT $7
+      ) AS wanted JOIN ${tables.changes} c ON c.seq = wanted.seq LEFT JOIN ${tables.tokens} t ON t.id = c.token_id`;
+    const { type = null, token = null, sinceMs = null, untilMs = null } = query;
+    const values = [after, before, type, token, sinceMs, untilMs, limit + 1];
+    const rows = await read<LoggedRow>(bounded(text, order === 'desc' ? 'seq DESC' : 'seq', values));
+    const { changes, add } = createChangePage(limit);
+    if (rows.some((row) => !add(row))) return { changes, next: changes.at(-1)?.seq };
+    return scanned?.count === BigInt(SCANNED_AT_ONCE) ? { changes, next: Number(scanned.last) } : { changes };
+  });
+  await nextEventLoopTurn(); // the caller serializes the page in the same turn
+  return page;
+}
+
+/** Selects the changes that a page scans: those after number $1 and before number $2. */
+function scan({ changes }: Tables, order: ChangeOrder): string {
+  return `
+    SELECT seq, type, time, token_id FROM ${changes} WHERE seq > $1 AND seq < $2 ORDER BY seq ${order} LIMIT ${SCANNED_AT_ONCE}`;
+}
+
+async function rangeOf(read: Query, tables: Tables, query: ChangePageQuery): Promise<ChangeRange> {
+  const { after, before, sinceMs, untilMs } = query;
+  const [known] = await read<{ gone: boolean; seq: bigint }>({
+    text: `SELECT last.seq, ${isGoneAfter(tables)} AS gone FROM ${tables.numbering}, (${lastSeq(tables)}) AS last`,
+    values: [after ?? 0],
+  });
+  if (after !== undefined && known?.gone) throw changesPruned(after);
+  const end = before ?? Number(known?.seq) + 1;
+  return {
+    after: Math.max(after ?? 0, sinceMs === undefined ? 0 : (await firstSince(sinceMs - TIME_MARGIN_MS)) - 1),
+    before: Math.min(end, untilMs === undefined ? end : await firstSince(untilMs + TIME_MARGIN_MS + 1)),
+  };
+
+  async function firstSince(timeMs: number): Promise<number> {
+    const [row] = await read<{ seq: bigint | null }>({ text: firstSeqSince(tables), values: [timeMs] });
+    return Number(row?.seq ?? 0);
+  }
+}
+
+/** Reads the history of a plant: it follows the numbers of replaced versions from its newest change. */
+export async function readHistory(
+  { read, names: { tables } }: Transactions,
+  plantId: bigint,
+  { limit = DEFAULT_LIMIT, cursor }: HistoryQuery,
+): Promise<ChangePage<string>> {
+  const from = cursor === undefined ? null : readHistoryCursor(cursor, plantId);
+  const text = `
+    WITH RECURSIVE history (place, seq, previous) AS (
+      SELECT 1, c.seq, c.previous FROM ${tables.changes} c
+      WHERE c.plant_id = $1 AND c.seq = coalesce($2::bigint, (SELECT seq FROM ${tables.plants} WHERE id = $1))
+      UNION ALL
+      SELECT h.place + 1, c.seq, c.previous FROM history h JOIN ${tables.changes} c ON c.seq = h.previous
+      WHERE h.place <= $3
+    )
+    SELECT c.*, history.place, t.name AS token_name FROM history
+    JOIN ${tables.changes} c ON c.seq = history.seq LEFT JOIN ${tables.tokens} t ON t.id = c.token_id`;
+  const [[plant], rows] = await read<[{ id: bigint }, LoggedRow]>(
+    { text: `SELECT id FROM ${tables.plants} WHERE id = $1`, values: [plantId] },
+    bounded(text, 'place', [plantId, from, limit]),
+  );
+  if (!plant) throw toError(noPlant(plantId));
+  await nextEventLoopTurn(); // the caller serializes the page in the same turn
+  const { changes, add } = createChangePage(limit);
+  const more = rows.find((row) => !add(row));
+  return more ? { changes, next: toHistoryCursor(plantId, Number(more.seq)) } : { changes };
 }
 
 /** True if a change after this number exists. Throws `changes_pruned` if changes after it are gone. */
@@ -74,5 +171,11 @@ const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
     DELETE FROM ${deliveries} WHERE webhook_id IN (SELECT id FROM ${webhooks}) AND seq <= (SELECT max(seq) FROM old)
   ),
   pruned AS (DELETE FROM ${changes} WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
-  noted AS (UPDATE ${numbering} SET pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)))
+  noted AS (
+    UPDATE ${numbering} SET
+      pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)),
+      plant_count = coalesce(
+        (SELECT c.plant_count FROM ${changes} c WHERE c.seq = (SELECT max(seq) FROM old)), numbering.plant_count
+      )
+  )
   SELECT count(*) AS pruned FROM pruned`;

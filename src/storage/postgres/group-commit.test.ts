@@ -52,7 +52,7 @@ suite('writes on PostgreSQL', needsPostgres, () => {
   });
 
   test('a create waits for a concurrent create of the same id, and sees its result', async () => {
-    const text = `SELECT * FROM create_plants_1('{7}', '{theirs}', '{NULL}', '{1}', '{tok_2}', '{1}', '{7}')`;
+    const text = `SELECT * FROM create_plants_3('{7}', '{theirs}', '{NULL}', '{NULL}', '{1}', '{tok_2}', '{1}', '{7}')`;
     const other = await beginElsewhere(text);
     const same = store.create({ id: 7n, name: 'theirs' }, BY);
     const different = store.create({ id: 7n, name: 'ours' }, BY);

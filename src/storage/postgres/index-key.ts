@@ -14,6 +14,9 @@ const buffer = Buffer.alloc(BYTES);
 /** Number that replaces all words of a name with too many words. */
 export const MANY = keyOfBytes(Buffer.from([MANY_BYTE]));
 
+/** Number for a plant without a tag. */
+export const UNTAGGED = MANY + 1n;
+
 export function wordKey(word: string): bigint {
   return keyOfText(word, 0);
 }

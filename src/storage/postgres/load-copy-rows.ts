@@ -13,6 +13,7 @@ import {
   PLANT,
   WEBHOOK,
 } from '../store-copy.ts';
+import { sortNameOf } from './name-keys.ts';
 import { toArray } from './pg-array.ts';
 import { indexEntries } from './plants-write.ts';
 import type { Tables } from './qualified-names.ts';
@@ -32,7 +33,11 @@ export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): S
       values: entries(olds),
     },
     { text: `DELETE FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`, values: [toArray(olds.map(({ id }) => id))] },
-    insert(tables.plants, PLANT, rows),
+    insert(
+      tables.plants,
+      [...PLANT, 'sort_name'],
+      rows.map((row) => ({ ...row, sort_name: sortNameOf(row.name) })),
+    ),
     {
       text: `INSERT INTO ${tables.words} SELECT * FROM unnest($1::bigint[], $2::bigint[]) ON CONFLICT DO NOTHING`,
       values: entries(rows),

@@ -107,9 +107,12 @@ async function isCopyOf(query: Query, tables: Tables, copy: StoreCopy, last: big
 }
 
 function endCopy({ tables, calls, commit }: CopyTarget, copy: StoreCopy): Promise<void> {
-  const { lastSeq, prunedTo, skipped } = copy;
+  const { lastSeq, prunedTo, plantCount, skipped } = copy;
   return commit([
-    { text: `UPDATE ${tables.numbering} SET pruned_to = $1`, values: [prunedTo] },
+    {
+      text: `UPDATE ${tables.numbering} SET pruned_to = $1, plant_count = $2`,
+      values: [prunedTo, plantCount],
+    },
     { text: `DELETE FROM ${tables.skipped}` },
     {
       text: `INSERT INTO ${tables.skipped} SELECT * FROM unnest($1::bigint[], $2::bigint[])`,

@@ -1,10 +1,13 @@
-// Reads plants. Reads with several statements use one consistent snapshot.
+// Reads plants, lists and counts. Reads with several statements use one consistent snapshot.
 
-import { readCursor } from '../../domain/list-cursor.ts';
-import { createPage, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page } from '../../domain/plant.ts';
+import { type Filter, matchesAll, readCursor } from '../../domain/list-cursor.ts';
+import { fieldOf, isDescending, MAX_COUNTED, type Place, type Sort } from '../../domain/list-order.ts';
+import { createPage, DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
+import { type ListQuery, MAX_ID, MIN_ID, type Page, type PlantCount, type PlantRecord } from '../../domain/plant.ts';
+import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type PlantRow, toRecord } from '../row-mapping.ts';
+import { NAME_KEY } from './name-keys.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import { openSearch, type Search } from './search.ts';
@@ -22,38 +25,71 @@ export async function readPlants({ read, names: { tables } }: Transactions, ids:
   return rows;
 }
 
-export async function listPlants(
-  { read, readStepwise, names: { tables } }: Transactions,
-  query: ListQuery,
-): Promise<Page> {
-  const { limit = DEFAULT_LIMIT, cursor, ...filter } = query;
-  const start = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
-  const { add, page } = createPage(limit, filter);
-  if (filter.tag?.includes('\0')) return page(false); // no plant has such a tag, and PostgreSQL rejects the character
-  if (filter.tag === undefined && filter.q === undefined) {
-    const [rows] = await read<[ListedRow]>(plantsFrom(tables, start, limit + 1));
+export async function listPlants(transactions: Transactions, query: ListQuery): Promise<Page> {
+  const { limit = DEFAULT_LIMIT, cursor, sort = 'id', ...filter } = query;
+  const { read, names } = transactions;
+  const start = cursor === undefined ? undefined : readCursor(cursor, { sort, ...filter });
+  const { add, page } = createPage(limit, { sort, ...filter });
+  if (matchesAll(filter)) {
+    const [rows] = await read<[ListedRow]>(plantsInOrder(names.tables, sort, start, limit + 1));
     await nextEventLoopTurn(); // the caller serializes the page in the same turn
     for (const row of rows) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
-  const found = await readStepwise(async (query) => {
+  if (sort === 'id') {
+    const isMore = await eachMatch(transactions, filter, { from: start?.id ?? MIN_ID, atMost: limit + 1 }, add);
+    await nextEventLoopTurn();
+    return page(isMore);
+  }
+  const sorted = createSortedPage(query);
+  await eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, (record) => {
+    sorted.add(record);
+    return true;
+  });
+  await nextEventLoopTurn();
+  return sorted.page();
+}
+
+export async function countPlants(transactions: Transactions, filter: Filter): Promise<PlantCount> {
+  if (matchesAll(filter)) {
+    const { changes, numbering } = transactions.names.tables;
+    const text = `
+      SELECT coalesce((SELECT plant_count FROM ${changes} ORDER BY seq DESC LIMIT 1), plant_count) AS plants FROM ${numbering}`;
+    const [[row]] = await transactions.read<[{ plants: bigint }]>({ text });
+    return { plants: Number(row?.plants), isMore: false };
+  }
+  let plants = 0;
+  const isMore = await eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, () => {
+    return plants < MAX_COUNTED && ++plants > 0;
+  });
+  return { plants, isMore };
+}
+
+/**
+ * Calls `visit` with each match by ascending id, from an id on, until it returns false. Returns true if it did.
+ * `atMost` is the number of matches that are probably needed.
+ */
+function eachMatch(
+  { readStepwise, names: { tables } }: Transactions,
+  filter: Filter,
+  { from: start, atMost }: { from: bigint; atMost: number },
+  visit: (record: PlantRecord) => boolean,
+): Promise<boolean> {
+  return readStepwise(async (query) => {
     const search = await openSearch(query, tables, filter);
+    if (!search) return false;
     for (let from = start; ; from++) {
-      const { rows, upTo } = search
-        ? await nextPass(query, tables, search, from, limit + 1)
-        : { rows: await query<ListedRow>(plantsFrom(tables, from, limit + 1)), upTo: undefined };
+      const { rows, upTo } = await nextPass(query, tables, search, from, atMost);
       const slices = createTimeSlices();
       for (const row of rows) {
         if (slices.isOver()) await slices.next();
         const record = toRecord(row.id, row);
-        if ((search?.isWanted(record) ?? true) && !add(record)) return page(true);
+        if (search.isWanted(record) && !visit(record)) return true;
       }
-      if (upTo === undefined || upTo === MAX_ID) return page(false);
+      if (upTo === undefined || upTo === MAX_ID) return false;
       from = upTo;
     }
   });
-  await nextEventLoopTurn();
-  return found;
 }
 
 /** Returns candidates. If more may follow, `upTo` is the last id that was checked. */
@@ -72,6 +108,24 @@ async function nextPass(
   return { rows, upTo: last?.is_cut ? last.id : upTo };
 }
 
+/** Columns of each order, which an index has. */
+const ORDERS = { id: ['id'], name: [NAME_KEY, 'id'], updated: ['updated', 'id'] };
+
+/** Selects all plants in the order of a sort. `start` is the place in a cursor. */
+function plantsInOrder({ plants }: Tables, sort: Sort, start: Place | undefined, limit: number): Statement {
+  const field = fieldOf(sort);
+  const [after, order] = isDescending(sort) ? (['<', 'DESC'] as const) : (['>', 'ASC'] as const);
+  const columns = ORDERS[field];
+  const orderBy = columns.map((column) => `${column} ${order}`).join(', ');
+  const where = !start ? '' : field === 'id' ? `WHERE id ${after}= $2` : `WHERE (${columns}) ${after} ($2, $3)`;
+  const values = !start ? [] : field === 'id' ? [start.id] : [start.key, start.id];
+  return bounded(
+    `SELECT ${COLUMNS}, row_number() OVER (ORDER BY ${orderBy}) AS place FROM ${plants} ${where} ORDER BY ${orderBy} LIMIT $1`,
+    'place',
+    [limit, ...values],
+  );
+}
+
 export function plantsFrom(tables: Tables, from: bigint, limit: number): Statement {
   return bounded(`SELECT ${COLUMNS} FROM ${tables.plants} WHERE id >= $1 ORDER BY id LIMIT $2`, 'id', [from, limit]);
 }
@@ -79,8 +133,11 @@ export function plantsFrom(tables: Tables, from: bigint, limit: number): Stateme
 /** More bytes than a page and one record hold. A UTF-16 code unit takes at most three bytes. */
 const MAX_BYTES = 3 * PAGE_CHARS + 256 * 1024;
 
-/** Selects only the first rows, because rows beyond a page need not be sent. `is_cut` is true if rows were omitted. */
-export function bounded(text: string, key: 'id' | 'seq', values: unknown[]): Statement {
+/**
+ * Selects only the first rows in the order of `key`, because rows beyond a page need not be sent. `is_cut` is true if
+ * rows were omitted.
+ */
+export function bounded(text: string, key: 'id' | 'seq' | 'seq DESC' | 'place', values: unknown[]): Statement {
   const bytes = 'octet_length(name) + coalesce(octet_length(tag), 0)';
   return {
     text: `

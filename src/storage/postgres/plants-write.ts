@@ -5,6 +5,7 @@ import type { Plant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import type { PlantRow } from '../row-mapping.ts';
 import type { PlantWrite } from '../write-rules.ts';
+import { sortNameOf } from './name-keys.ts';
 import { readNumbers, toArray } from './pg-array.ts';
 import type { Calls } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
@@ -46,10 +47,11 @@ async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
     added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
   }
   return {
-    text: `SELECT * FROM ${calls.create_plants_2}`,
+    text: `SELECT * FROM ${calls.create_plants_3}`,
     values: [
       toArray(steps.map(({ write }) => write.id)),
       toArray(plants.map(({ name }) => name)),
+      toArray(plants.map(({ name }) => sortNameOf(name))),
       toArray(plants.map(({ tag }) => tag ?? null)),
       toArray(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),
@@ -75,12 +77,13 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
     added.push({ id, words: [...now.difference(old)] });
   }
   return {
-    text: `SELECT * FROM ${calls.change_plants_2}`,
+    text: `SELECT * FROM ${calls.change_plants_3}`,
     values: [
       toArray(steps.map(({ write }) => write.id)),
       toArray(steps.map(({ present }) => present?.seq ?? null)),
       toArray(steps.map(({ action }) => action.does)),
       toArray(after.map(({ name }) => name)),
+      toArray(after.map(({ name }) => sortNameOf(name))),
       toArray(after.map(({ tag }) => tag ?? null)),
       toArray(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),

@@ -24,11 +24,12 @@ export const RELATIONS = [
 /** Functions that the migrations create and nodes call, with the types of their arguments. */
 const FUNCTIONS = {
   begin_changes_2: [],
-  create_plants_2: ['bigint[]', 'text[]', 'text[]', 'bigint[]', 'text[]', 'bigint[]', 'bigint[]'],
-  change_plants_2: [
-    ...['bigint[]', 'bigint[]', 'text[]', 'text[]', 'text[]', 'bigint[]', 'text[]'],
+  create_plants_3: ['bigint[]', 'text[]', 'text[]', 'text[]', 'bigint[]', 'text[]', 'bigint[]', 'bigint[]'],
+  change_plants_3: [
+    ...['bigint[]', 'bigint[]', 'text[]', 'text[]', 'text[]', 'text[]', 'bigint[]', 'text[]'],
     ...['bigint[]', 'bigint[]', 'bigint[]', 'bigint[]'],
   ],
+  plant_count_1: [],
   claim_webhooks_2: ['text', 'integer'],
   rotate_token_2: ['text', 'text', 'bigint', 'bigint'],
   skip_change_numbers: [],

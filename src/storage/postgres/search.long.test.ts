@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { makeDatabase, needsPostgres, openPostgres } from '../../../testing/postgres.ts';
-import { walk } from '../../../testing/store-cases.ts';
+import { walk } from '../../../testing/store-walk.ts';
 
 const BY = { tokenId: 'tok_1' };
 

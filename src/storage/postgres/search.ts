@@ -1,10 +1,10 @@
 // Builds the entries of the index `words`, and finds candidates in it by ascending id. The index only preselects
 // candidates. The rule in name-search.ts decides whether a record matches.
 
-import type { Filter } from '../../domain/list-cursor.ts';
-import { hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
+import { createTagTest, type Filter, tagsOf } from '../../domain/list-cursor.ts';
+import { findsNothing, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
 import { MAX_ID, type Plant } from '../../domain/plant.ts';
-import { keysFrom, MANY, tagKey, wordKey } from './index-key.ts';
+import { keysFrom, MANY, tagKey, UNTAGGED, wordKey } from './index-key.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import type { Query, Statement } from './transaction.ts';
@@ -25,7 +25,7 @@ const MAX_PASS = 10_000;
 export function indexKeys({ name, tag }: { name: string; tag?: string | null | undefined }): bigint[] {
   const words = Buffer.byteLength(name) > MAX_NAME_BYTES ? undefined : new Set(wordsOf(name).map(wordKey));
   const keys = words === undefined || words.size > MAX_WORDS ? [MANY] : [...words];
-  if (tag != null) keys.push(tagKey(tag));
+  keys.push(tag == null ? UNTAGGED : tagKey(tag));
   return keys;
 }
 
@@ -35,18 +35,21 @@ export interface Search {
   isWanted(plant: Plant): boolean;
 }
 
-/** Returns a search, or undefined if the filter matches every plant. */
-export async function openSearch(query: Query, tables: Tables, { q = '', tag }: Filter): Promise<Search | undefined> {
+/** Returns a search, or undefined if the filter matches no plant. */
+export async function openSearch(query: Query, tables: Tables, filter: Filter): Promise<Search | undefined> {
+  const { q = '', untagged = false } = filter;
+  if (findsNothing(q)) return undefined;
   const words = queryWords(q);
-  if (words.length === 0 && tag === undefined) return undefined;
-  const terms: bigint[][] = tag === undefined ? [] : [[tagKey(tag)]];
+  const tags = [...tagsOf(filter).map(tagKey), ...(untagged ? [UNTAGGED] : [])];
+  const terms: bigint[][] = tags.length > 0 ? [tags] : [];
   for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
     const endings = await endingsOf(query, tables, word);
     if (endings.length <= MAX_ENDINGS) terms.push([...endings, MANY]);
   }
+  const hasTag = createTagTest(filter);
   let pass = 0;
   return {
-    isWanted: (plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
+    isWanted: (plant) => hasTag(plant) && hasWords(plant.name, words),
     async next(from, atMost) {
       if (terms.length === 0) return nextStretch(query, tables, words, from);
       const atOnce = Math.min(MAX_PASS, (terms.length === 1 ? atMost : PASS_IDS) * LONGER ** pass++);

@@ -7,7 +7,7 @@ import { startPgBouncer } from '../../../testing/pgbouncer.ts';
 import { makeDatabase, needsPostgres, openPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { startProxy } from '../../../testing/proxy.ts';
 import { needs } from '../../../testing/server.ts';
-import { walk } from '../../../testing/store-cases.ts';
+import { walk } from '../../../testing/store-walk.ts';
 import { eventually, until } from '../../../testing/until.ts';
 
 const BY = { tokenId: 'tok_1' };

@@ -2,23 +2,27 @@
 // connect through a pooler.
 
 import { unavailable } from '../../domain/errors.ts';
+import { matchesAll } from '../../domain/list-cursor.ts';
+import { fieldOf } from '../../domain/list-order.ts';
 import type { ImportError } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
 import { toRecord } from '../row-mapping.ts';
 import { requireRoomForExport } from '../write-limits.ts';
 import { createPlantWrites, noPlant, type Results, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
-import { lastSeq, pruneChanges, readChanges } from './change-log.ts';
+import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
 import { startChangeNotify } from './change-notify.ts';
 import { createPool, type PreparedDatabase, prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
-import { type ListedRow, listPlants, readPlants } from './plants-read.ts';
+import { createNameKeys } from './name-keys.ts';
+import { countPlants, type ListedRow, listPlants, readPlants } from './plants-read.ts';
 import { createStoreQueries, type StoreQueries, tooManyReads } from './store-queries.ts';
 import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
@@ -64,6 +68,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     import: createImport(groupCommit, clock),
     export: createExport(queries, url, database),
     changes: (query = {}) => read(() => readChanges(transactions, query)),
+    changePage: (query) => read(() => readChangePage(transactions, query)),
+    history: (plantId, query = {}) => read(() => readHistory(transactions, plantId, query)),
+    async lastSeq() {
+      const [row] = await select<{ seq: bigint }>({ text: lastSeq(names.tables) });
+      return Number(row?.seq);
+    },
     follow: (options = {}) => follow(options),
     pruneChanges: (beforeMs) => pruneChanges(queries, beforeMs),
     ...createTokenStore(queries),
@@ -87,10 +97,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 }
 
 function createPlantReads(
-  { read }: StoreQueries,
+  queries: StoreQueries,
   { poolSize, statementTimeoutMs }: PostgresOptions,
   clock: () => number,
-): Pick<Store, 'get' | 'list' | 'summary'> {
+): Pick<Store, 'get' | 'list' | 'count' | 'openDryRun' | 'summary'> {
+  const { read } = queries;
+  const completeNames = createNameKeys(queries);
+  completeNames().catch(() => {}); // the next list by name tries again, and reports its error
   const findPlant = createBatchedLookup<bigint, ListedRow>(async (ids) => {
     const rows = await read((transactions) => readPlants(transactions, ids));
     return new Map(rows.map((row) => [row.id, row]));
@@ -107,11 +120,24 @@ function createPlantReads(
       if (!row) throw toError(noPlant(id));
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
-    list(query = {}) {
-      const isPlain = query.q === undefined && query.tag === undefined;
+    async list(query = {}) {
+      const isPlain = matchesAll(query);
+      if (isPlain && fieldOf(query.sort ?? 'id') === 'name') await completeNames();
       return read((transactions) => {
         const list = () => listPlants(transactions, query);
         return isPlain ? list() : runBounded(list);
+      });
+    },
+    count(filter = {}) {
+      return read((transactions) => {
+        const count = () => countPlants(transactions, filter);
+        return matchesAll(filter) ? count() : runBounded(count);
+      });
+    },
+    openDryRun() {
+      return createDryRun(async (ids) => {
+        const rows = await read((transactions) => readPlants(transactions, ids));
+        return new Map(rows.map((row) => [row.id, toRecord(row.id, row)]));
       });
     },
     summary: () => read((transactions) => runBounded(() => readSummary(transactions, clock()))),

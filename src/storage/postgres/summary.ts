@@ -9,6 +9,7 @@ import {
   type Summary,
 } from '../../domain/plant-summary.ts';
 import { lastSeq } from './change-log.ts';
+import { firstSeqSince } from './change-times.ts';
 import type { Tables } from './qualified-names.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -23,19 +24,10 @@ const countTags = ({ plants }: Tables) => `
   ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
 
 /** Counts changes by hour. Times increase with change numbers, so a binary search finds the first recent change. */
-const countChanges = ({ changes }: Tables) => `
-  WITH RECURSIVE halves (low, high) AS (
-    SELECT min(seq), max(seq) + 1 FROM ${changes}
-    UNION ALL
-    SELECT CASE WHEN is_old THEN middle + 1 ELSE low END, CASE WHEN is_old THEN high ELSE middle END
-    FROM (
-      SELECT low, high, low + (high - low) / 2 AS middle,
-        (SELECT time FROM ${changes} WHERE seq >= low + (high - low) / 2 ORDER BY seq LIMIT 1) < $1 AS is_old
-      FROM halves WHERE low < high
-    ) AS halved
-  )
-  SELECT time / 3600000 AS hour, count(*) AS changes FROM ${changes}
-  WHERE seq >= (SELECT max(low) FROM halves) AND time >= $1 GROUP BY 1`;
+const countChanges = (tables: Tables) => `
+  WITH first AS (${firstSeqSince(tables)})
+  SELECT time / 3600000 AS hour, count(*) AS changes FROM ${tables.changes}
+  WHERE seq >= (SELECT seq FROM first) AND time >= $1 GROUP BY 1`;
 
 export async function readSummary({ read, names: { tables } }: Transactions, nowMs: number): Promise<Summary> {
   const [[counted], tagRows, hourRows, [numbering]] = await read<

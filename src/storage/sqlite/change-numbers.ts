@@ -1,4 +1,5 @@
-// Computes the number of the last change, even if that change was pruned, and skips numbers in a copy of the store.
+// Computes the number of the last change and the number of plants, even if that change was pruned. Skips numbers in a
+// copy of the store.
 
 import { randomInt } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
@@ -51,4 +52,11 @@ export function isMarkedCopy(db: DatabaseSync): boolean {
 export function prepareLastSeq(db: DatabaseSync): () => number {
   const lastSeq = db.prepare(LAST_SEQ);
   return () => Number((lastSeq.get() as { seq: number | bigint }).seq);
+}
+
+/** Returns a function that reads the number of plants, which the newest change has. */
+export function preparePlantCount(db: DatabaseSync): () => number {
+  const count = db.prepare(`
+    SELECT coalesce((SELECT plant_count FROM changes ORDER BY seq DESC LIMIT 1), plant_count) AS plants FROM numbering`);
+  return () => Number((count.get() as { plants: number | bigint }).plants);
 }

@@ -16,9 +16,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder } from '../../../testing/server.ts';
+import type { ListQuery } from '../../domain/plant.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
+import { openSqliteStore } from './store.ts';
 
 function makeDatabase(): string {
   const path = join(makeFolder(), 'plants.db');
@@ -27,7 +29,7 @@ function makeDatabase(): string {
   const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, ?)');
   db.exec('BEGIN');
   for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`, id + 1);
-  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, name, tag, 'tok' FROM plants; COMMIT`);
+  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, name, tag, 'tok', NULL, seq FROM plants; COMMIT`);
   db.close();
   return path;
 }
@@ -71,6 +73,7 @@ test('prepareDatabase() creates the folders and a complete file, and leaves no o
     ['changes', 1],
     ['deliveries', 1],
     ['dictionary', 1],
+    ['name_order', 1],
     ['numbering', 1],
     ['old_secrets', 1],
     ['plants', 1],
@@ -151,6 +154,51 @@ test('prepareDatabase() rebuilds an index with long words, and leaves an index w
   };
   assert.deepEqual(makeOld('x'.repeat(65)), { words: ['ab', 'x'.repeat(64)], isIndexed: [true, true, false] });
   assert.deepEqual(makeOld('x'.repeat(64)), { words: ['ab', 'stale', 'x'.repeat(64)], isIndexed: [true, true, true] });
+});
+
+test('prepareDatabase() migrates a store of version 1.0: sorts, counts, histories and untagged plants are complete', async () => {
+  const migrations = join(import.meta.dirname, 'migrations');
+  const files = readdirSync(migrations).filter((file) => file < '0007');
+  const path = join(makeFolder(), 'plants.db');
+  const db = new DatabaseSync(path);
+  for (const file of files) {
+    db.function('index_text', (name, _tag) => name);
+    db.exec(readFileSync(join(migrations, file), 'utf8'));
+  }
+  db.exec(`
+    PRAGMA user_version = ${files.length};
+    UPDATE numbering SET pruned_to = 2;
+    INSERT INTO plants VALUES (1, 'Zinnia', NULL, 1, 4, 7), (2, 'Écorce', 't', 1, 2, 5), (3, 'acer', NULL, 1, 1, 1);
+    INSERT INTO words (rowid, text) VALUES (1, 'Zinnia'), (2, 'ecorce \ue000t'), (3, 'acer');
+    INSERT INTO dictionary VALUES ('zinnia'), ('ecorce'), ('acer');
+    INSERT INTO changes VALUES (3, 'plant.created', 1, 1, 'a', NULL, 'tok_1'), (4, 'plant.updated', 2, 1, 'b', 't', 'tok_1'),
+      (5, 'plant.updated', 2, 2, 'Écorce', 't', 'tok_1'), (6, 'plant.deleted', 3, 9, 'gone', NULL, 'tok_1'),
+      (7, 'plant.updated', 4, 1, 'Zinnia', NULL, 'tok_1');`);
+  db.close();
+  const store = await openSqliteStore({ path, role: 'server', observe: () => {}, onFailure: () => {} });
+  const names = async (query: ListQuery) => (await store.list(query)).records.map(({ name }) => name);
+  assert.deepEqual(await names({ sort: 'name' }), ['acer', 'Écorce', 'Zinnia']);
+  assert.deepEqual(await names({ sort: '-updated' }), ['Zinnia', 'Écorce', 'acer']);
+  assert.deepEqual(await names({ untagged: true }), ['Zinnia', 'acer']);
+  assert.deepEqual(await store.count(), { plants: 3, isMore: false });
+  const seqs = async (id: bigint) => (await store.history(id)).changes.map(({ seq }) => seq);
+  assert.deepEqual([await seqs(1n), await seqs(2n), await seqs(3n)], [[7, 4, 3], [5], []]);
+  await store.delete(3n, { tokenId: 'tok_1' });
+  await store.put(1n, { name: 'Élan', tag: 'x' }, { tokenId: 'tok_1' });
+  assert.deepEqual(await names({ sort: 'name' }), ['Écorce', 'Élan']);
+  assert.deepEqual(await names({ untagged: true }), []);
+  assert.deepEqual(await store.count(), { plants: 2, isMore: false });
+  assert.deepEqual(await seqs(1n), [9, 7, 4, 3]);
+  await store.close();
+  prepareDatabase(path, 'server').release(); // the number of plants is checked
+});
+
+test('prepareDatabase() rejects a store whose number of plants is wrong', () => {
+  const path = makeDatabase();
+  const db = openConnection(path);
+  db.exec('UPDATE changes SET plant_count = 1999 WHERE seq = 2000');
+  db.close();
+  rejectsUnchanged(path, /is damaged \(it has 2000 plants instead of 1999\)/);
 });
 
 test('prepareDatabase() succeeds after an earlier start crashed while it created the file', () => {
@@ -246,7 +294,7 @@ test('prepareDatabase() checks the pages after an unclean stop, including those 
   const path = makeDatabase();
   const db = openConnection(path);
   db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 2001)`);
-  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'in the WAL', NULL, 'tok')`);
+  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'in the WAL', NULL, 'tok', NULL, 2001)`);
   const copy = join(makeFolder(), 'copy.db');
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
   db.close();
@@ -292,7 +340,7 @@ test('prepareDatabase() rejects a plant that differs from its last change', () =
       DELETE FROM plants;
       DELETE FROM changes;
       INSERT INTO plants VALUES (1, 'x', NULL, 1, 1, 1);
-      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'x', NULL, 'tok')`);
+      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'x', NULL, 'tok', NULL, 1)`);
     db.close();
     prepareDatabase(path, 'server').release();
     const damaging = openConnection(path);

@@ -17,7 +17,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { UserError } from '../../lib/user-error.ts';
 import { prepareLocation, syncDirectory } from './file-location.ts';
 import { requireMinVersion, sqliteVersion } from './min-version.ts';
-import { indexText } from './search.ts';
+import { registerNameKey } from './name-order.ts';
+import { indexText, nameText } from './search.ts';
 import { type ServerLock, takeServerLock } from './server-lock.ts';
 import { isDamage } from './sqlite-errors.ts';
 import { findWalDamage } from './wal-check.ts';
@@ -38,6 +39,13 @@ const ODD_PLANT = `
       OR type = 'plant.created' AND created <> updated
       OR type NOT IN ('plant.created', 'plant.updated') END
   LIMIT 1`;
+
+/** Selects both numbers if the number of plants differs from the one that the newest change has. */
+const ODD_COUNT = `
+  SELECT counted, known FROM (
+    SELECT (SELECT count(*) FROM plants) AS counted,
+      coalesce((SELECT plant_count FROM changes ORDER BY seq DESC LIMIT 1), plant_count) AS known FROM numbering
+  ) WHERE counted <> known`;
 
 const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
@@ -191,6 +199,8 @@ function inspect(path: string, role: Role): number {
       db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // the check reads many pages many times
       const odd = db.prepare(ODD_PLANT).get();
       if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
+      const count = db.prepare(ODD_COUNT).get();
+      if (count) throw damaged(path, `it has ${count.counted} plants instead of ${count.known}`);
     }
     return version;
   } catch (error) {
@@ -212,7 +222,11 @@ function damaged(path: string, finding: string): UserError {
 }
 
 export function migrate(db: DatabaseSync): void {
-  db.function('index_text', { deterministic: true }, (name, tag) => indexText(name as string, tag as string | null));
+  // Migrations up to 0006 index no word for a missing tag. Migration 0007 adds it.
+  db.function('index_text', { deterministic: true }, (name, tag) =>
+    tag === null ? nameText(name as string) : indexText(name as string, tag as string),
+  );
+  registerNameKey(db);
   db.exec('BEGIN IMMEDIATE');
   for (const sql of MIGRATIONS.slice(Number(pragma(db, 'user_version')))) db.exec(sql);
   db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);

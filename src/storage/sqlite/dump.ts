@@ -13,13 +13,14 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
   db.exec('BEGIN');
   const lastSeq = prepareLastSeq(db)(); // this first read starts the snapshot
   const all = (sql: string) => db.prepare(sql).all() as Record<string, number>[];
-  const [{ pruned_to = 0 } = {}] = all('SELECT pruned_to FROM numbering');
+  const [{ pruned_to = 0, plant_count = 0 } = {}] = all('SELECT pruned_to, plant_count FROM numbering');
   const [{ plants = 0, changes = 0 } = {}] = all(
     'SELECT (SELECT count(*) FROM plants) AS plants, (SELECT count(*) FROM changes) AS changes',
   );
   return {
     lastSeq,
     prunedTo: pruned_to,
+    plantCount: plant_count,
     skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as StoreCopy['skipped'],
     counts: { plants, changes },
     plants: () => rows<CopiedPlant>('SELECT * FROM plants ORDER BY id'),

@@ -81,7 +81,8 @@ export interface Imported {
   present: { line: number; id: bigint; same: boolean }[];
 }
 
-type ImportNumbers = Authorship & { firstSeq: number };
+/** `plantCount` is the number of plants before the import. */
+type ImportNumbers = Authorship & { firstSeq: number; plantCount: number };
 
 /**
  * Stores the plants of an image. Runs in the writer thread and its transaction, with the image attached as the database
@@ -136,12 +137,12 @@ function logAndIndex(
   db: DatabaseSync,
   table: string,
   ascending: boolean,
-  { firstSeq, tokenId, nowMs }: ImportNumbers,
+  { firstSeq, plantCount, tokenId, nowMs }: ImportNumbers,
 ): void {
   const insertChanges = db.prepare(`
-    INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id)
-    SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3 FROM batch.${table} ORDER BY n`);
-  insertChanges.run(firstSeq, nowMs, tokenId);
+    INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id, plant_count)
+    SELECT ?1 + n - 1, 'plant.created', ?2, id, name, tag, ?3, ?4 + n FROM batch.${table} ORDER BY n`);
+  insertChanges.run(firstSeq, nowMs, tokenId, plantCount);
   const insertWords = db.prepare(`
     INSERT INTO words (rowid, text)
     SELECT id, coalesce(text, ${PLAIN_INDEX_TEXT}) FROM batch.${table} ORDER BY ${ascending ? 'n' : 'id'}`);

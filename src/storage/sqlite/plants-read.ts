@@ -1,15 +1,26 @@
-// Implements all reads of plants and changes, on a connection that cannot write.
+// Reads single plants, lists and counts, on a connection that cannot write.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type Change, type ChangeQuery, changesPruned } from '../../domain/change.ts';
-import { readCursor } from '../../domain/list-cursor.ts';
-import { createPage, cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page, type Versioned } from '../../domain/plant.ts';
+import { type Filter, matchesAll, readCursor } from '../../domain/list-cursor.ts';
+import { MAX_COUNTED } from '../../domain/list-order.ts';
+import { createPage, DEFAULT_LIMIT } from '../../domain/page-size.ts';
+import {
+  type ListQuery,
+  MAX_ID,
+  MIN_ID,
+  type Page,
+  type PlantCount,
+  type PlantRecord,
+  type Versioned,
+} from '../../domain/plant.ts';
+import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn, type TimeSlices } from '../../lib/event-loop-turns.ts';
-import { type ChangeRow, type PlantRow, toChange, toRecord } from '../row-mapping.ts';
+import { type PlantRow, toRecord } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
-import { prepareIsGone } from './change-numbers.ts';
+import { preparePlantCount } from './change-numbers.ts';
+import { preparePlantOrders } from './plant-orders.ts';
 import { prepareSearch } from './search.ts';
+import { prepareSnapshots } from './snapshots.ts';
 
 /** Limits on one pass of a search, in candidates and in time. Other searches run between two passes. */
 const PASS_ROWS = 1001;
@@ -19,16 +30,14 @@ type ListedRow = PlantRow & { id: bigint };
 
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
-  const listPlants = db.prepare('SELECT * FROM plants WHERE id >= ? ORDER BY id LIMIT ?');
   const searchPlants = db.prepare(`
     SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
     WHERE words MATCH ? AND words.rowid >= ? ORDER BY words.rowid LIMIT ?`);
-  const listChanges = db.prepare('SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?');
-  const isGone = prepareIsGone(db);
-  const begin = db.prepare('BEGIN');
-  const commit = db.prepare('COMMIT');
+  searchPlants.setReadBigInts(true);
+  const atOnce = prepareSnapshots(db);
+  const orders = preparePlantOrders(db);
+  const plantCount = preparePlantCount(db);
   const toSearch = prepareSearch(db);
-  for (const statement of [listPlants, searchPlants, listChanges]) statement.setReadBigInts(true);
 
   return {
     get(id: bigint): Versioned {
@@ -37,51 +46,64 @@ export function prepareReads(db: DatabaseSync) {
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
 
-    async list({ limit = DEFAULT_LIMIT, cursor, ...filter }: ListQuery): Promise<Page> {
-      let from = cursor === undefined ? MIN_ID : readCursor(cursor, filter);
-      const { add, page } = createPage(limit, filter);
-      for (let pass = 0; ; pass++) {
-        await nextEventLoopTurn(); // the caller serializes the page in the same turn
-        const seen = atOnce(() => {
-          const search = toSearch(filter, pass);
-          const rows = search
-            ? searchPlants.iterate(search.expression, from, PASS_ROWS)
-            : listPlants.iterate(from, limit + 1);
-          let count = 0;
-          let slices: TimeSlices | undefined;
-          for (const row of rows as Iterable<ListedRow>) {
-            slices ??= createTimeSlices(PASS_MS); // from the first row on: another pass would take as long to find it
-            count++;
-            const record = toRecord(row.id, row);
-            if ((search?.isWanted(record) ?? true) && !add(record)) return 'full';
-            from = row.id;
-            if (search && slices.isOver()) return 'more';
-          }
-          return count < PASS_ROWS && (search || count <= limit) ? 'end' : 'more';
-        });
-        if (seen === 'full') return page(true);
-        if (seen === 'end' || from === MAX_ID) return page(false);
-        from++;
-      }
+    /** Returns the plants with these ids. */
+    plants(ids: bigint[]): Map<bigint, PlantRecord> {
+      const found = ids.map((id) => [id, findPlant.get(id) as PlantRow | undefined] as const);
+      return new Map(found.flatMap(([id, row]) => (row ? [[id, toRecord(id, row)]] : [])));
     },
 
-    /** Returns a page of changes, with fewer than `limit` if they are large. */
-    changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
-      return atOnce(() => {
-        if (after !== undefined && isGone(after)) throw changesPruned(after);
-        const rows = listChanges.iterate(after ?? 0, limit) as Iterable<ChangeRow>;
-        return cutToChars(rows, maxChars).map(toChange);
+    async list(query: ListQuery): Promise<Page> {
+      const { limit = DEFAULT_LIMIT, cursor, sort = 'id', ...filter } = query;
+      const start = cursor === undefined ? undefined : readCursor(cursor, { sort, ...filter });
+      const { add, page } = createPage(limit, { sort, ...filter });
+      if (matchesAll(filter)) {
+        await nextEventLoopTurn(); // the caller serializes the page in the same turn
+        for (const row of orders(sort, start, limit + 1)) if (!add(toRecord(row.id, row))) return page(true);
+        return page(false);
+      }
+      if (sort === 'id') return page(await eachMatch(filter, start?.id ?? MIN_ID, add));
+      const sorted = createSortedPage(query);
+      await eachMatch(filter, MIN_ID, (record) => {
+        sorted.add(record);
+        return true;
       });
+      return sorted.page();
+    },
+
+    async count(filter: Filter): Promise<PlantCount> {
+      if (matchesAll(filter)) return { plants: plantCount(), isMore: false };
+      let plants = 0;
+      const isMore = await eachMatch(filter, MIN_ID, () => plants < MAX_COUNTED && ++plants > 0);
+      return { plants, isMore };
     },
   };
 
-  /** Runs several statements on one consistent snapshot. */
-  function atOnce<T>(read: () => T): T {
-    begin.run();
-    try {
-      return read();
-    } finally {
-      commit.run();
+  /**
+   * Calls `visit` with each match by ascending id, until it returns false. Returns true if it did. Other searches run
+   * between two passes.
+   */
+  async function eachMatch(filter: Filter, start: bigint, visit: (record: PlantRecord) => boolean): Promise<boolean> {
+    let from = start;
+    for (let pass = 0; ; pass++) {
+      await nextEventLoopTurn(); // the caller serializes the page in the same turn
+      const seen = atOnce(() => {
+        const search = toSearch(filter, pass);
+        if (!search) return 'end';
+        let count = 0;
+        let slices: TimeSlices | undefined;
+        for (const row of searchPlants.iterate(search.expression, from, PASS_ROWS) as Iterable<ListedRow>) {
+          slices ??= createTimeSlices(PASS_MS); // from the first row on: another pass would take as long to find it
+          count++;
+          const record = toRecord(row.id, row);
+          if (search.isWanted(record) && !visit(record)) return 'full';
+          from = row.id;
+          if (slices.isOver()) return 'more';
+        }
+        return count < PASS_ROWS ? 'end' : 'more';
+      });
+      if (seen === 'full') return true;
+      if (seen === 'end' || from === MAX_ID) return false;
+      from++;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Writes single plants: the record, its change and its entry in the search index.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { nameKey } from '../../domain/name-search.ts';
 import type { ChangeType } from '../../domain/names.ts';
 import type { Plant } from '../../domain/plant.ts';
 import type { PlantRow } from '../row-mapping.ts';
@@ -27,15 +28,18 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
   const updatePlant = db.prepare('UPDATE plants SET name = ?, tag = ?, updated = ?, seq = ? WHERE id = ?');
   const deletePlant = db.prepare('DELETE FROM plants WHERE id = ?');
   const insertChange = db.prepare(
-    'INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    'INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id, previous, plant_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
+  const deleteFromOrder = db.prepare('DELETE FROM name_order WHERE key = ? AND id = ?');
   const index = prepareIndexWrites(db, lostWords);
   let seq = 0;
+  let plantCount = 0;
 
   return {
-    /** Starts a batch in the caller's transaction. `lastSeq` is the number of the last change. */
-    begin(lastSeq: number): void {
+    /** Starts a batch in the caller's transaction, with the number of the last change and the number of plants. */
+    begin(lastSeq: number, plants: number): void {
       seq = lastSeq;
+      plantCount = plants;
       index.begin();
     },
     write(write: PlantWrite): Result {
@@ -50,9 +54,7 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
         case 'keep':
           return { done: resultOf(write, present as PlantRow, true) };
         case 'delete':
-          deletePlant.run(id);
-          recordChange('plant.deleted', id, present as PlantRow, write);
-          index.change(id, present, undefined);
+          remove(id, present as PlantRow, write);
           return { done: null };
         case 'store':
           if (present) update(id, present, action.plant, write);
@@ -67,6 +69,7 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
   /** Inserts a plant. Returns false if the id already exists. */
   function insert(id: bigint, plant: Plant, by: Authorship): boolean {
     if (insertPlant.run(id, plant.name, plant.tag ?? null, by.nowMs, by.nowMs, seq + 1).changes !== 1n) return false;
+    plantCount++;
     recordChange('plant.created', id, plant, by);
     index.change(id, undefined, plant);
     return true;
@@ -74,12 +77,27 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
 
   function update(id: bigint, present: PlantRow, plant: Plant, by: Authorship): void {
     updatePlant.run(plant.name, plant.tag ?? null, by.nowMs, seq + 1, id);
-    recordChange('plant.updated', id, plant, by);
+    recordChange('plant.updated', id, plant, by, present.seq);
+    if (plant.name !== present.name) deleteFromOrder.run(nameKey(present.name), id);
     index.change(id, present, plant);
   }
 
-  function recordChange(type: ChangeType, id: bigint, { name, tag }: IndexedPlant, by: Authorship): void {
-    insertChange.run(++seq, type, by.nowMs, id, name, tag ?? null, by.tokenId);
+  function remove(id: bigint, present: PlantRow, by: Authorship): void {
+    deletePlant.run(id);
+    plantCount--;
+    recordChange('plant.deleted', id, present, by, present.seq);
+    deleteFromOrder.run(nameKey(present.name), id);
+    index.change(id, present, undefined);
+  }
+
+  function recordChange(
+    type: ChangeType,
+    id: bigint,
+    { name, tag }: IndexedPlant,
+    { nowMs, tokenId }: Authorship,
+    previous: number | bigint | null = null,
+  ): void {
+    insertChange.run(++seq, type, nowMs, id, name, tag ?? null, tokenId, previous, plantCount);
   }
 }
 

@@ -2,12 +2,14 @@
 // name-search.ts decides whether a record matches.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { Filter } from '../../domain/list-cursor.ts';
-import { cutText, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
+import { createTagTest, type Filter, tagsOf } from '../../domain/list-cursor.ts';
+import { cutText, findsNothing, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
 import type { Plant } from '../../domain/plant.ts';
 
 /** First character of a tag's index word. It is neither a letter nor a number, so no word of a name starts with it. */
 const TAG = '\ue000';
+/** Index word of a plant without a tag. */
+const UNTAGGED = '\ue001';
 /** Maximum number of words in an index query. The rule quickly skips a name that has these words but lacks others. */
 const MAX_WORDS_ASKED = 16;
 /** Length at which words are cut in the index, in `dictionary` and in queries. Longer words only slow searches down. */
@@ -16,11 +18,16 @@ export const MAX_WORD_CHARS = 64;
 const MAX_ENDINGS = 64;
 
 export function indexText(name: string, tag: string | null | undefined): string {
-  return withTag(isPlainName(name) ? name : wordsIn(name).join(' '), tag);
+  return withTag(nameText(name), tag);
+}
+
+/** Returns the part of the index text that is made of the name. */
+export function nameText(name: string): string {
+  return isPlainName(name) ? name : wordsIn(name).join(' ');
 }
 
 export function withTag(text: string, tag: string | null | undefined): string {
-  return tag == null ? text : `${text} ${tagWord(tag)}`;
+  return `${text} ${tag == null ? UNTAGGED : tagWord(tag)}`;
 }
 
 /** True if the index can split the name itself: it splits and lower-cases ASCII exactly as name-search.ts does. */
@@ -41,7 +48,7 @@ export function isAsciiOfWord(code: number): boolean {
 }
 
 /** SQL for the result of `indexText` if `isPlainName` and `isPlainTag` are true for the plant. */
-export const PLAIN_INDEX_TEXT = `name || iif(tag IS NULL, '', ' ' || char(${TAG.charCodeAt(0)}) || tag)`;
+export const PLAIN_INDEX_TEXT = `name || ' ' || iif(tag IS NULL, char(${UNTAGGED.charCodeAt(0)}), char(${TAG.charCodeAt(0)}) || tag)`;
 
 /** True if SQL can build the index word of the tag, which is faster. */
 export function isPlainTag(tag = ''): boolean {
@@ -53,20 +60,23 @@ export function wordsIn(name: string): string[] {
   return [...new Set(wordsOf(name).map(cut))];
 }
 
-/** Returns a function that must be called for each pass. It returns undefined if the filter matches every plant. */
+/** Returns a function that must be called for each pass. It returns undefined if the filter matches no plant. */
 export function prepareSearch(db: DatabaseSync) {
   const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
-  return ({ q = '', tag }: Filter, pass: number) => {
+  return (filter: Filter, pass: number) => {
+    const { q = '', untagged = false } = filter;
+    if (findsNothing(q)) return undefined;
     const words = queryWords(q);
-    if (words.length === 0 && tag === undefined) return undefined;
     const longest = words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED);
     const terms = longest.map((word) => toTerm(cut(word), pass));
-    if (tag !== undefined) terms.push(`"${tagWord(tag)}"`);
+    const tagWords = [...tagsOf(filter).map(tagWord), ...(untagged ? [UNTAGGED] : [])];
+    if (tagWords.length > 0) terms.push(`(${tagWords.map((word) => `"${word}"`).join(' OR ')})`);
+    const hasTag = createTagTest(filter);
     return {
       /** Operand of `MATCH`. */
       expression: terms.join(' AND '),
-      isWanted: (plant: Plant) => (tag === undefined || plant.tag === tag) && hasWords(plant.name, words),
+      isWanted: (plant: Plant) => hasTag(plant) && hasWords(plant.name, words),
     };
   };
 

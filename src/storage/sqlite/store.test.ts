@@ -46,6 +46,8 @@ test('create() stores the plant and its change in one transaction, with the toke
       name: 'Été',
       tag: 'tree',
       token_id: 'tok_1',
+      previous: null,
+      plant_count: 1n,
     },
   ]);
 });
@@ -143,7 +145,7 @@ test('probe() commits a transaction and changes no data', async () => {
   const { store, path } = await open();
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 6n }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), [{ user_version: 7n }]);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {

@@ -3,18 +3,22 @@
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeStore } from '../../domain/change.ts';
+import { matchesAll } from '../../domain/list-cursor.ts';
+import { fieldOf } from '../../domain/list-order.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import type { Store, StoreStats } from '../../domain/store.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
 import { PRUNED_AT_ONCE, requireRoomForExport } from '../write-limits.ts';
 import { createPlantWrites } from '../write-rules.ts';
-import { prepareLastSeq } from './change-numbers.ts';
+import { prepareChangeReads } from './changes-read.ts';
 import { openReader, type PreparedDatabase, prepareDatabase, type Role } from './database.ts';
 import { type GroupCommit, startGroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
+import { createNameOrder } from './name-order.ts';
 import { prepareReads } from './plants-read.ts';
 import { createReadBatcher } from './read-batcher.ts';
 import { openExportSnapshot } from './read-snapshot.ts';
@@ -41,7 +45,10 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
   const cleanUp = new AsyncDisposableStack();
   cleanUp.defer(release);
   try {
-    const onCommit = () => parts.follow.onCommit();
+    const onCommit = () => {
+      parts.follow.onCommit();
+      parts.nameOrder.onCommit();
+    };
     const writer = await startGroupCommit({ path, lockPath, observe, onCommit, onFailure });
     cleanUp.defer(() => writer.close());
     const db = openReader(path);
@@ -61,16 +68,26 @@ function prepareParts(database: PreparedDatabase, writer: GroupCommit, db: Datab
   const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
   const guard = guardReads((error) => writer.fail(error));
   const reads = prepareReads(db);
+  const changeReads = prepareChangeReads(db);
+  const { lastSeq } = changeReads;
   const search = createThreadedSearch(path);
   const summaries = createSummaries(path, clock);
-  const stats = prepareStats(db, path);
-  const follow = createFollow(async (query) => guard.read(() => reads.changes(query)));
+  const stats = prepareStats(lastSeq, path);
+  const follow = createFollow(async (query) => guard.read(() => changeReads.changes(query)));
   const readBatcher = createReadBatcher(db);
-  return { database, clock, writer, write, guard, db, reads, readBatcher, search, summaries, stats, follow };
+  const nameOrder = createNameOrder(db, {
+    lastSeq,
+    orderNames: () => write({ kind: 'order_names' }),
+    isIdle: () => writer.waiting() === 0,
+  });
+  return {
+    ...{ database, clock, writer, write, guard, db, reads, changeReads, readBatcher },
+    ...{ search, summaries, stats, follow, nameOrder },
+  };
 }
 
 function createStore(parts: Parts): Store {
-  const { db, database, guard, reads, search, stats, summaries, write, writer } = parts;
+  const { db, database, guard, reads, changeReads, nameOrder, search, stats, summaries, write, writer } = parts;
   const { read } = guard;
 
   return {
@@ -80,14 +97,16 @@ function createStore(parts: Parts): Store {
     ...createWebhookStore(db, {
       read,
       write,
-      hasChangesAfter: (seq) => read(() => reads.changes({ after: seq, limit: 1 })).length > 0,
+      hasChangesAfter: (seq) => read(() => changeReads.changes({ after: seq, limit: 1 })).length > 0,
     }),
+    openDryRun: () => createDryRun(async (ids) => read(() => reads.plants(ids))),
     queuedWrites: () => writer.waiting(),
     stats: () => guard.readAsync(stats),
     async probe() {
       await write({ kind: 'probe' });
     },
     async close() {
+      nameOrder.close();
       const counting = summaries.close();
       if (counting) await counting; // an unneeded await would accept writes for a moment longer
       if (writer.hasFailed) return; // closing the file would write to it
@@ -101,7 +120,7 @@ function createStore(parts: Parts): Store {
 }
 
 function createPlantStore(parts: Parts): PlantStore {
-  const { database, clock, write, reads, readBatcher, search, summaries } = parts;
+  const { database, clock, write, reads, readBatcher, search, summaries, nameOrder } = parts;
   const { read, readAsync } = parts.guard;
   const importPlants = createImportBatcher((image, { tokenId }) =>
     write({ kind: 'create_plants', image, tokenId, nowMs: clock() }),
@@ -114,8 +133,14 @@ function createPlantStore(parts: Parts): PlantStore {
       return readAsync(() => readBatcher(() => reads.get(id)));
     },
     list(query = {}) {
-      const isPlain = query.tag === undefined && query.q === undefined;
-      return readAsync(() => (isPlain ? reads.list(query) : search.list(query)));
+      return readAsync(async () => {
+        if (!matchesAll(query)) return search.list(query);
+        if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.catchUp();
+        return reads.list(query);
+      });
+    },
+    count(filter = {}) {
+      return readAsync(() => (matchesAll(filter) ? reads.count(filter) : search.count(filter)));
     },
     async import(plants, by) {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
@@ -131,14 +156,24 @@ function createPlantStore(parts: Parts): PlantStore {
   };
 }
 
-function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore {
+function createChangeStore({ write, guard, changeReads, follow, nameOrder }: Parts): ChangeStore {
   return {
     async changes(query = {}) {
       await nextEventLoopTurn(); // the caller serializes the page in the same turn
-      return guard.read(() => reads.changes(query));
+      return guard.read(() => changeReads.changes(query));
     },
+    async changePage(query) {
+      await nextEventLoopTurn();
+      return guard.read(() => changeReads.changePage(query));
+    },
+    async history(plantId, query = {}) {
+      await nextEventLoopTurn();
+      return guard.read(() => changeReads.history(plantId, query));
+    },
+    lastSeq: async () => guard.read(changeReads.lastSeq),
     follow: (options = {}) => follow.follow(options),
     async pruneChanges(beforeMs) {
+      await nameOrder.catchUp(); // only changes whose names are in the order can be pruned
       for (let total = 0; ; ) {
         const pruned = await write({ kind: 'prune_changes', beforeMs });
         total += pruned;
@@ -149,8 +184,7 @@ function createChangeStore({ write, guard, reads, follow }: Parts): ChangeStore 
 }
 
 /** Returns a function that reads the statistics that need no counting. */
-function prepareStats(db: DatabaseSync, path: string): () => Promise<StoreStats> {
-  const lastSeq = prepareLastSeq(db);
+function prepareStats(lastSeq: () => number, path: string): () => Promise<StoreStats> {
   return async () => {
     const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
     return { lastSeq: lastSeq(), bytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0) }; // may lack a WAL

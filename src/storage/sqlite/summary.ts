@@ -13,6 +13,7 @@ import {
   type Summary,
   topTags,
 } from '../../domain/plant-summary.ts';
+import { bisect } from './change-times.ts';
 import { openReadSnapshot } from './read-snapshot.ts';
 
 /** Number of plants in a slice. Even with the longest names, which precede tags in a row, it takes only some ms. */
@@ -137,15 +138,4 @@ function stretchesOf(db: DatabaseSync): Stretch[] {
   }
   if (from <= last) stretches.push({ first: from, last });
   return stretches;
-}
-
-/** Returns the first number from which `holds` is true, or `end` if it is never true. */
-function bisect(begin: number, end: number, holds: (at: number) => boolean): number {
-  let [low, high] = [begin, end];
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2); // their sum may be above 2^53
-    if (holds(middle)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }

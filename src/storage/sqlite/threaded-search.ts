@@ -1,13 +1,14 @@
-// Reads filtered lists in their own thread. A single step in the index `words` cannot be interrupted, and can take
+// Reads and counts filtered lists in their own thread. A single step in the index `words` cannot be interrupted, and can take
 // longer than other requests may wait. The thread starts with the first search.
 
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
-import type { ListQuery, Page } from '../../domain/plant.ts';
+import type { Filter } from '../../domain/list-cursor.ts';
+import type { ListQuery, Page, PlantCount } from '../../domain/plant.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import type { FailedSearch, SearchResult } from './search-thread.ts';
+import type { FailedSearch, Found, SearchResult } from './search-thread.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -16,27 +17,33 @@ const THREAD = new URL(`./search-thread${extname(import.meta.filename)}`, import
 const YOUNG_MIB = 12;
 
 export function createThreadedSearch(path: string) {
-  const waiting = new Map<number, PromiseWithResolvers<Page>>();
+  const waiting = new Map<number, PromiseWithResolvers<Found>>();
   let thread: Worker | undefined;
   let lastNumber = 0;
 
   return {
     /** Returns a page. Throws the errors of a store's `list`, or an SQLite error. */
     async list(query: ListQuery): Promise<Page> {
-      thread ??= start();
-      const result = Promise.withResolvers<Page>();
-      waiting.set(++lastNumber, result);
-      thread.postMessage({ number: lastNumber, query });
-      const page = await result.promise;
+      const page = await search('list', query);
       await nextEventLoopTurn(); // the caller serializes the page in the same turn
-      return page;
+      return page as Page;
     },
+    /** Counts matches. Throws the errors of a store's `count`, or an SQLite error. */
+    count: (filter: Filter) => search('count', filter) as Promise<PlantCount>,
     /** Ends the thread if it runs. Rejects searches in progress with `unavailable`. */
     close(): Promise<unknown> | undefined {
       thread?.postMessage('close');
       return thread && once(thread, 'exit');
     },
   };
+
+  function search(kind: 'list' | 'count', query: ListQuery): Promise<Found> {
+    thread ??= start();
+    const result = Promise.withResolvers<Found>();
+    waiting.set(++lastNumber, result);
+    thread.postMessage({ number: lastNumber, kind, query });
+    return result.promise;
+  }
 
   function start(): Worker {
     const started = new Worker(THREAD, {
@@ -47,7 +54,7 @@ export function createThreadedSearch(path: string) {
     started.on('message', ({ number, ...result }: SearchResult) => {
       const search = waiting.get(number);
       waiting.delete(number);
-      if ('page' in result) search?.resolve(result.page);
+      if ('found' in result) search?.resolve(result.found);
       else search?.reject(toError(result));
     });
     started.on('error', (error) => {

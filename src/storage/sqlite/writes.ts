@@ -3,8 +3,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import type { Authorship, PlantWrite, Rejection, Results } from '../write-rules.ts';
-import { prepareLastSeq } from './change-numbers.ts';
+import { prepareLastSeq, preparePlantCount } from './change-numbers.ts';
 import { type Imported, type ImportImage, importPlants } from './import-image.ts';
+import { prepareOrderNames } from './name-order.ts';
 import { preparePlantWrites } from './plants-write.ts';
 import { prepareTokenWrites, type TokenResults, type TokenWrite } from './tokens.ts';
 import { IS_WAITING, prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
@@ -14,6 +15,8 @@ export type Write =
   /** The plants of an import. This is the only write in its transaction. */
   | ({ kind: 'create_plants'; image: ImportImage } & Authorship)
   | { kind: 'prune_changes'; beforeMs: number }
+  /** Adds the names of some changes to the table name_order. */
+  | { kind: 'order_names' }
   | TokenWrite
   | WebhookWrite
   /** Changes no data, but requires a real commit. */
@@ -22,6 +25,7 @@ export type Write =
 interface AllResults extends Results, TokenResults, WebhookResults {
   create_plants: Imported;
   prune_changes: number;
+  order_names: null;
   probe: null;
 }
 export type Done<W extends Write> = AllResults[W['kind']];
@@ -35,14 +39,16 @@ export type WriteResult = { done: AllResults[keyof AllResults] } | Rejection;
  */
 export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch: Write[]) => WriteResult[] {
   const lastSeq = prepareLastSeq(db);
+  const plantCount = preparePlantCount(db);
   const plants = preparePlantWrites(db, lostWords);
   const prune = preparePrune(db);
+  const orderNames = prepareOrderNames(db, lastSeq);
   const writeToken = prepareTokenWrites(db);
   const writeWebhook = prepareWebhookWrites(db);
   const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: bigint };
 
   return (batch) => {
-    plants.begin(lastSeq());
+    plants.begin(lastSeq(), plantCount());
     const results = batch.map(apply);
     plants.end();
     return results;
@@ -56,9 +62,12 @@ export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch:
       case 'delete':
         return plants.write(write);
       case 'create_plants':
-        return { done: importPlants(db, write.image, { ...write, firstSeq: lastSeq() + 1 }) };
+        return { done: importPlants(db, write.image, { ...write, firstSeq: lastSeq() + 1, plantCount: plantCount() }) };
       case 'prune_changes':
         return { done: prune(write.beforeMs) };
+      case 'order_names':
+        orderNames();
+        return { done: null };
       case 'add_token':
       case 'revoke_token':
       case 'rotate_token':
@@ -80,12 +89,14 @@ function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
   const deleteDeliveries = db.prepare(
     'DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= ?', // the IN uses the primary key
   );
-  /** Last change that no webhook still has to receive. Later changes are kept. */
+  /** Last change that no webhook still has to receive, and whose name is in name_order. Later changes are kept. */
   const lastPrunable = db.prepare(`
     SELECT min(w.position, coalesce(
       (SELECT min(d.seq) - 1 FROM deliveries d WHERE d.webhook_id = w.id AND ${IS_WAITING}), w.position
-    )) AS seq FROM webhooks w WHERE w.disabled IS NULL ORDER BY 1 LIMIT 1`);
+    )) AS seq FROM webhooks w WHERE w.disabled IS NULL UNION ALL SELECT names_to FROM numbering ORDER BY 1 LIMIT 1`);
   const setPrunedTo = db.prepare('UPDATE numbering SET pruned_to = max(pruned_to, ?)');
+  const keepCount = db.prepare(`
+    UPDATE numbering SET plant_count = coalesce((SELECT plant_count FROM changes WHERE seq = ?), plant_count)`);
 
   return (beforeMs) => {
     const oldest = oldestChanges.all() as { seq: bigint; time: bigint }[];
@@ -94,6 +105,7 @@ function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
     const pruned = firstKept === -1 ? oldest.length : firstKept;
     const end = oldest[pruned - 1];
     if (end) {
+      keepCount.run(end.seq);
       deleteChanges.run(end.seq);
       deleteDeliveries.run(end.seq);
       setPrunedTo.run(end.seq);

@@ -1,0 +1,46 @@
+// The rules for pages of the change log that both databases share.
+
+import type { Change, ChangePageQuery } from '../domain/change.ts';
+import { charsOf, PAGE_CHARS } from '../domain/page-size.ts';
+import { type LoggedRow, toLoggedChange } from './row-mapping.ts';
+
+/** Maximum number of changes that a page scans. */
+export const SCANNED_AT_ONCE = 5000;
+
+/**
+ * The times of changes follow their numbers only nearly: a write gets its time before it waits for its number. A binary
+ * search for a time therefore starts earlier and ends later by this margin.
+ */
+export const TIME_MARGIN_MS = 10_000;
+
+/** The range of change numbers that a page can have, both ends excluded. */
+export interface ChangeRange {
+  after: number;
+  before: number;
+}
+
+/** True if the change has the properties that the query asks for. */
+export function isWanted(
+  { type, time, token_id }: Pick<LoggedRow, 'type' | 'time' | 'token_id'>,
+  query: ChangePageQuery,
+): boolean {
+  const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = query;
+  if (query.type !== undefined && type !== query.type) return false;
+  return (query.token === undefined || token_id === query.token) && time >= sinceMs && time <= untilMs;
+}
+
+/** Collects a page of changes, which can hold fewer than `limit` changes when they are large. */
+export function createChangePage(limit: number) {
+  const changes: Change[] = [];
+  let chars = 0;
+  return {
+    changes,
+    /** Adds a change. Returns false, without adding it, if the page is already full. */
+    add(row: LoggedRow): boolean {
+      if (changes.length === limit || chars > PAGE_CHARS) return false;
+      changes.push(toLoggedChange(row));
+      chars += charsOf(row);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+// The dry run of an import. It compares each plant with the stored one, and with an earlier one of the same file. The
+// earlier plants are kept in a temporary SQLite file, because a file can have any length.
+
+import { hash } from 'node:crypto';
+import { DatabaseSync } from 'node:sqlite';
+import { unavailable } from '../domain/errors.ts';
+import type { ImportResult, NewPlant, Plant } from '../domain/plant.ts';
+import type { DryRun } from '../domain/store.ts';
+import { createTimeSlices } from '../lib/event-loop-turns.ts';
+import { idTaken, toError } from './write-rules.ts';
+
+/** Returns the stored plants with these ids. */
+type ReadPlants = (ids: bigint[]) => Promise<Map<bigint, Plant>>;
+
+export function createDryRun(readPlants: ReadPlants): DryRun {
+  const db = new DatabaseSync(''); // a file without a name, which the system deletes at the end
+  db.exec(`
+    PRAGMA journal_mode = OFF;
+    PRAGMA synchronous = OFF;
+    CREATE TABLE seen (id INTEGER PRIMARY KEY, digest TEXT NOT NULL)`);
+  const findSeen = db.prepare('SELECT digest FROM seen WHERE id = ?');
+  const insertSeen = db.prepare('INSERT INTO seen VALUES (?, ?)');
+  insertSeen.setReadBigInts(true); // its result has the last id
+  let before: Promise<unknown> = Promise.resolve();
+
+  return {
+    /** Takes one call after another, so that the first of two plants with one id is the one that comes first. */
+    import(plants) {
+      const result = before.then(() => compareAll(plants));
+      before = result.catch(() => {});
+      return result;
+    },
+    close: () => db.close(),
+  };
+
+  async function compareAll(plants: NewPlant[]): Promise<ImportResult> {
+    const stored = await readPlants(plants.map(({ id }) => id));
+    const result: ImportResult = { created: 0, replayed: 0, failed: 0, errors: [] };
+    const slices = createTimeSlices();
+    for (const [at, plant] of plants.entries()) {
+      if (slices.isOver()) await slices.next();
+      const known = digestOfKnown(plant.id, stored.get(plant.id));
+      if (known === undefined) {
+        note(plant);
+        result.created++;
+      } else if (known === digestOf(plant)) result.replayed++;
+      else {
+        result.failed++;
+        result.errors.push({ line: at + 1, error: toError(idTaken(plant.id)) });
+      }
+    }
+    return result;
+  }
+
+  function digestOfKnown(id: bigint, stored: Plant | undefined): string | undefined {
+    return stored ? digestOf(stored) : (findSeen.get(id) as { digest: string } | undefined)?.digest;
+  }
+
+  function note(plant: NewPlant): void {
+    try {
+      insertSeen.run(plant.id, digestOf(plant));
+    } catch (error) {
+      throw unavailable('The dry run cannot write its temporary file. Free space for temporary files.', error);
+    }
+  }
+}
+
+function digestOf({ name, tag }: Plant): string {
+  return hash('sha256', JSON.stringify([name, tag ?? null]), 'base64url').slice(0, 22);
+}

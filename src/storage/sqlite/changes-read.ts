@@ -1,0 +1,97 @@
+// Reads the change log and the history of a plant, on a connection that cannot write.
+
+import type { DatabaseSync } from 'node:sqlite';
+import {
+  type Change,
+  type ChangePage,
+  type ChangePageQuery,
+  type ChangeQuery,
+  changesPruned,
+  type HistoryQuery,
+} from '../../domain/change.ts';
+import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
+import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
+import { type ChangeRange, createChangePage, isWanted, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
+import { type ChangeRow, type LoggedRow, toChange } from '../row-mapping.ts';
+import { noPlant, toError } from '../write-rules.ts';
+import { prepareIsGone, prepareLastSeq } from './change-numbers.ts';
+import { prepareFirstSince } from './change-times.ts';
+import { prepareSnapshots } from './snapshots.ts';
+
+/** Columns of a LoggedRow. The subquery reads one token by its primary key. */
+const LOGGED = 'changes.*, (SELECT name FROM tokens WHERE tokens.id = changes.token_id) AS token_name';
+
+type ScannedRow = Pick<ChangeRow, 'seq' | 'type' | 'time' | 'token_id'>;
+
+export function prepareChangeReads(db: DatabaseSync) {
+  const listChanges = db.prepare('SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?');
+  const scan = (order: 'ASC' | 'DESC') =>
+    db.prepare(`
+      SELECT seq, type, time, token_id FROM changes WHERE seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`);
+  const [scanUp, scanDown] = [scan('ASC'), scan('DESC')];
+  const findChange = db.prepare(`SELECT ${LOGGED} FROM changes WHERE seq = ?`);
+  const findVersion = db.prepare('SELECT seq FROM plants WHERE id = ?');
+  for (const statement of [listChanges, scanUp, scanDown, findChange]) statement.setReadBigInts(true);
+  const isGone = prepareIsGone(db);
+  const lastSeq = prepareLastSeq(db);
+  const firstSince = prepareFirstSince(db, lastSeq);
+  const atOnce = prepareSnapshots(db);
+
+  return {
+    lastSeq,
+
+    /** Returns a page of changes, with fewer than `limit` if they are large. */
+    changes({ after, limit = DEFAULT_LIMIT, maxChars = PAGE_CHARS }: ChangeQuery): Change[] {
+      return atOnce(() => {
+        if (after !== undefined && isGone(after)) throw changesPruned(after);
+        const rows = listChanges.iterate(after ?? 0, limit) as Iterable<ChangeRow>;
+        return cutToChars(rows, maxChars).map(toChange);
+      });
+    },
+
+    changePage(query: ChangePageQuery): ChangePage<number> {
+      const { limit = DEFAULT_LIMIT, order = 'asc' } = query;
+      return atOnce(() => {
+        if (query.after !== undefined && isGone(query.after)) throw changesPruned(query.after);
+        const { after, before } = rangeOf(query);
+        const { changes, add } = createChangePage(limit);
+        let scanned = 0;
+        let last: number | undefined;
+        for (const row of (order === 'desc' ? scanDown : scanUp).iterate(after, before, SCANNED_AT_ONCE + 1)) {
+          if (++scanned > SCANNED_AT_ONCE) return { changes, next: last };
+          const { seq } = row as ScannedRow;
+          if (isWanted(row as ScannedRow, query) && !add(findChange.get(seq) as LoggedRow)) {
+            return { changes, next: changes.at(-1)?.seq };
+          }
+          last = Number(seq);
+        }
+        return { changes };
+      });
+    },
+
+    /** Follows the numbers of replaced versions from the newest change of the plant. */
+    history(plantId: bigint, { limit = DEFAULT_LIMIT, cursor }: HistoryQuery): ChangePage<string> {
+      return atOnce(() => {
+        const version = findVersion.get(plantId) as { seq: number } | undefined;
+        if (!version) throw toError(noPlant(plantId));
+        const { changes, add } = createChangePage(limit);
+        const first = cursor === undefined ? version.seq : readHistoryCursor(cursor, plantId);
+        for (let seq: number | bigint | null = first; seq !== null; ) {
+          const row = findChange.get(seq) as LoggedRow | undefined;
+          if (row?.plant_id !== plantId) break; // it was pruned
+          if (!add(row)) return { changes, next: toHistoryCursor(plantId, Number(seq)) };
+          seq = row.previous;
+        }
+        return { changes };
+      });
+    },
+  };
+
+  function rangeOf({ after = 0, before, sinceMs, untilMs }: ChangePageQuery): ChangeRange {
+    const end = before ?? lastSeq() + 1;
+    return {
+      after: sinceMs === undefined ? after : Math.max(after, firstSince(sinceMs - TIME_MARGIN_MS) - 1),
+      before: untilMs === undefined ? end : Math.min(end, firstSince(untilMs + TIME_MARGIN_MS + 1)),
+    };
+  }
+}

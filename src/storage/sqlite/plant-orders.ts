@@ -1,0 +1,52 @@
+// Reads all plants in the order of a sort, each with one statement on an index.
+
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { fieldOf, isDescending, type Place, type Sort } from '../../domain/list-order.ts';
+import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
+import type { PlantRow } from '../row-mapping.ts';
+
+type ListedRow = PlantRow & { id: bigint };
+
+/** Returns a function that yields up to `limit` plants. `start` is the place in a cursor. */
+export function preparePlantOrders(db: DatabaseSync) {
+  const statements = new Map<string, StatementSync>();
+
+  return (sort: Sort, start: Place | undefined, limit: number): Iterable<ListedRow> => {
+    const isDesc = isDescending(sort);
+    const values: SQLInputValue[] =
+      fieldOf(sort) === 'id' ? [start?.id ?? (isDesc ? MAX_ID : MIN_ID)] : start ? [start.key, start.id] : [];
+    return prepared(sort, start !== undefined).iterate(...values, limit) as Iterable<ListedRow>;
+  };
+
+  function prepared(sort: Sort, isLater: boolean): StatementSync {
+    const key = `${sort} ${isLater}`;
+    let statement = statements.get(key);
+    if (!statement) {
+      statement = db.prepare(SELECT[fieldOf(sort)](isDescending(sort) ? ['<', 'DESC'] : ['>', 'ASC'], isLater));
+      statement.setReadBigInts(true);
+      statements.set(key, statement);
+    }
+    return statement;
+  }
+}
+
+type Direction = [after: '<' | '>', order: 'ASC' | 'DESC'];
+
+/** SQL by field. `isLater` is true for a page after a place. */
+const SELECT = {
+  id: ([after, order]: Direction) => `SELECT * FROM plants WHERE id ${after}= ?1 ORDER BY id ${order} LIMIT ?2`,
+  name: ([after, order]: Direction, isLater: boolean) => `
+    SELECT plants.* FROM name_order JOIN plants ON plants.id = name_order.id
+    ${isLater ? `WHERE (key, name_order.id) ${after} (?, ?)` : ''}
+    ORDER BY key ${order}, name_order.id ${order} LIMIT ?`,
+  /** Two parts, because SQLite does not use the id at the end of the index for a condition on both columns. */
+  updated([after, order]: Direction, isLater: boolean): string {
+    if (!isLater) return `SELECT * FROM plants ORDER BY updated ${order}, id ${order} LIMIT ?`;
+    return `
+      SELECT * FROM (
+        SELECT * FROM plants WHERE updated = ?1 AND id ${after} ?2 ORDER BY id ${order} LIMIT ?3
+      ) UNION ALL SELECT * FROM (
+        SELECT * FROM plants WHERE updated ${after} ?1 ORDER BY updated ${order}, id ${order} LIMIT ?3
+      ) LIMIT ?3`;
+  },
+};

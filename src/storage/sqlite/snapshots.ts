@@ -1,0 +1,15 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Returns a function that runs several statements on one consistent snapshot. */
+export function prepareSnapshots(db: DatabaseSync): <T>(read: () => T) => T {
+  const begin = db.prepare('BEGIN');
+  const commit = db.prepare('COMMIT');
+  return (read) => {
+    begin.run();
+    try {
+      return read();
+    } finally {
+      commit.run();
+    }
+  };
+}
