@@ -6,15 +6,18 @@ export function etagOf(seq: number): string {
   return `"${seq}"`;
 }
 
-/** Reads If-Match or If-None-Match; undefined if malformed. Weak tags never match strongly (RFC 9110 §8.8.3.2). */
-export function readEtags(text: string, weakToo: boolean): Versions | undefined {
+/**
+ * Reads If-Match or If-None-Match; undefined if malformed. A weak tag counts like a strong one, because a proxy that
+ * compresses weakens it on the way. The comparison stays exact: each version of a record has its own number.
+ */
+export function readEtags(text: string): Versions | undefined {
   if (text.trim() === '*') return '*';
   const versions: number[] = [];
-  const element = /[ \t]*(?:(W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty element is ignored
+  const element = /[ \t]*(?:(?:W\/)?"([^"\0-\x20\x7f]*)"[ \t]*)?(,|$)/y; // an empty element is ignored
   while (element.lastIndex < text.length) {
-    const [, weak, opaque = ''] = element.exec(text) ?? [];
+    const [, opaque = ''] = element.exec(text) ?? [];
     if (element.lastIndex === 0) return undefined;
-    if (/^[1-9]\d{0,15}$/.test(opaque) && (weakToo || !weak)) versions.push(Number(opaque));
+    if (/^[1-9]\d{0,15}$/.test(opaque)) versions.push(Number(opaque));
   }
   return versions;
 }

@@ -88,9 +88,9 @@ export const dryRun = flag(
 );
 
 const IF_MATCH = 'Process the request only if the record has one of these ETags. `*` matches any existing record.';
-export const ifMatch = parameter('header', 'If-Match', IF_MATCH, ETAGS, versionsIn('If-Match', false));
+export const ifMatch = parameter('header', 'If-Match', IF_MATCH, ETAGS, versionsIn('If-Match'));
 const IF_NONE = 'Process the request only if the record has none of these ETags. `*` matches any existing record.';
-export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, versionsIn('If-None-Match', true));
+export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, versionsIn('If-None-Match'));
 
 const GRACE =
   'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
@@ -196,9 +196,9 @@ function decode(name: string, text: string): string {
   }
 }
 
-function versionsIn(what: string, weakToo: boolean): (text: string) => Versions {
+function versionsIn(what: string): (text: string) => Versions {
   return (text) => {
-    const versions = readEtags(text, weakToo);
+    const versions = readEtags(text);
     if (versions) return versions;
     throw malformed(what, '"*" or a list of quoted ETags, separated by commas');
   };

@@ -7,6 +7,7 @@ import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { connectionOf } from './connection.ts';
 import { toResponse } from './error-response.ts';
 import { PARSING_STOPPED_CODE } from './node-internals.ts';
+import { JSON_TYPE } from './send-reply.ts';
 import type { Timeouts } from './timeouts.ts';
 import { HSTS } from './tls.ts';
 
@@ -23,7 +24,7 @@ export function refuseConnection(socket: Socket, error: PlantStoreError, request
     ...headers,
     ...(socket instanceof TLSSocket && { 'strict-transport-security': HSTS }),
     connection: 'close',
-    'content-type': 'application/json; charset=utf-8',
+    'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(text),
     'x-content-type-options': 'nosniff',
     date: new Date().toUTCString(),

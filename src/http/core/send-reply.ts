@@ -5,7 +5,8 @@ import { pipeline, Readable } from 'node:stream';
 import { printJson } from '../../lib/exact-json.ts';
 import type { HttpReply } from './request-reply.ts';
 
-const JSON_TYPE = 'application/json; charset=utf-8';
+/** JSON has no charset parameter (RFC 8259 §11). */
+export const JSON_TYPE = 'application/json';
 /** Statuses without a body, which have no Content-Length. */
 const WITHOUT_LENGTH = [204, 304];
 

@@ -12,7 +12,7 @@ test('/openapi.json passes the linter and agrees with the published description'
   const server = await startTestService();
   const { body, headers } = await send(server.port, { path: '/openapi.json' });
   await server.stop();
-  assert.match(headers['content-type'] ?? '', /^application\/json/);
+  assert.equal(headers['content-type'], 'application/json');
 
   // No operation refers to some of the described responses, such as 405: they belong to unknown paths and methods.
   const config = await createConfig({ extends: ['recommended-strict'], rules: { 'no-unused-components': 'off' } });

@@ -8,6 +8,7 @@ import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { Parameter } from '../core/parameters.ts';
 import { type Access, type Route, type RouteResponse, route } from '../core/route.ts';
+import { JSON_TYPE } from '../core/send-reply.ts';
 
 const DESCRIPTION = `Plant Store is a store of plant records with an HTTP API.
 
@@ -66,7 +67,7 @@ export function openapiRoute(others: Route[], basePath: string): Route {
     },
     handle({ reply }) {
       printed ??= Buffer.from(JSON.stringify(describe([...others, self], basePath)));
-      reply.type('application/json; charset=utf-8');
+      reply.type(JSON_TYPE);
       return printed; // shared by all responses, so that clients that do not read their responses use no extra memory
     },
   });
