@@ -77,7 +77,7 @@ const DEFINITIONS: Record<string, Definition> = {
   ),
   plant_store_waiting_writes: gauge('Writes queued for a transaction', ({ queuedWrites }) => queuedWrites),
   plant_store_event_loop_delay_seconds: gauge('Event loop delay since the last scrape', ({ eventLoop }) =>
-    [50, 99, 100].map((percent) => [`{quantile="${percent / 100}"}`, delayS(eventLoop, percent)]),
+    [50, 99, 100].map((percent) => [`{percentile="${percent}"}`, delayS(eventLoop, percent)]),
   ),
   process_cpu_seconds_total: counter('CPU time of the process', cpuSeconds),
   process_resident_memory_bytes: gauge('Resident memory of the process', () => process.memoryUsage.rss()),
