@@ -469,7 +469,7 @@ const TRANSFER: Scenario[] = [
     send: load('[]', { 'content-type': 'application/json' }),
     status: 415,
     error: 41500,
-    headers: { accept: 'application/x-ndjson, text/csv' },
+    headers: { accept: 'text/csv, application/x-ndjson' },
   },
   {
     name: 'a compressed import',

@@ -1,7 +1,6 @@
 // Compares responses with the OpenAPI description of the same server.
 
 import assert from 'node:assert/strict';
-import { STATUS_CODES } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { type Answer, send } from './request.ts';
 
@@ -12,9 +11,10 @@ interface Response {
 
 export interface Operation {
   operationId: string;
+  description: string;
   parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
   /** Empty if the operation requires no token. */
-  security?: unknown[];
+  security: { bearerAuth: string[] }[];
   requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, Response>;
 }
@@ -23,6 +23,9 @@ export interface Description {
   paths: Record<string, Record<string, Operation>>;
   components: { responses: Record<string, Response>; schemas: Record<string, Record<string, unknown>> };
 }
+
+/** The response to an unknown path or method, which no operation describes. */
+const ANY_ERROR: Response = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } } };
 
 export type CheckAnswer = (method: string, path: string, answer: Answer) => void;
 
@@ -64,8 +67,7 @@ export async function createCheck(port: number): Promise<CheckAnswer> {
 
   return (method, path, answer) => {
     const operation = findPath(description, path)?.[method === 'HEAD' ? 'get' : method.toLowerCase()];
-    const name = STATUS_CODES[answer.status]?.replaceAll(' ', '') ?? '';
-    const named = operation ? operation.responses[answer.status] : { $ref: `#/components/responses/${name}` };
+    const named = operation ? operation.responses[answer.status] : ANY_ERROR;
     assert.ok(named, `${method} ${path} does not name ${answer.status}`);
     const response = named.$ref ? description.components.responses[named.$ref.split('/').at(-1) ?? ''] : named;
     assert.ok(response, `there is no response ${named.$ref}`);

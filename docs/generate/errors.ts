@@ -2,7 +2,7 @@
 
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { ERROR_KINDS, statusOf } from '../../src/http/core/error-response.ts';
-import { HEADERS_OF_STATUS, RATE_HEADERS } from '../../src/http/routes/openapi.ts';
+import { HEADERS_OF_STATUS, RATE_HEADERS } from '../../src/http/routes/openapi-headers.ts';
 import { toCode, toPage, toTable } from './markdown.ts';
 
 const INTRODUCTION = `Every error is \`{"error", "message"}\`, on every path. \`error\` is the HTTP status × 100 + n, and each number keeps its
@@ -32,7 +32,11 @@ export function renderErrors(): string {
 function listHeaders(codes: ErrorCode[]): string[][] {
   const closing = codes.filter((code) => ERROR_KINDS[code].headers?.connection === 'close');
   const byStatus = Object.entries(HEADERS_OF_STATUS).flatMap(([status, headers]) =>
-    Object.entries(headers).map(([name, value]) => [toCode(name), `status ${status}`, value]),
+    Object.entries(headers).map(([name, text]) => [
+      toCode(name),
+      `status ${status}`,
+      typeof text === 'string' ? text : text.description,
+    ]),
   );
   return [
     [toCode('X-Request-Id'), 'all', 'Id of the request in the service log'],

@@ -13,18 +13,26 @@ export const Change = z
       format: 'int64',
       description:
         'Sequence number of the change. Numbers increase strictly. It is also the `ETag` of the version that the change created.',
+      examples: [1042],
     }),
-    type: z.enum(CHANGE_TYPES).meta({ description: 'The kind of change' }),
+    type: z.enum(CHANGE_TYPES).meta({ description: 'The kind of change', examples: ['plant.created'] }),
     time: Time.meta({ description: 'Time of the change (RFC 3339, UTC, with milliseconds)' }),
-    plant: NewPlant,
-    token: z
-      .string()
-      .meta({ description: 'Id of the token that made the change, or `cli` for a change made on the command line' }),
-    tokenName: z.string().optional().meta({
-      description: 'Name of the token. Only in pages and histories, and only if the store has the token.',
+    plant: NewPlant.meta({
+      description: 'The plant after the change. After a delete, the plant as it was before.',
     }),
+    token: z.string().meta({
+      description: 'Id of the token that made the change, or `cli` for a change made on the command line',
+      examples: ['tok_I46W9MwWENQq'],
+    }),
+    tokenName: z
+      .string()
+      .optional()
+      .meta({
+        description: 'Name of the token. Only in pages and histories, and only if the store has the token.',
+        examples: ['shop'],
+      }),
   })
-  .meta({ id: 'Change' });
+  .meta({ id: 'Change', description: 'A create, update or delete of a plant' });
 export type Change = z.output<typeof Change>;
 
 export interface ChangeLog {

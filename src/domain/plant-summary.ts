@@ -14,16 +14,19 @@ export const MAX_TAG_BYTES = 1024;
 export const MAX_DIFFERENT_TAGS = 10_000;
 const MAX_DIFFERENT_TAGS_TEXT = '10,000'; // because the first toLocaleString() of a process takes 20 ms
 
-const count = z.int().min(0);
+const count = z
+  .int()
+  .min(0)
+  .meta({ examples: [12] });
 
 export const Summary = z
   .object({
-    plants: count.meta({ description: 'Number of plants in the store' }),
+    plants: count.meta({ description: 'Number of plants in the store', examples: [957] }),
     untagged: count.meta({ description: 'Number of plants without a tag' }),
     tags: z
       .array(
         z.object({
-          tag: z.string().meta({ description: 'The tag' }),
+          tag: z.string().meta({ description: 'The tag', examples: ['tropical'] }),
           plants: count.meta({ description: 'Number of plants with this tag' }),
         }),
       )
@@ -35,11 +38,12 @@ export const Summary = z
       format: 'int64',
       description:
         'Number of the last change included in the counts, like the `ETag` of an export. It is 0 before the first change.',
+      examples: [1042],
     }),
     changes: z
       .array(
         z.object({
-          hour: Time.meta({ description: 'Start of the hour (RFC 3339, UTC)' }),
+          hour: Time.meta({ description: 'Start of the hour (RFC 3339, UTC)', examples: ['2026-11-17T09:00:00.000Z'] }),
           changes: count.meta({ description: 'Number of changes in this hour' }),
         }),
       )
@@ -47,7 +51,7 @@ export const Summary = z
         description: `Changes per hour for the last ${HOURS / 24} days, oldest first. Hours without changes and pruned changes are left out. Hours follow the server clock. If the clock was set back, a change can appear in another hour.`,
       }),
   })
-  .meta({ id: 'Summary' });
+  .meta({ id: 'Summary', description: 'Counts of plants, tags and changes' });
 export type Summary = z.output<typeof Summary>;
 export type TagCount = Summary['tags'][number];
 

@@ -23,7 +23,13 @@ const PlantId = z
       return isIntegral(input) ? `must be between ${MIN_ID} and ${MAX_ID}` : 'must be an integer';
     },
   })
-  .meta({ type: 'integer', format: 'int64', description: 'Identification number of the plant' });
+  .meta({
+    type: 'integer',
+    format: 'int64',
+    description:
+      'Identification number of the plant. It has 64 bits: languages with 53-bit numbers, such as JavaScript, must parse it as a big integer.',
+    examples: [7],
+  });
 
 function isPlantId(id: unknown): boolean {
   return Number.isSafeInteger(id) || (typeof id === 'bigint' && id >= MIN_ID && id <= MAX_ID);
@@ -57,13 +63,16 @@ const PLANT = {
   tag: Text.optional().meta({ description: 'Tag to specify the type', examples: ['tropical'] }),
 };
 
-export const Plant = z.object(PLANT, MUST_BE_OBJECT).check(finish).meta({ id: 'Plant' });
+export const Plant = z
+  .object(PLANT, MUST_BE_OBJECT)
+  .check(finish)
+  .meta({ id: 'Plant', description: 'A plant without its id' });
 export type Plant = z.output<typeof Plant>;
 
 export const NewPlant = z
   .object({ id: PlantId, ...PLANT }, MUST_BE_OBJECT)
   .check(finish)
-  .meta({ id: 'NewPlant' });
+  .meta({ id: 'NewPlant', description: 'A plant with the id that the client chooses' });
 export type NewPlant = z.output<typeof NewPlant>;
 
 /** A stored record: a NewPlant with two more fields, so it is also a valid Plant in the published list. */
@@ -74,7 +83,7 @@ export const PlantRecord = z
     created: Time.meta({ description: 'Time at which the record was created (RFC 3339, UTC, with milliseconds)' }),
     updated: Time.meta({ description: 'Time of the last change (RFC 3339, UTC, with milliseconds)' }),
   })
-  .meta({ id: 'PlantRecord' });
+  .meta({ id: 'PlantRecord', description: 'A stored plant' });
 export type PlantRecord = z.output<typeof PlantRecord>;
 
 /** A merge patch (RFC 7396). */
@@ -82,15 +91,18 @@ export const PlantPatch = z
   .object(
     {
       id: PlantId.optional().meta({ description: 'Optional. If present, it must equal the id in the path.' }),
-      name: Text.optional().meta({ description: 'The new name. Omit it to keep the name.' }),
+      name: Text.optional().meta({
+        description: 'The new name. Omit it to keep the name.',
+        examples: ['Monstera deliciosa'],
+      }),
       tag: Text.nullable()
         .optional()
-        .meta({ description: 'The new tag. `null` removes the tag. Omit it to keep the tag.' }),
+        .meta({ description: 'The new tag. `null` removes the tag. Omit it to keep the tag.', examples: ['rare'] }),
     },
     MUST_BE_OBJECT,
   )
   .check(finish)
-  .meta({ id: 'PlantPatch' });
+  .meta({ id: 'PlantPatch', description: 'The fields to change', examples: [{ tag: 'rare' }] });
 export type PlantPatch = z.output<typeof PlantPatch>;
 
 export interface Created {

@@ -2,7 +2,11 @@
 
 import { z } from 'zod';
 
-export const Time = z.string().meta({ format: 'date-time', description: 'A time (RFC 3339, UTC, with milliseconds)' });
+export const Time = z.string().meta({
+  format: 'date-time',
+  description: 'A time (RFC 3339, UTC, with milliseconds)',
+  examples: ['2026-11-17T09:30:00.000Z'],
+});
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
 export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');

@@ -80,6 +80,7 @@ const RateText = z
   .meta({
     description: 'Maximum number of requests per second, minute or hour, such as `100/s`, `600/m` or `5000/h`',
     pattern: '^([1-9][0-9]{0,5}|1000000)/[smh]$',
+    examples: ['100/s'],
   });
 
 /** The body of a request to create a token. */
@@ -93,6 +94,7 @@ export const WantedToken = z
           description: 'A name for the token, such as the name of the client that uses it',
           minLength: 1,
           maxLength: MAX_NAME_CHARS,
+          examples: ['web shop'],
           pattern: `^[^${UNSHOWN_PORTABLY}]*[^\\s${UNSHOWN_PORTABLY}][^${UNSHOWN_PORTABLY}]*$`,
         }),
       scopes: z
@@ -102,6 +104,7 @@ export const WantedToken = z
         .meta({
           description: 'Scopes of the new token. You can only grant scopes that your own token has.',
           default: DEFAULT_SCOPES,
+          examples: [['plants:read']],
         }),
       expires: z
         .string({ error: `must be ${EXPIRES_FORM}` })
@@ -111,42 +114,49 @@ export const WantedToken = z
           description:
             'Expiry of the token: a time (RFC 3339), or a duration of at most 100 years, such as `90d`. Without it, the token never expires.',
           pattern: EXPIRES_PATTERN,
+          examples: ['90d'],
         }),
       rate: RateText.optional(),
     },
     { error: strictObjectError },
   )
-  .meta({ id: 'NewToken' });
+  .meta({ id: 'NewToken', description: 'The name, the scopes and the limits of the new token' });
 export type WantedToken = z.input<typeof WantedToken>;
 
 const DESCRIBED = {
-  id: z.string().meta({ description: 'Id of the token' }),
-  name: z.string().meta({ description: 'Name of the token' }),
-  scopes: z.array(z.enum(SCOPES)).meta({ description: 'Scopes of the token' }),
+  id: z.string().meta({ description: 'Id of the token', examples: ['tok_I46W9MwWENQq'] }),
+  name: z.string().meta({ description: 'Name of the token', examples: ['web shop'] }),
+  scopes: z.array(z.enum(SCOPES)).meta({ description: 'Scopes of the token', examples: [['plants:read']] }),
   created: Time.meta({ description: 'Time at which the token was created' }),
-  expires: Time.optional().meta({ description: 'Time at which the token expires. Absent if it never expires.' }),
+  expires: Time.optional().meta({
+    description: 'Time at which the token expires. Absent if it never expires.',
+    examples: ['2027-02-15T09:30:00.000Z'],
+  }),
   rate: RateText.optional(),
   lastUsed: Time.optional().meta({
     description: 'Time of the last use, rounded down to the minute. Absent if the token was never used.',
+    examples: ['2026-11-17T09:41:00.000Z'],
   }),
   rotating: Time.optional().meta({
     description: 'Present after a rotation: the time until which the old secret is still accepted',
+    examples: ['2026-11-18T09:30:00.000Z'],
   }),
-  status: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Status of the token' }),
+  status: z.enum(['active', 'expired', 'revoked']).meta({ description: 'Status of the token', examples: ['active'] }),
 };
 
 /** A token as the API returns it, without its secret or hash. */
-export const DescribedToken = z.object(DESCRIBED).meta({ id: 'Token' });
+export const DescribedToken = z.object(DESCRIBED).meta({ id: 'Token', description: 'A token without its secret' });
 export type DescribedToken = z.output<typeof DescribedToken>;
 
 export const TokenWithSecret = z
   .object({
     ...DESCRIBED,
-    secret: z
-      .string()
-      .meta({ description: 'The secret that clients send as the bearer token. It is shown only in this response.' }),
+    secret: z.string().meta({
+      description: 'The secret that clients send as the bearer token. It is shown only in this response.',
+      examples: ['pst_EXAMPLEEXAMPLEEXAMPLEEXAMPLEEX000000'],
+    }),
   })
-  .meta({ id: 'TokenWithSecret' });
+  .meta({ id: 'TokenWithSecret', description: 'A token with its secret' });
 export type TokenWithSecret = z.output<typeof TokenWithSecret>;
 
 export function describeToken(token: Token, nowMs: number): DescribedToken {

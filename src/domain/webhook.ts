@@ -12,11 +12,17 @@ export const MAX_URL_CHARS = 2000;
 const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missing' : 'must be a string') }).meta({
   format: 'uri',
   maxLength: MAX_URL_CHARS,
+  examples: ['https://shop.example/hooks/plants'],
   description:
     'URL to which the server sends changes with POST. It must use `https` and resolve to a public address, unless the operator allows private addresses.',
 });
-const Code = z.int().min(100).max(999);
-const Seq = z.number().meta({ type: 'integer', format: 'int64' });
+const Code = z
+  .int()
+  .min(100)
+  .max(999)
+  .meta({ examples: [503] });
+const Seq = z.number().meta({ type: 'integer', format: 'int64', examples: [1042] });
+const EVENTS_EXAMPLE = ['plant.created', 'plant.updated'];
 
 /** Events of a webhook that names none. The published API sends its webhook when a plant was added. */
 export const DEFAULT_EVENTS: ChangeType[] = ['plant.created'];
@@ -31,26 +37,37 @@ export const NewWebhook = z
         })
         .min(1, { error: 'must name at least one event' })
         .optional()
-        .meta({ description: 'Types of changes that the webhook sends', default: DEFAULT_EVENTS }),
+        .meta({
+          description: 'Types of changes that the webhook sends',
+          default: DEFAULT_EVENTS,
+          examples: [EVENTS_EXAMPLE],
+        }),
     },
     { error: strictObjectError },
   )
-  .meta({ id: 'NewWebhook' });
+  .meta({ id: 'NewWebhook', description: 'The receiver of the new webhook, and the changes that it gets' });
 export type NewWebhook = z.output<typeof NewWebhook>;
 
 const WEBHOOK = {
-  id: z.string().meta({ description: 'Id of the webhook' }),
+  id: z.string().meta({ description: 'Id of the webhook', examples: ['whk_3HqL0aYbT5nR'] }),
   url: Url,
-  events: z.array(z.enum(CHANGE_TYPES)).meta({ description: 'Types of changes that the webhook sends' }),
+  events: z
+    .array(z.enum(CHANGE_TYPES))
+    .meta({ description: 'Types of changes that the webhook sends', examples: [EVENTS_EXAMPLE] }),
   created: Time.meta({ description: 'Time at which the webhook was created' }),
   status: z.enum(WEBHOOK_STATUSES).meta({
     description:
       '`active`: deliveries succeed. `failing`: every attempt since the time in `since` has failed. `disabled`: the server sends nothing, and changes stay in the change log until you enable the webhook.',
+    examples: ['failing'],
   }),
   since: Time.optional().meta({ description: 'Time at which the webhook started to fail or was disabled' }),
-  reason: z.string().optional().meta({ description: 'The reason why the webhook fails or was disabled' }),
+  reason: z
+    .string()
+    .optional()
+    .meta({ description: 'The reason why the webhook fails or was disabled', examples: ['The receiver returned 503'] }),
   rotating: Time.optional().meta({
     description: 'Present after a rotation: the time until which the old secret also signs deliveries',
+    examples: ['2026-11-18T09:30:00.000Z'],
   }),
   position: Seq.meta({
     description: 'Every change up to this number is either delivered or listed as a delivery',
@@ -58,59 +75,96 @@ const WEBHOOK = {
 };
 
 /** A webhook as the API returns it, without its secret. */
-export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook' });
+export const Webhook = z.object(WEBHOOK).meta({ id: 'Webhook', description: 'A webhook without its secret' });
 export type Webhook = z.output<typeof Webhook>;
 
 export const WebhookWithSecret = z
   .object({
     ...WEBHOOK,
-    secret: z.string().meta({ description: 'The secret that signs deliveries. It is shown only in this response.' }),
+    secret: z.string().meta({
+      description: 'The secret that signs deliveries. It is shown only in this response.',
+      examples: ['whsec_RVhBTVBMRUVYQU1QTEVFWEFNUExFRVhBTVBMRQ=='],
+    }),
   })
-  .meta({ id: 'WebhookWithSecret' });
+  .meta({ id: 'WebhookWithSecret', description: 'A webhook with its secret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
 export const Delivery = z
   .object({
     seq: Seq.meta({ description: 'Number of the change' }),
-    event: z.enum(CHANGE_TYPES).meta({ description: 'Type of the change' }),
-    plant: z.bigint().meta({ type: 'integer', format: 'int64', description: 'Id of the plant' }),
+    event: z.enum(CHANGE_TYPES).meta({ description: 'Type of the change', examples: ['plant.created'] }),
+    plant: z.bigint().meta({
+      type: 'integer',
+      format: 'int64',
+      description: 'Id of the plant. It has 64 bits, more than a number in JavaScript.',
+      examples: [7],
+    }),
     status: z.enum(DELIVERY_STATUSES).meta({
       description:
         '`waiting`: another attempt is pending. `delivered`: the receiver accepted the change. `dead`: all attempts have failed and the server does not retry.',
+      examples: ['waiting'],
     }),
-    attempts: z.int().meta({ type: 'integer', minimum: 0, maximum: 10, description: 'Number of attempts so far' }),
+    attempts: z.int().meta({
+      type: 'integer',
+      minimum: 0,
+      maximum: 10,
+      description: 'Number of attempts so far',
+      examples: [2],
+    }),
     time: Time.optional().meta({ description: 'Time of the last attempt' }),
     next: Time.optional().meta({
       description:
         'Time of the next attempt. Absent if the next attempt follows as soon as earlier changes of the same plant are done.',
+      examples: ['2026-11-17T09:35:00.000Z'],
     }),
     code: Code.optional().meta({ description: "HTTP status of the receiver's last response" }),
-    answer: z.string().optional().meta({
-      description: "First 1 KiB of the receiver's last response. Only shown to tokens with the scope `plants:read`.",
-    }),
-    error: z.string().optional().meta({ description: 'The reason why the last attempt failed' }),
+    answer: z
+      .string()
+      .optional()
+      .meta({
+        description: "First 1 KiB of the receiver's last response. Only shown to tokens with the scope `plants:read`.",
+        examples: ['Service Unavailable'],
+      }),
+    error: z
+      .string()
+      .optional()
+      .meta({
+        description: 'The reason why the last attempt failed',
+        examples: ['The receiver returned 503'],
+      }),
   })
-  .meta({ id: 'Delivery' });
+  .meta({ id: 'Delivery', description: 'The delivery of one change to one webhook' });
 export type Delivery = z.output<typeof Delivery>;
 
 export const TestResult = z
   .object({
-    delivered: z.boolean().meta({ description: 'True if the receiver responded with a 2xx status in time' }),
+    delivered: z
+      .boolean()
+      .meta({ description: 'True if the receiver responded with a 2xx status in time', examples: [false] }),
     code: Code.optional().meta({ description: "HTTP status of the receiver's response" }),
-    answer: z.string().optional().meta({ description: "First 1 KiB of the receiver's response" }),
-    error: z.string().optional().meta({ description: 'The reason why the test failed' }),
+    answer: z
+      .string()
+      .optional()
+      .meta({ description: "First 1 KiB of the receiver's response", examples: ['Service Unavailable'] }),
+    error: z
+      .string()
+      .optional()
+      .meta({
+        description: 'The reason why the test failed',
+        examples: ['The receiver returned 503'],
+      }),
     milliseconds: z
       .int()
-      .meta({ minimum: 0, maximum: 2147483647, description: 'Duration of the test in milliseconds' }),
+      .meta({ minimum: 0, maximum: 2147483647, description: 'Duration of the test in milliseconds', examples: [87] }),
   })
-  .meta({ id: 'TestResult' });
+  .meta({ id: 'TestResult', description: 'The result of a test message' });
 export type TestResult = z.output<typeof TestResult>;
 
 const GivenSeq = z
   .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
     error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
   })
-  .meta({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
+  .meta({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1042] });
 
 export const Replay = z
   .object(
@@ -124,7 +178,7 @@ export const Replay = z
     { error: 'must be an object' },
   )
   .refine(({ from, to }) => to === undefined || to >= from, { error: 'must not be before "from"', path: ['to'] })
-  .meta({ id: 'Replay' });
+  .meta({ id: 'Replay', description: 'The range of changes to send again' });
 export type Replay = z.output<typeof Replay>;
 
 /** A webhook as the store keeps it. */

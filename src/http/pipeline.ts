@@ -23,6 +23,7 @@ import type { Route } from './core/route.ts';
 import { createRouter, type Found, type Router } from './core/router.ts';
 import { sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
+import { createServerUrlOf } from './core/server-url.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
 import { observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
 import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
@@ -58,7 +59,8 @@ export class Pipeline {
 
   constructor(options: PipelineOptions) {
     const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, clock } = options;
-    const routes = createAllRoutes(options);
+    const isProxy = createTrusted(trustProxy);
+    const routes = createAllRoutes(options, createServerUrlOf(basePath, certificate !== undefined, isProxy));
     for (const route of routes) requireAccess(route);
     this.#options = options;
     this.#router = createRouter(routes, basePath);
@@ -78,7 +80,6 @@ export class Pipeline {
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
       early: this.#early,
     });
-    const isProxy = createTrusted(trustProxy);
     this.http = createServer(certificate, { isProxy, timeouts, nextRequestId: this.#requestIds.next });
     this.http.server.on('request', (raw, response) => this.#order.add(raw, response));
   }

@@ -50,7 +50,7 @@ export async function listOperations(
   const { paths } = await readDescription(server.port, basePath);
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
-      .filter(([, { security }]) => security === undefined)
+      .filter(([, { security }]) => security.length > 0)
       .map(([method, { requestBody, responses }]) => {
         const [type] = Object.keys(requestBody?.content ?? {});
         return { method, path, type, isForAny: !('403' in responses) };

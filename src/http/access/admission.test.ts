@@ -32,7 +32,7 @@ async function readTable(): Promise<Route[]> {
   const webhooks = { targetGuard, receiverClient: createReceiverClient(targetGuard, assert.ifError), onChange() {} };
   const stopping = new AbortController().signal;
   const metrics = createMetrics(store);
-  const routes = createAllRoutes({
+  const options = {
     store,
     basePath: BASE_PATH,
     metrics,
@@ -43,7 +43,8 @@ async function readTable(): Promise<Route[]> {
     stopping,
     timeouts: TIMEOUTS,
     clock: Date.now,
-  });
+  };
+  const routes = createAllRoutes(options, () => '/');
   await store.close();
   return routes;
 }

@@ -13,14 +13,17 @@ const MAX_TYPE_CHARS = 256;
 
 /** The body that a route accepts. */
 export interface RequestBody<Body> {
+  description: string;
   /** Accepted media types. */
   types: string[];
   /** Schema of a JSON body. Without it, the handler streams the body, which can have any length. */
   schema?: z.ZodType<Body>;
 }
 
+/** Returns a JSON body, described by its schema. */
 export function jsonBody<Body>(schema: z.ZodType<Body>, ...otherTypes: string[]): RequestBody<Body> {
-  return { types: ['application/json', ...otherTypes], schema };
+  const { description = '' } = schema.meta() ?? {};
+  return { description, types: ['application/json', ...otherTypes], schema };
 }
 
 /** Checks only the headers, so that the server can reject a body before the client sends it. */

@@ -16,8 +16,8 @@ export interface Parameter<T> {
   in: 'path' | 'query' | 'header';
   name: string;
   description: string;
-  /** The schema in the OpenAPI description. */
-  schema: Record<string, unknown>;
+  /** The schema in the OpenAPI description, with at least one example. */
+  schema: Record<string, unknown> & { examples?: unknown[] };
   /** Maximum number of values, if the parameter can be repeated. `read` then returns a list, and all lists are joined. */
   maxValues?: number;
   read(text: string): T;
@@ -25,12 +25,19 @@ export interface Parameter<T> {
 
 const TEXT = { type: 'string' };
 const INT64 = { type: 'integer', format: 'int64' };
+const ID_TEXT =
+  'Identification number of the plant: an integer of 64 bits. In JavaScript and other languages with 53-bit numbers, send larger ids as exact digits.';
 /** The number of a change. No change log reaches larger numbers. */
-const SEQ = { ...INT64, minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
-/** A list of ETags in a header (RFC 9110 §13.1). */
-const ETAGS = { type: 'string', pattern: '^(\\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$' };
+const SEQ = { ...INT64, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [1042] };
+/** A list of ETags in a header (RFC 9110 §13.1). The pattern has no quotation mark, which breaks generated clients. */
+const ETAG_ELEMENT = '[ \\t]*((W/)?\\x22[!#-~]*\\x22[ \\t]*)?';
+const ETAGS = {
+  type: 'string',
+  pattern: `^([ \\t]*\\*[ \\t]*|${ETAG_ELEMENT}(,${ETAG_ELEMENT})*)$`,
+  examples: ['"1042"'],
+};
 
-export const id = parameter('path', 'id', 'Identification number of the plant', INT64, (text) => {
+export const id = parameter('path', 'id', ID_TEXT, { ...INT64, examples: [7] }, (text) => {
   const value = /^(0|-?[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
   if (value !== undefined && value >= MIN_ID && value <= MAX_ID) return value;
   throw malformed('The id in the path', `an integer between ${MIN_ID} and ${MAX_ID}`);
@@ -38,7 +45,7 @@ export const id = parameter('path', 'id', 'Identification number of the plant', 
 export const webhookId = idWith('whk', 'webhook');
 export const tokenId = idWith('tok', 'token');
 
-const LIMIT = { type: 'integer', format: 'int32', minimum: 1, default: DEFAULT_LIMIT };
+const LIMIT = { type: 'integer', format: 'int32', minimum: 1, default: DEFAULT_LIMIT, examples: [DEFAULT_LIMIT] };
 const MOST = `Maximum number of items to return. A value above ${MAX_LIMIT} counts as ${MAX_LIMIT}.`;
 export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
   if (/^0*[1-9]\d*$/.test(text)) return Math.min(Number(text), MAX_LIMIT);
@@ -46,11 +53,17 @@ export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
 });
 
 const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
-export const cursor = parameter('query', 'cursor', CURSOR, TEXT, unchanged);
+export const cursor = parameter('query', 'cursor', CURSOR, { ...TEXT, examples: ['eyJpZCI6MTA3fQ'] }, unchanged);
 const MAX_TAGS = 100;
 const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags.`;
 export const tag = {
-  ...parameter('query', 'tag', TAG, { type: 'array', items: TEXT, maxItems: MAX_TAGS }, (text) => [text]),
+  ...parameter(
+    'query',
+    'tag',
+    TAG,
+    { type: 'array', items: TEXT, maxItems: MAX_TAGS, examples: [['tropical', 'shrub']] },
+    (text) => [text],
+  ),
   maxValues: MAX_TAGS,
 };
 const UNTAGGED = 'With `true`, also return plants without a tag. Without `tag`, return only those.';
@@ -59,12 +72,20 @@ export const count = flag('count', 'With `true`, the response has the header `To
 const SORT = `Order of the plants. A leading \`-\` reverses it. Names are sorted by their first ${MAX_KEY_CHARS} characters without case and accents. Plants with the same name or time are sorted by id. With \`tag\`, \`untagged\` or \`q\`, a sort other than \`id\` is limited to ${MAX_SORTED} matches.`;
 export const sort = oneOf('sort', SORT, SORTS, 'id');
 const WORDS = `Search words. Each must be the beginning of a word in the name. Case and accents are ignored: \`mon del\` finds *Monstera deliciosa*. A text of blanks matches all plants; any other text without a letter or digit matches none. At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`;
-export const q = parameter('query', 'q', WORDS, { ...TEXT, maxLength: MAX_QUERY_CHARS }, unchanged);
+export const q = parameter(
+  'query',
+  'q',
+  WORDS,
+  { ...TEXT, maxLength: MAX_QUERY_CHARS, examples: ['mon del'] },
+  unchanged,
+);
 
 const AFTER = 'Return only changes after this number. Without it, the response starts with the oldest stored change.';
 export const after = parameter('query', 'after', AFTER, SEQ, seqIn('"after"'));
 const LAST_ID = 'For an event stream: the last `id` that the client received. It takes precedence over `after`.';
-export const lastEventId = parameter('header', 'Last-Event-ID', LAST_ID, SEQ, seqIn('Last-Event-ID'));
+/** A text, because clients generated by some tools cannot send a number in a header. */
+const SEQ_TEXT = { type: 'string', pattern: '^[0-9]{1,16}$', examples: ['1042'] };
+export const lastEventId = parameter('header', 'Last-Event-ID', LAST_ID, SEQ_TEXT, seqIn('Last-Event-ID'));
 const PATH_SEQ = { ...SEQ, minimum: 1 };
 export const seq = parameter('path', 'seq', 'Number of the change', PATH_SEQ, seqIn('The number in the path'));
 export const before = parameter(
@@ -78,7 +99,7 @@ const ORDER = 'Order of the changes: `asc` starts with the oldest, `desc` with t
 export const order = oneOf('order', ORDER, CHANGE_ORDERS, 'asc');
 export const changeType = oneOf('type', 'Return only changes of this type', CHANGE_TYPES);
 const TOKEN = 'Return only changes made with this token: its id, `cli`, or `jwt:` and the subject of a JWT.';
-export const changeToken = parameter('query', 'token', TOKEN, TEXT, unchanged);
+export const changeToken = parameter('query', 'token', TOKEN, { ...TEXT, examples: ['tok_I46W9MwWENQq'] }, unchanged);
 export const since = timeParameter('since', 'Return only changes at or after this time (RFC 3339)');
 export const until = timeParameter('until', 'Return only changes at or before this time (RFC 3339)');
 
@@ -87,14 +108,15 @@ export const dryRun = flag(
   'With `true`, check the whole file and compare it with the store, but store nothing.',
 );
 
-const IF_MATCH = 'Process the request only if the record has one of these ETags. `*` matches any existing record.';
+const IF_MATCH =
+  'Process the request only if the record has one of these ETags, in their strong or weak form. `*` matches any existing record.';
 export const ifMatch = parameter('header', 'If-Match', IF_MATCH, ETAGS, versionsIn('If-Match'));
 const IF_NONE = 'Process the request only if the record has none of these ETags. `*` matches any existing record.';
 export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, versionsIn('If-None-Match'));
 
 const GRACE =
   'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
-const SPAN = { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h' };
+const SPAN = { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h', examples: ['24h'] };
 export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
   const durationMs = text === '0' ? 0 : parseDuration(text);
   if (durationMs !== undefined) return durationMs;
@@ -104,7 +126,7 @@ export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
 export const deliveryStatus = oneOf('status', 'Return only deliveries with this status', DELIVERY_STATUSES);
 
 function flag(name: string, description: string) {
-  return parameter('query', name, description, { type: 'boolean', default: false }, (text) => {
+  return parameter('query', name, description, { type: 'boolean', default: false, examples: [true] }, (text) => {
     if (text === 'true' || text === 'false') return text === 'true';
     throw malformed(`"${name}"`, 'true or false');
   });
@@ -116,7 +138,12 @@ function oneOf<Value extends string>(
   values: readonly Value[],
   defaultValue?: NoInfer<Value>,
 ) {
-  const schema = { type: 'string', enum: [...values], ...(defaultValue && { default: defaultValue }) };
+  const schema = {
+    type: 'string',
+    enum: [...values],
+    ...(defaultValue && { default: defaultValue }),
+    examples: [values.at(-1)],
+  };
   return parameter('query', name, description, schema, (text) => {
     const known = values.find((value) => value === text);
     if (known) return known;
@@ -126,12 +153,18 @@ function oneOf<Value extends string>(
 
 /** A time in RFC 3339, as milliseconds since 1970. A plus sign that was not percent-encoded arrives as a space. */
 function timeParameter(name: string, description: string) {
-  return parameter('query', name, description, { type: 'string', format: 'date-time' }, (text) => {
-    const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[ +-]\d\d:\d\d)$/.test(text);
-    const timeMs = isTime ? Date.parse(text.toUpperCase().replace(' ', '+')) : Number.NaN;
-    if (!Number.isNaN(timeMs)) return timeMs;
-    throw malformed(`"${name}"`, 'a time in RFC 3339, such as 2026-11-17T12:00:00Z');
-  });
+  return parameter(
+    'query',
+    name,
+    description,
+    { type: 'string', format: 'date-time', examples: ['2026-11-17T12:00:00Z'] },
+    (text) => {
+      const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[ +-]\d\d:\d\d)$/.test(text);
+      const timeMs = isTime ? Date.parse(text.toUpperCase().replace(' ', '+')) : Number.NaN;
+      if (!Number.isNaN(timeMs)) return timeMs;
+      throw malformed(`"${name}"`, 'a time in RFC 3339, such as 2026-11-17T12:00:00Z');
+    },
+  );
 }
 
 function parameter<T, In extends Parameter<T>['in']>(
@@ -154,10 +187,16 @@ function unchanged(text: string): string {
  */
 function idWith(prefix: string, what: string) {
   const pattern = `^${prefix}_[0-9A-Za-z]{1,40}$`;
-  return parameter('path', 'id', `Id of the ${what}`, { type: 'string', pattern }, (text) => {
-    if (new RegExp(pattern).test(text)) return text;
-    throw malformed('The id in the path', `the id of a ${what}, such as ${prefix}_…`);
-  });
+  return parameter(
+    'path',
+    'id',
+    `Id of the ${what}`,
+    { type: 'string', pattern, examples: [`${prefix}_I46W9MwWENQq`] },
+    (text) => {
+      if (new RegExp(pattern).test(text)) return text;
+      throw malformed('The id in the path', `the id of a ${what}, such as ${prefix}_…`);
+    },
+  );
 }
 
 export function readParameters(

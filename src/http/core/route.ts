@@ -37,6 +37,9 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   reply: HttpReply;
 }
 
+/** The description of a header. Without an example of its own, the header has the example of its name. */
+export type HeaderText = string | { description: string; example: string };
+
 export interface RouteResponse {
   status?: 200 | 201 | 202 | 204;
   description: string;
@@ -44,7 +47,7 @@ export interface RouteResponse {
   schema?: z.ZodType;
   /** Other media types that the client can request with `Accept`. */
   streams?: string[];
-  headers?: Record<string, string>;
+  headers?: Record<string, HeaderText>;
   /** True if the route can return 304. */
   notModified?: boolean;
 }

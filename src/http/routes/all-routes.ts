@@ -5,6 +5,7 @@ import type { Store } from '../../domain/store.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import type { Route } from '../core/route.ts';
+import type { ServerUrlOf } from '../core/server-url.ts';
 import type { Timeouts } from '../core/timeouts.ts';
 import { consolePageRoutes } from './console-pages.ts';
 import { eventRoutes } from './events.ts';
@@ -32,7 +33,7 @@ export interface RouteOptions {
   clock: () => number;
 }
 
-export function createAllRoutes(options: RouteOptions): Route[] {
+export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf): Route[] {
   const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe } = options;
   const described = [
@@ -45,7 +46,7 @@ export function createAllRoutes(options: RouteOptions): Route[] {
   ];
   return [
     ...described,
-    openapiRoute(described, basePath),
+    openapiRoute(described, serverUrlOf),
     mcpRoute(loadMcp, corsOrigins, observe),
     ...consolePageRoutes(basePath),
   ];

@@ -11,7 +11,9 @@ import { type Route, route } from '../core/route.ts';
 const PROBE_EVERY_MS = 1000;
 const PROBE_TIMEOUT_MS = 5000;
 
-const Status = z.object({ status: z.string().meta({ description: 'Status of the service' }) }).meta({ id: 'Status' });
+const Status = z
+  .object({ status: z.string().meta({ description: 'Status of the service', examples: ['ok'] }) })
+  .meta({ id: 'Status', description: 'The status of the service' });
 
 export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;

@@ -25,17 +25,22 @@ export const MAX_ERRORS_NAMED = 1000;
 /** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
 export const MAX_IMPORTS = 16;
 
-const count = z.number().meta({ type: 'integer' });
+const count = z.number().meta({ type: 'integer', examples: [0] });
 const ImportReport = z
   .object({
-    created: count.meta({ description: 'Number of plants that were created' }),
+    created: count.meta({ description: 'Number of plants that were created', examples: [957] }),
     replayed: count.meta({ description: 'Number of plants that already existed with the same content' }),
-    failed: count.meta({ description: 'Number of lines that failed' }),
+    failed: count.meta({ description: 'Number of lines that failed. Check that it is 0.', examples: [1] }),
     errors: z
-      .array(z.object({ line: count.meta({ description: 'Line number, starting at 1' }), ...ErrorBody.shape }))
+      .array(
+        z.object({
+          line: count.meta({ description: 'Line number, starting at 1', examples: [4] }),
+          ...ErrorBody.shape,
+        }),
+      )
       .meta({ description: `The first ${MAX_ERRORS_NAMED} errors, in the order of lines` }),
   })
-  .meta({ id: 'ImportReport' });
+  .meta({ id: 'ImportReport', description: 'The result of an import' });
 
 export function importExportRoutes(
   store: Pick<Store, 'import' | 'export' | 'openDryRun'>,
@@ -50,7 +55,8 @@ export function importExportRoutes(
     route('POST /plants/import', 'importPlants', 'plants:write', {
       summary: 'Import plants from a file',
       description:
-        'Creates a plant for each line of a file and returns the number of created, replayed and failed lines. ' +
+        'The response is 200 even if some or all lines fail: check that `failed` is 0. ' +
+        'The server creates a plant for each line of a file and returns the number of created, replayed and failed lines. ' +
         'The file is NDJSON with one NewPlant per line, or CSV with the header row `id,name,tag`. ' +
         'The file can have any length. A name or a tag can have up to 64 KiB. ' +
         'An invalid line is listed in `errors` and does not stop the import. You can safely send the whole file again. ' +
@@ -58,7 +64,7 @@ export function importExportRoutes(
         'In CSV, an empty cell means no tag, and `""` means an empty tag. ' +
         `A token can have ${MAX_IMPORTS / 4} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
       parameters: { dryRun },
-      body: { types: [NDJSON, CSV] },
+      body: { description: 'The file, as CSV or as NDJSON with one NewPlant per line', types: [CSV, NDJSON] },
       response: { description: 'The result of the import', schema: ImportReport },
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,

@@ -2,18 +2,25 @@
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
-import { CHANGE_TYPES } from '../../domain/names.ts';
+import { CHANGE_TYPES, type Scope } from '../../domain/names.ts';
 import { NewPlant } from '../../domain/plant.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
+import type { RequestBody } from '../core/json-body.ts';
 import type { Parameter } from '../core/parameters.ts';
-import { type Access, type Route, type RouteResponse, route } from '../core/route.ts';
+import { type Access, NO_STORE, type Route, type RouteResponse, route } from '../core/route.ts';
 import { JSON_TYPE } from '../core/send-reply.ts';
+import type { ServerUrlOf } from '../core/server-url.ts';
+import { describeHeaders, HEADERS_OF_STATUS, RATE_HEADERS } from './openapi-headers.ts';
+import { DescribedSchemas, referenceTo, textContent } from './openapi-schemas.ts';
 
 const DESCRIPTION = `Plant Store is a store of plant records with an HTTP API.
 
 Every failed request returns an \`Error\`. Its number is the HTTP status × 100 + n, and a published number never changes
-its meaning. An unknown path returns 404. An unsupported method returns 405.
+its meaning. An unknown path returns 404 with error 40400. An unsupported method returns 405 with error 40500 and \`Allow\`.
+
+Ids have 64 bits. In a language whose numbers have 53 bits, such as JavaScript, \`JSON.parse\` rounds ids beyond
+±9007199254740991: use a parser that keeps them exact.
 
 Every response has the header \`X-Request-Id\`. Responses to a token with a rate also have \`RateLimit\` and
 \`RateLimit-Policy\`.
@@ -30,55 +37,59 @@ const ALWAYS: ErrorCode[] = [
 ];
 const WITH_TOKEN: ErrorCode[] = ['no_credentials', 'bad_token', 'over_rate'];
 const WITH_JSON: ErrorCode[] = ['not_json', 'not_valid', 'body_too_large'];
-export const HEADERS_OF_STATUS: Record<number, Record<string, string>> = {
-  401: { 'WWW-Authenticate': 'The challenge (RFC 6750)' },
-  403: { 'WWW-Authenticate': 'The challenge (RFC 6750), with the required scopes' },
-  405: { Allow: 'The methods that the path supports' },
-  412: { ETag: 'ETag of the current record, if it exists' },
-  415: { Accept: 'The accepted media types', 'Accept-Encoding': '`identity`, if the request body was compressed' },
-  429: { 'Retry-After': 'Seconds to wait before a retry' },
-  503: { 'Retry-After': 'Seconds to wait before a retry' },
-};
-
-export const RATE_HEADERS = {
-  RateLimit:
-    'For a token with a rate (`"token"`), or after too many invalid tokens (`"logins"`): the remaining requests, and the seconds until more are available (draft-ietf-httpapi-ratelimit-headers-11)',
-  'RateLimit-Policy': 'For a token with a rate: the number of requests and the period in seconds',
-};
 
 /** Tags by the first segment of the path, which group the operations in documentation and generated clients. */
 const TAGS: Record<string, { name: string; description: string }> = {
   plants: { name: 'Plants', description: 'Create, read, change, delete, import and export plants' },
   events: { name: 'Changes', description: 'Read or follow the change log' },
   tokens: { name: 'Tokens', description: 'Manage the tokens that authenticate clients' },
-  webhooks: { name: 'Receivers', description: 'Manage webhooks, which send changes to receivers' },
+  webhooks: { name: 'Webhooks', description: 'Manage webhooks, which send changes to receivers' },
 };
 const OTHERS = { name: 'Operations', description: 'Check and monitor the service' };
 
+const BEARER_AUTH = {
+  type: 'http',
+  scheme: 'bearer',
+  description:
+    'A token of this service, or a JWT of its identity provider. It has scopes: `plants:read`, `plants:write` and `admin`. ' +
+    'No scope includes another. Each operation lists the scopes that it requires.',
+};
+/** Stands for the URL of the server until a client requests the description. */
+const URL_PLACEHOLDER = '{server_url}';
+
 /** Returns the route that serves the description of all routes, including itself. */
-export function openapiRoute(others: Route[], basePath: string): Route {
-  let printed: Buffer | undefined;
+export function openapiRoute(others: Route[], serverUrlOf: ServerUrlOf): Route {
+  let printed: Buffer[] | undefined;
   const self: Route = route('GET /openapi.json', 'getDescription', 'open', {
     summary: 'Get the OpenAPI description',
     description: 'Returns this description in OpenAPI 3.1.',
     response: {
       description: 'The OpenAPI description',
-      schema: z.looseObject({ openapi: z.string() }).meta({ id: 'Description' }),
+      schema: z
+        .looseObject({ openapi: z.string().meta({ description: 'Version of OpenAPI', examples: ['3.1.0'] }) })
+        .meta({ id: 'Description', description: 'An OpenAPI description' }),
     },
-    handle({ reply }) {
-      printed ??= Buffer.from(JSON.stringify(describe([...others, self], basePath)));
+    handle({ request, reply }) {
+      printed ??= JSON.stringify(describe([...others, self]))
+        .split(URL_PLACEHOLDER)
+        .map((part) => Buffer.from(part));
+      const [before, after] = printed as [Buffer, Buffer];
       reply.type(JSON_TYPE);
-      return printed; // shared by all responses, so that clients that do not read their responses use no extra memory
+      return [before, Buffer.from(serverUrlOf(request)), after]; // all responses share the long parts, which saves memory
     },
   });
   return self;
 }
 
-function describe(routes: Route[], basePath: string): unknown {
+function describe(routes: Route[]): unknown {
+  const schemas = new DescribedSchemas([
+    ErrorBody,
+    ...routes.flatMap(({ body, response }) => [body?.schema, response.schema]),
+  ]);
   const paths: Record<string, Record<string, unknown>> = {};
   for (const entry of routes) {
     const path = entry.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: describeOperation(entry) };
+    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: describeOperation(entry, schemas) };
   }
   return {
     openapi: '3.1.0',
@@ -88,22 +99,22 @@ function describe(routes: Route[], basePath: string): unknown {
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: basePath || '/' }],
+    servers: [{ url: URL_PLACEHOLDER, description: 'This service' }],
     security: [{ bearerAuth: [] }],
     tags: [...Object.values(TAGS), OTHERS],
     paths,
-    webhooks: { '/plant/webhook': { post: describeWebhookMessage() } },
+    webhooks: { '/plant/webhook': { post: describeWebhookMessage(schemas) } },
     components: {
-      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
-      responses: describeErrors(),
-      schemas: describeSchemas(routes),
+      securitySchemes: { bearerAuth: BEARER_AUTH },
+      responses: describeErrors(routes),
+      schemas: schemas.byName,
     },
   };
 }
 
-function describeOperation(entry: Route): unknown {
-  const { path, operationId, summary, description, access, parameters, body, response, errors = [] } = entry;
-  const codes = [
+/** Returns the errors that an operation can return. */
+function errorsOf({ access, body, errors = [] }: Route): ErrorCode[] {
+  return [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
     ...(access === 'open' || access === 'any' ? [] : (['scope_missing'] as const)),
@@ -111,19 +122,23 @@ function describeOperation(entry: Route): unknown {
     ...(body ? (['media_type'] as const) : []),
     ...errors,
   ];
+}
+
+function describeOperation(entry: Route, schemas: DescribedSchemas): unknown {
+  const { path, operationId, summary, description, access, parameters, body, response } = entry;
   return {
     operationId,
     tags: [tagOf(path)],
     summary,
     ...describeAccess(description, access),
-    ...(access === 'open' && { security: [] }),
+    security: access === 'open' ? [] : [{ bearerAuth: scopesOf(access) }],
     ...(parameters && { parameters: Object.values(parameters).map(describeParameter) }),
-    ...(body && { requestBody: { required: true, content: contentOf(body.types, body.schema) } }),
+    ...(body && { requestBody: describeBody(body, schemas) }),
     responses: {
       [response.status ?? 200]: {
         description: response.description,
         headers: describeHeaders({ ...response.headers, ...(access !== 'open' && RATE_HEADERS) }),
-        ...((response.schema || response.streams) && { content: describeContent(response) }),
+        ...((response.schema || response.streams) && { content: describeContent(response, schemas) }),
       },
       ...(response.notModified && {
         304: {
@@ -132,7 +147,7 @@ function describeOperation(entry: Route): unknown {
         },
       }),
       ...Object.fromEntries(
-        codes.map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
+        errorsOf(entry).map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
       ),
     },
   };
@@ -140,37 +155,55 @@ function describeOperation(entry: Route): unknown {
 
 /** Returns the description of an operation, with its required scopes. */
 function describeAccess(description: string | undefined, access: Access): { description?: string } {
-  if (access === 'open' || access === 'any') return description === undefined ? {} : { description };
-  const scopes = [access].flat();
+  const scopes = scopesOf(access);
+  if (scopes.length === 0) return description === undefined ? {} : { description };
   const needed = `Requires the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
   return { description: description === undefined ? needed : `${description} ${needed}` };
 }
 
+function scopesOf(access: Access): readonly Scope[] {
+  return access === 'open' || access === 'any' ? [] : [access].flat();
+}
+
 /** Describes the message that a receiver gets: the published body, and the headers of this service. */
-function describeWebhookMessage(): unknown {
-  const headers = {
-    'webhook-id': 'Id of the message. It is the same for every attempt, so receivers can detect duplicates.',
-    'webhook-timestamp': 'Time of this attempt, in seconds since 1970',
-    'webhook-signature':
+function describeWebhookMessage(schemas: DescribedSchemas): unknown {
+  const headers: Record<string, [description: string, example: string]> = {
+    'webhook-id': [
+      'Id of the message. It is the same for every attempt, so receivers can detect duplicates.',
+      'whk_3HqL0aYbT5nR.1042',
+    ],
+    'webhook-timestamp': ['Time of this attempt, in seconds since 1970', '1794907800'],
+    'webhook-signature': [
       '`v1,` followed by the HMAC-SHA256 of `id.timestamp.body` in base64 (Standard Webhooks 1.0). During a rotation it holds two signatures, separated by a space.',
-    'webhook-event': 'Type of the change, or `webhook.test` for a test. The signature does not cover it.',
+      'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
+    ],
+    'webhook-event': [
+      'Type of the change, or `webhook.test` for a test. The signature does not cover it.',
+      'plant.created',
+    ],
   };
   return {
     operationId: 'receiveChange',
+    tags: [TAGS.webhooks?.name],
     summary: 'Receive a change',
     description:
       'The server sends this request to the URL of a webhook. A 2xx status within 15 s marks the change as delivered. ' +
       'Status 410 disables the webhook. After any other result, the server retries for three days. ' +
       'The server does not follow redirects.',
     security: [],
-    parameters: Object.entries(headers).map(([name, description]) => ({
+    parameters: Object.entries(headers).map(([name, [description, example]]) => ({
       in: 'header',
       name,
       description,
       required: true,
+      example,
       schema: { type: 'string', ...(name === 'webhook-event' && { enum: [...CHANGE_TYPES, 'webhook.test'] }) },
     })),
-    requestBody: { required: true, content: contentOf(['application/json'], NewPlant) },
+    requestBody: {
+      description: 'The plant after the change. After a delete, the plant as it was before.',
+      required: true,
+      content: schemas.json([JSON_TYPE], NewPlant),
+    },
     responses: { 200: { description: 'The receiver has accepted the change' } },
   };
 }
@@ -180,73 +213,44 @@ function tagOf(path: string): string {
 }
 
 function describeParameter({ in: place, name, description, schema }: Parameter<unknown>): unknown {
-  return { in: place, name, description, ...(place === 'path' && { required: true }), schema };
+  const { examples, ...rest } = schema;
+  const [example] = examples ?? [];
+  return { in: place, name, description, ...(place === 'path' && { required: true }), schema: rest, example };
 }
 
-function describeContent({ schema, streams = [] }: RouteResponse): unknown {
-  return { ...(schema && contentOf(['application/json'], schema)), ...contentOf(streams) };
+function describeBody({ types, schema, description }: RequestBody<unknown>, schemas: DescribedSchemas): unknown {
+  return { description, required: true, content: schema ? schemas.json(types, schema) : textContent(types) };
 }
 
-/** Returns one response per status, which lists its error numbers. */
-function describeErrors(): unknown {
+function describeContent({ schema, streams = [] }: RouteResponse, schemas: DescribedSchemas): unknown {
+  return { ...(schema && schemas.json([JSON_TYPE], schema)), ...textContent(streams) };
+}
+
+/** Returns one response per status that an operation can return, which lists the errors with this status. */
+function describeErrors(routes: Route[]): unknown {
+  const used = new Set(routes.flatMap(errorsOf).map(statusOf));
   const codesByStatus = Map.groupBy(Object.keys(ERROR_KINDS) as ErrorCode[], statusOf);
   return Object.fromEntries(
-    [...codesByStatus].map(([status, codes]) => [
-      nameOf(status),
-      {
-        description: codes.map((code) => `\`${ERROR_NUMBERS[code]}\` ${ERROR_KINDS[code].when}`).join('\n\n'),
-        headers: describeHeaders({
-          'Cache-Control': 'Always `no-store`',
-          ...RATE_HEADERS,
-          ...HEADERS_OF_STATUS[status],
-        }),
-        content: contentOf(['application/json'], ErrorBody),
-      },
-    ]),
+    [...codesByStatus]
+      .filter(([status]) => used.has(status))
+      .map(([status, codes]) => [
+        nameOf(status),
+        {
+          description: codes.map((code) => `- \`${ERROR_NUMBERS[code]}\`: ${ERROR_KINDS[code].when}`).join('\n'),
+          headers: describeHeaders({ ...NO_STORE, ...RATE_HEADERS, ...HEADERS_OF_STATUS[status] }),
+          content: { [JSON_TYPE]: { schema: referenceTo(ErrorBody), examples: examplesOf(codes) } },
+        },
+      ]),
   );
 }
 
-function describeHeaders(headers: Record<string, string> = {}): unknown {
-  const all = {
-    'X-Request-Id': "Id of the request in the service log. It is the client's own id if that is valid.",
-    ...headers,
-  };
+function examplesOf(codes: ErrorCode[]): unknown {
   return Object.fromEntries(
-    Object.entries(all).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
+    codes.map((code) => {
+      const { when, message } = ERROR_KINDS[code];
+      return [code, { summary: when, value: { error: ERROR_NUMBERS[code], message } }];
+    }),
   );
-}
-
-function describeSchemas(routes: Route[]): unknown {
-  const used = [ErrorBody, ...routes.flatMap(({ body, response }) => [body?.schema, response.schema])];
-  const schemas = z.registry<{ id: string }>();
-  for (const schema of used) if (schema) schemas.add(elementOf(schema), { id: idOf(elementOf(schema)) });
-  const { schemas: described } = z.toJSONSchema(schemas, {
-    io: 'input',
-    unrepresentable: 'any',
-    uri: (id) => `#/components/schemas/${id}`,
-  });
-  return Object.fromEntries(Object.entries(described).map(([id, { $schema, $id, ...schema }]) => [id, schema]));
-}
-
-/** Returns the content for each media type. Without a schema, the content is text. */
-function contentOf(types: string[], schema?: z.ZodType): Record<string, unknown> {
-  const described = schema ? referenceTo(schema) : { type: 'string' };
-  return Object.fromEntries(types.map((type) => [type, { schema: described }]));
-}
-
-function referenceTo(schema: z.ZodType): unknown {
-  const reference = { $ref: `#/components/schemas/${idOf(elementOf(schema))}` };
-  return schema instanceof z.ZodArray ? { type: 'array', items: reference } : reference;
-}
-
-function elementOf(schema: z.ZodType): z.ZodType {
-  return schema instanceof z.ZodArray ? (schema.element as z.ZodType) : schema;
-}
-
-function idOf(schema: z.ZodType): string {
-  const id = schema.meta()?.id;
-  if (!id) throw new Error('A schema of the API needs a name: .meta({ id })');
-  return id;
 }
 
 function nameOf(status: number): string {

@@ -36,7 +36,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         status: 201,
         description: 'The token with its secret, which is shown only in this response',
         schema: TokenWithSecret,
-        headers: { Location: 'Path of the token', ...NO_STORE },
+        headers: { Location: { description: 'Path of the token', example: '/tokens/tok_I46W9MwWENQq' }, ...NO_STORE },
       },
       async handle({ body: { name, scopes = DEFAULT_SCOPES, expires, rate }, token: own, reply }) {
         requireOwnScopes(own, scopes);

@@ -61,7 +61,10 @@ export function webhookRoutes(
         status: 201,
         description: 'The webhook with its secret, which is shown only in this response',
         schema: WebhookWithSecret,
-        headers: { Location: 'Path of the webhook', ...NO_STORE },
+        headers: {
+          Location: { description: 'Path of the webhook', example: '/webhooks/whk_3HqL0aYbT5nR' },
+          ...NO_STORE,
+        },
       },
       async handle({ body: { url, events = DEFAULT_EVENTS }, reply }) {
         const target = await targetGuard.check(url);
@@ -149,7 +152,12 @@ export function webhookRoutes(
       response: {
         description: 'A page of deliveries',
         schema: z.array(Delivery),
-        headers: { Link: 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.' },
+        headers: {
+          Link: {
+            description: 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.',
+            example: '</webhooks/whk_3HqL0aYbT5nR/deliveries?before=942>; rel="next"',
+          },
+        },
       },
       errors: ['not_found'],
       async handle({ parameters: { id, ...query }, token, reply }) {
