@@ -420,6 +420,28 @@ const TRANSFER: Scenario[] = [
     says: 'The first line has no column "id" (it has: 3013, ficus, tree)',
     stored: { none: 3013n },
   },
+  {
+    name: 'CSV as text/plain, as generated clients send it',
+    send: load('id,name,tag\n3017,Ficus,tree\n', { 'content-type': 'text/plain' }),
+    status: 200,
+    body: '{"created":1,"replayed":0,"failed":0,"errors":[]}',
+    stored: { id: 3017n, name: 'Ficus', tag: 'tree' },
+  },
+  {
+    name: 'NDJSON as text/plain',
+    send: load('\n{"id":3018,"name":"Ficus"}\n', { 'content-type': 'text/plain;charset=UTF-8' }),
+    status: 200,
+    body: '{"created":1,"replayed":0,"failed":0,"errors":[]}',
+    stored: { id: 3018n, name: 'Ficus', tag: null },
+  },
+  {
+    name: 'a file that a client has encoded as JSON',
+    send: load(JSON.stringify('id,name,tag\n3019,Ficus,tree\n'), { 'content-type': 'text/plain' }),
+    status: 400,
+    error: 40002,
+    says: 'The first line has no column "id"',
+    stored: { none: 3019n },
+  },
   { name: 'an empty file', send: load(''), status: 200, body: '{"created":0,"replayed":0,"failed":0,"errors":[]}' },
   { name: 'an empty CSV file', send: load('', csv), status: 400, error: 40001, says: 'The file is empty' },
   {
@@ -469,7 +491,7 @@ const TRANSFER: Scenario[] = [
     send: load('[]', { 'content-type': 'application/json' }),
     status: 415,
     error: 41500,
-    headers: { accept: 'text/csv, application/x-ndjson' },
+    headers: { accept: 'text/plain, text/csv, application/x-ndjson' },
   },
   {
     name: 'a compressed import',

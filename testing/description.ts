@@ -15,6 +15,7 @@ export interface Operation {
   parameters?: { name: string; in: string; schema: Record<string, unknown> }[];
   /** Empty if the operation requires no token. */
   security: { bearerAuth: string[] }[];
+  'x-required-scopes'?: string[];
   requestBody?: { content: Record<string, { schema: Record<string, unknown> }> };
   responses: Record<string, Response>;
 }

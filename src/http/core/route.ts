@@ -47,6 +47,8 @@ export interface RouteResponse {
   schema?: z.ZodType;
   /** Other media types that the client can request with `Accept`. */
   streams?: string[];
+  /** Example of a stream, for media types whose content differs from route to route. */
+  streamExample?: string;
   headers?: Record<string, HeaderText>;
   /** True if the route can return 304. */
   notModified?: boolean;

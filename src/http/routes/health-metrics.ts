@@ -15,6 +15,9 @@ const Status = z
   .object({ status: z.string().meta({ description: 'Status of the service', examples: ['ok'] }) })
   .meta({ id: 'Status', description: 'The status of the service' });
 
+const METRICS_EXAMPLE =
+  '# HELP plant_store_waiting_writes Writes queued for a transaction\n# TYPE plant_store_waiting_writes gauge\nplant_store_waiting_writes 0\n';
+
 export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;
 
@@ -40,7 +43,11 @@ export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: Ab
     route('GET /metrics', 'getMetrics', 'admin', {
       summary: 'Get metrics for Prometheus',
       description: 'Returns the metrics of this node.',
-      response: { description: 'Metrics in the Prometheus text format', streams: ['text/plain'] },
+      response: {
+        description: 'Metrics in the Prometheus text format',
+        streams: ['text/plain'],
+        streamExample: METRICS_EXAMPLE,
+      },
       async handle({ reply }) {
         reply.type(metrics.contentType);
         return metrics.print();

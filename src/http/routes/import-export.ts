@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
 import type { Format } from '../../domain/names.ts';
 import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
+import { readUndeclaredPlants } from '../../files/detect-format.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
 import { createFairShare } from '../access/fair-share.ts';
@@ -20,6 +21,8 @@ import type { Timeouts } from '../core/timeouts.ts';
 
 const NDJSON = 'application/x-ndjson';
 const CSV = 'text/csv';
+/** The only type as which all generated clients send a text unchanged. The server finds the format in the file. */
+const PLAIN = 'text/plain';
 const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
 export const MAX_ERRORS_NAMED = 1000;
 /** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
@@ -58,13 +61,14 @@ export function importExportRoutes(
         'The response is 200 even if some or all lines fail: check that `failed` is 0. ' +
         'The server creates a plant for each line of a file and returns the number of created, replayed and failed lines. ' +
         'The file is NDJSON with one NewPlant per line, or CSV with the header row `id,name,tag`. ' +
+        'As `text/plain`, a file that starts with `{` is NDJSON, and any other file is CSV. ' +
         'The file can have any length. A name or a tag can have up to 64 KiB. ' +
         'An invalid line is listed in `errors` and does not stop the import. You can safely send the whole file again. ' +
         'With `dryRun=true`, the server checks the whole file and returns the same report, but stores nothing. ' +
         'In CSV, an empty cell means no tag, and `""` means an empty tag. ' +
         `A token can have ${MAX_IMPORTS / 4} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
       parameters: { dryRun },
-      body: { description: 'The file, as CSV or as NDJSON with one NewPlant per line', types: [CSV, NDJSON] },
+      body: { description: 'The file, as CSV or as NDJSON with one NewPlant per line', types: [PLAIN, CSV, NDJSON] },
       response: { description: 'The result of the import', schema: ImportReport },
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
@@ -76,10 +80,11 @@ export function importExportRoutes(
         }
         const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
-        const format = FORMAT_OF[essenceOf(request.headers)] as Format;
+        const format = FORMAT_OF[essenceOf(request.headers)];
         const body = readStreamedBody(request.raw, AbortSignal.any([stopping, ended]), timeouts);
+        const plants = format ? readPlants(format, body) : readUndeclaredPlants(body);
         const dry = dryRun ? store.openDryRun() : undefined;
-        const counts = await importPlants(dry ?? store, readPlants(format, body), {
+        const counts = await importPlants(dry ?? store, plants, {
           by: { tokenId: token.id },
           onError({ line, error }) {
             if (errors.length >= MAX_ERRORS_NAMED) return;

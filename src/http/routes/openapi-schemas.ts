@@ -4,15 +4,15 @@ import { z } from 'zod';
 
 type JsonSchema = Record<string, unknown>;
 
+const CSV_EXAMPLE = 'id,name,tag\n7,Monstera deliciosa,tropical\n8,Abies balsamea,\n';
 /** Examples of bodies that are not JSON, by media type. */
 const STREAM_EXAMPLES: Record<string, string> = {
   'application/x-ndjson': '{"id":7,"name":"Monstera deliciosa","tag":"tropical"}\n{"id":8,"name":"Abies balsamea"}\n',
-  'text/csv': 'id,name,tag\n7,Monstera deliciosa,tropical\n8,Abies balsamea,\n',
+  'text/csv': CSV_EXAMPLE,
+  'text/plain': CSV_EXAMPLE,
   'text/event-stream':
     'id: 1042\nevent: plant.created\n' +
     'data: {"seq":1042,"type":"plant.created","time":"2026-11-17T09:30:00.000Z","plant":{"id":7,"name":"Monstera deliciosa"},"token":"tok_I46W9MwWENQq"}\n\n',
-  'text/plain':
-    '# HELP plant_store_waiting_writes Writes queued for a transaction\n# TYPE plant_store_waiting_writes gauge\nplant_store_waiting_writes 0\n',
 };
 
 /** The named schemas of a description, and the content of bodies that refer to them. */
@@ -52,9 +52,9 @@ export class DescribedSchemas {
 }
 
 /** Returns the content of a body that is a stream of text, for each media type. */
-export function textContent(types: string[]): Record<string, unknown> {
+export function textContent(types: string[], example?: string): Record<string, unknown> {
   return Object.fromEntries(
-    types.map((type) => [type, { schema: { type: 'string' }, example: STREAM_EXAMPLES[type] }]),
+    types.map((type) => [type, { schema: { type: 'string' }, example: example ?? STREAM_EXAMPLES[type] }]),
   );
 }
 

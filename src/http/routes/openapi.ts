@@ -52,7 +52,7 @@ const BEARER_AUTH = {
   scheme: 'bearer',
   description:
     'A token of this service, or a JWT of its identity provider. It has scopes: `plants:read`, `plants:write` and `admin`. ' +
-    'No scope includes another. Each operation lists the scopes that it requires.',
+    'No scope includes another. Each operation names the scopes that it requires, also in `x-required-scopes`.',
 };
 /** Stands for the URL of the server until a client requests the description. */
 const URL_PLACEHOLDER = '{server_url}';
@@ -97,6 +97,7 @@ function describe(routes: Route[]): unknown {
       title: 'Plant Store',
       version: '1.0.0',
       description: DESCRIPTION,
+      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: URL_PLACEHOLDER, description: 'This service' }],
@@ -131,7 +132,8 @@ function describeOperation(entry: Route, schemas: DescribedSchemas): unknown {
     tags: [tagOf(path)],
     summary,
     ...describeAccess(description, access),
-    security: access === 'open' ? [] : [{ bearerAuth: scopesOf(access) }],
+    security: access === 'open' ? [] : [{ bearerAuth: [] }],
+    ...(scopesOf(access).length > 0 && { 'x-required-scopes': scopesOf(access) }), // Spectral allows scopes only in OAuth 2
     ...(parameters && { parameters: Object.values(parameters).map(describeParameter) }),
     ...(body && { requestBody: describeBody(body, schemas) }),
     responses: {
@@ -222,8 +224,8 @@ function describeBody({ types, schema, description }: RequestBody<unknown>, sche
   return { description, required: true, content: schema ? schemas.json(types, schema) : textContent(types) };
 }
 
-function describeContent({ schema, streams = [] }: RouteResponse, schemas: DescribedSchemas): unknown {
-  return { ...(schema && schemas.json([JSON_TYPE], schema)), ...textContent(streams) };
+function describeContent({ schema, streams = [], streamExample }: RouteResponse, schemas: DescribedSchemas): unknown {
+  return { ...(schema && schemas.json([JSON_TYPE], schema)), ...textContent(streams, streamExample) };
 }
 
 /** Returns one response per status that an operation can return, which lists the errors with this status. */
