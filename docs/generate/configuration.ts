@@ -8,7 +8,11 @@ the command prints one line on standard error and ends with exit status 2, befor
 prints the same list.`;
 
 const TRACES_NOTE = `The server validates these variables only while traces are on. The \`OTEL_EXPORTER_OTLP_TRACES_*\` variables apply to
-traces only and take precedence over \`OTEL_EXPORTER_OTLP_*\`. While traces are off, the server loads no OpenTelemetry code.`;
+traces only and take precedence over \`OTEL_EXPORTER_OTLP_*\`. While traces are off, the server loads no OpenTelemetry code.
+
+As the [OpenTelemetry specification](https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/) requires, an unknown name or an
+invalid number does not stop the server. It logs one warning for each such value at start and ignores the value. Only an invalid endpoint, header or
+file ends the command with exit status 2.`;
 
 /** Variables of Node.js and the terminal, which Plant Store does not define. */
 const OTHERS = [

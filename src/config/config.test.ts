@@ -17,6 +17,7 @@ test('readConfig() has a default for every setting and ignores empty values', ()
     corsOrigins: [],
     jwt: undefined,
     traces: undefined,
+    warnings: [],
     allowPrivateWebhooks: false,
     clientToken: undefined,
     serverUrl: 'http://127.0.0.1:3000',
@@ -197,6 +198,14 @@ test('the table of settings has every variable that is read, and no other', () =
     .filter(({ isForPackages }) => !isForPackages)
     .flatMap(({ name, tracesOnly }) => [name, ...(tracesOnly ? [tracesOnly] : [])]);
   assert.deepEqual([...read].sort(), listed.sort());
+});
+
+test('readConfig() collects the warnings about OpenTelemetry variables', () => {
+  const { warnings } = readConfig({ OTEL_TRACES_EXPORTER: 'console,zipkin', OTEL_PROPAGATORS: 'b3' });
+  assert.deepEqual(
+    warnings.map((message) => message.split(' ', 2).join(' ')),
+    ['OTEL_TRACES_EXPORTER: "zipkin"', 'OTEL_PROPAGATORS: "b3"'],
+  );
 });
 
 test('every example in the table of settings is a valid value', () => {

@@ -32,6 +32,8 @@ export interface Config {
   jwt: JwtOptions | undefined;
   /** Destination and sampling of traces. Undefined if traces are off. */
   traces: TracingOptions | undefined;
+  /** One message for each value that is ignored. */
+  warnings: string[];
   /** True if webhook URLs in private networks are allowed, with or without TLS. */
   allowPrivateWebhooks: boolean;
   /** Token of a command that uses a server. */
@@ -65,6 +67,7 @@ export function readConfig(environment: Environment): Config {
 
 /** Returns the configuration for an environment without empty values. */
 export function parseConfig(env: Environment): Config {
+  const warnings: string[] = [];
   return Object.freeze({
     host: readHost(env),
     port: readPort(env),
@@ -76,7 +79,8 @@ export function parseConfig(env: Environment): Config {
     trustProxy: env.TRUST_PROXY === undefined ? undefined : readTrustProxy(env.TRUST_PROXY),
     corsOrigins: env.CORS_ORIGINS === undefined ? [] : readOrigins(env.CORS_ORIGINS),
     jwt: readJwt(env),
-    traces: readTraces(env),
+    traces: readTraces(env, (message) => warnings.push(message)),
+    warnings,
     allowPrivateWebhooks: readSwitch(
       'WEBHOOK_ALLOW_PRIVATE',
       env.WEBHOOK_ALLOW_PRIVATE ?? SETTINGS.WEBHOOK_ALLOW_PRIVATE.default,

@@ -16,8 +16,10 @@ for (const env of [
 
 test('readTraces() turns traces on with an endpoint and uses the defaults of OpenTelemetry', () => {
   const defaults = {
-    exporter: 'otlp',
+    exporters: ['otlp'],
     protocol: 'http/protobuf',
+    compression: 'none',
+    timeoutMs: 10_000,
     sampler: 'parentbased_always_on',
     ratio: 1,
     takesParent: true,
@@ -44,17 +46,13 @@ test('readTraces() reads all variables, and variables for traces take precedence
   assert.equal(traces.ratio, 0.25);
   assert.equal(traces.takesParent, false);
   assert.equal(traces.batch.maxQueueSize, 10_000);
-  assert.equal(readTraces({ OTEL_TRACES_EXPORTER: 'console' })?.exporter, 'console');
+  assert.deepEqual(readTraces({ OTEL_TRACES_EXPORTER: 'console' })?.exporters, ['console']);
+  assert.deepEqual(readTraces({ OTEL_TRACES_EXPORTER: ' otlp, Console,otlp' })?.exporters, ['otlp', 'console']);
 });
 
 const REFUSED: [name: string, value: string][] = [
-  ['OTEL_TRACES_EXPORTER', 'zipkin'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', '127.0.0.1:4318'],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'grpc://127.0.0.1'],
-  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
-  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http'],
-  ['OTEL_EXPORTER_OTLP_TIMEOUT', '10s'],
-  ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'garbage'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'api-key=abc,=x'],
   ['OTEL_EXPORTER_OTLP_HEADERS', 'api key=abc'],
@@ -65,9 +63,6 @@ const REFUSED: [name: string, value: string][] = [
   ['OTEL_EXPORTER_OTLP_CERTIFICATE', '/nowhere/ca.pem'],
   ['OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY', import.meta.dirname],
   ['OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE', '/nowhere/client.pem'],
-  ['OTEL_TRACES_SAMPLER', 'jaeger_remote'],
-  ['OTEL_PROPAGATORS', 'tracecontext,b3'],
-  ['OTEL_BSP_SCHEDULE_DELAY', '0'],
 ];
 
 function assertRefused(name: string, env: Record<string, string>): void {
@@ -79,13 +74,73 @@ for (const [name, value] of REFUSED) {
   test(`readTraces() rejects ${name}=${value} and names the variable`, () => assertRefused(name, { [name]: value }));
 }
 
-test('readTraces() validates the ratio only for a ratio sampler', () => {
-  for (const value of ['10%', '1.5']) {
-    for (const sampler of ['traceidratio', 'parentbased_traceidratio']) {
-      const env = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: value };
-      assertRefused('OTEL_TRACES_SAMPLER_ARG', env);
+type Ignored = [name: string, value: string, field: string, used: unknown, warning: RegExp];
+const EXPORTER_VALUES =
+  /^OTEL_TRACES_EXPORTER: "zipkin" is not supported and is ignored. Supported values: otlp, console, none.$/;
+const ONE_TO_600000 = /is ignored\. It must be an integer from 1 to 600000\.$/;
+const IGNORED: Ignored[] = [
+  ['OTEL_SDK_DISABLED', '1', 'exporters', ['otlp'], /^OTEL_SDK_DISABLED: "1" .*Only "true" has an effect\.$/],
+  ['OTEL_TRACES_EXPORTER', 'zipkin', 'exporters', ['otlp'], EXPORTER_VALUES],
+  ['OTEL_TRACES_EXPORTER', 'zipkin,console', 'exporters', ['console'], EXPORTER_VALUES],
+  ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc', 'protocol', 'http/protobuf', /"grpc" .*over HTTP.* port 4318/],
+  ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'http', 'protocol', 'http/protobuf', /values: http\/protobuf, http\/json\.$/],
+  ['OTEL_EXPORTER_OTLP_TIMEOUT', '10s', 'timeoutMs', 10_000, ONE_TO_600000],
+  ['OTEL_EXPORTER_OTLP_TRACES_TIMEOUT', '600001', 'timeoutMs', 10_000, ONE_TO_600000],
+  ['OTEL_EXPORTER_OTLP_COMPRESSION', 'zstd', 'compression', 'none', /^OTEL_EXPORTER_OTLP_COMPRESSION: "zstd" /],
+  [
+    'OTEL_TRACES_SAMPLER',
+    'jaeger_remote',
+    'sampler',
+    'parentbased_always_on',
+    /^OTEL_TRACES_SAMPLER: "jaeger_remote" /,
+  ],
+  ['OTEL_TRACES_SAMPLER', 'xray', 'ratio', 1, /^OTEL_TRACES_SAMPLER: "xray" /],
+  ['OTEL_PROPAGATORS', 'tracecontext,baggage,b3', 'takesParent', true, /^OTEL_PROPAGATORS: "b3" /],
+  ['OTEL_PROPAGATORS', 'baggage,jaeger', 'takesParent', false, /^OTEL_PROPAGATORS: "jaeger" /],
+  ['OTEL_PROPAGATORS', 'b3multi', 'takesParent', true, /^OTEL_PROPAGATORS: "b3multi" /],
+];
+
+for (const [name, value, field, used, warning] of IGNORED) {
+  test(`readTraces() ignores ${name}=${value} with one warning`, () => {
+    const warnings: string[] = [];
+    const traces = readTraces({ ...ENDPOINT, [name]: value }, (message) => warnings.push(message));
+    assert.ok(traces);
+    assert.deepEqual(new Map<string, unknown>(Object.entries(traces)).get(field), used);
+    assert.equal(warnings.length, 1, warnings.join());
+    assert.match(String(warnings[0]), warning);
+  });
+}
+
+test('readTraces() warns about each unsupported value of a list', () => {
+  const warnings: string[] = [];
+  const env = { ...ENDPOINT, OTEL_PROPAGATORS: 'b3,tracecontext,xray', OTEL_BSP_SCHEDULE_DELAY: '0' };
+  assert.equal(readTraces(env, (message) => warnings.push(message))?.batch.scheduledDelayMillis, 5000);
+  assert.deepEqual(
+    warnings.map((message) => /^\w+: "\w+"/.exec(message)?.[0]),
+    ['OTEL_PROPAGATORS: "b3"', 'OTEL_PROPAGATORS: "xray"', 'OTEL_BSP_SCHEDULE_DELAY: "0"'],
+  );
+});
+
+test('readTraces() uses the general variable if the one for traces is unsupported', () => {
+  const env = { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_PROTOCOL: 'HTTP/JSON' };
+  assert.equal(readTraces({ ...ENDPOINT, ...env })?.protocol, 'http/json');
+});
+
+test('readTraces() is off and warns if an unsupported exporter is the only reason for traces', () => {
+  const warnings: string[] = [];
+  const traces = readTraces({ OTEL_TRACES_EXPORTER: 'zipkin' }, (message) => warnings.push(message));
+  assert.equal(traces, undefined);
+  assert.match(warnings.join(), EXPORTER_VALUES);
+});
+
+test('readTraces() reads the ratio only for a ratio sampler, and ignores an invalid one', () => {
+  for (const value of ['10%', '1.5', '-0.1']) {
+    for (const sampler of ['traceidratio', 'parentbased_traceidratio', 'always_on']) {
+      const warnings: string[] = [];
+      const env = { ...ENDPOINT, OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: value };
+      assert.equal(readTraces(env, (message) => warnings.push(message))?.ratio, 1);
+      assert.equal(warnings.length, sampler === 'always_on' ? 0 : 1);
     }
-    assert.equal(readTraces({ ...ENDPOINT, OTEL_TRACES_SAMPLER_ARG: value })?.ratio, 1);
   }
 });
 
@@ -96,5 +151,5 @@ test('readTraces() accepts headers with percent-encoded values, and readable fil
     OTEL_EXPORTER_OTLP_CERTIFICATE: import.meta.filename,
     OTEL_EXPORTER_OTLP_CLIENT_KEY: '',
   };
-  assert.equal(readTraces({ ...ENDPOINT, ...env })?.exporter, 'otlp');
+  assert.deepEqual(readTraces({ ...ENDPOINT, ...env })?.exporters, ['otlp']);
 });

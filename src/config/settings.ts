@@ -153,7 +153,8 @@ export const SETTINGS = {
   OTEL_TRACES_EXPORTER: {
     group: 'traces',
     defaultText: '`otlp` with an endpoint, otherwise `none`',
-    meaning: '`otlp`, `console` or `none`. `otlp` without an endpoint uses `http://localhost:4318`.',
+    meaning:
+      '`otlp`, `console` or both, separated by commas, or `none`. `otlp` without an endpoint uses `http://localhost:4318`.',
     example: 'console',
   },
   OTEL_SDK_DISABLED: {
@@ -165,7 +166,8 @@ export const SETTINGS = {
   OTEL_EXPORTER_OTLP_PROTOCOL: {
     group: 'traces',
     default: 'http/protobuf',
-    meaning: 'Protocol of the exporter: `http/protobuf` or `http/json`. `grpc` is not supported.',
+    meaning:
+      'Protocol of the exporter: `http/protobuf` or `http/json`. With `grpc`, the server warns and uses `http/protobuf`.',
     example: 'http/json',
     tracesOnly: 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
   },
@@ -177,14 +179,14 @@ export const SETTINGS = {
   },
   OTEL_EXPORTER_OTLP_TIMEOUT: {
     group: 'traces',
-    defaultText: 'set by OpenTelemetry',
+    default: '10000',
     meaning: 'Timeout of one export in milliseconds.',
     example: '5000',
     tracesOnly: 'OTEL_EXPORTER_OTLP_TRACES_TIMEOUT',
   },
   OTEL_EXPORTER_OTLP_COMPRESSION: {
     group: 'traces',
-    defaultText: 'set by OpenTelemetry',
+    default: 'none',
     meaning: 'Compression of exported spans: `gzip` or `none`.',
     example: 'gzip',
     tracesOnly: 'OTEL_EXPORTER_OTLP_TRACES_COMPRESSION',
@@ -223,7 +225,7 @@ export const SETTINGS = {
     group: 'traces',
     default: 'tracecontext',
     meaning:
-      '`tracecontext` continues the trace of `traceparent`. `none` ignores it. `baggage` is accepted but unused.',
+      '`tracecontext` continues the trace of `traceparent`. `none` ignores it. `baggage` is accepted but unused. In a list, other propagators are ignored with a warning.',
     example: 'none',
   },
   OTEL_BSP_SCHEDULE_DELAY: {

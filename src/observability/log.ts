@@ -19,6 +19,7 @@ type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
   no_token: ['warn', (_, command) => `No token exists. Create one with "${command} token create --name NAME".`],
+  setting_ignored: ['warn', ({ reason }) => reason],
   no_tls: [
     'warn',
     ({ host }) =>

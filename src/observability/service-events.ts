@@ -24,6 +24,8 @@ export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
+  /** Reported at start for each value of a setting that the service ignores. */
+  | { kind: 'setting_ignored'; reason: string }
   | { kind: 'stopping'; reason: string }
   | { kind: 'stopped' }
   /** Reported if connections are not encrypted. */

@@ -33,8 +33,11 @@ export interface Tracing {
 
 /** Tracing options from the environment variables of OpenTelemetry. */
 export interface TracingOptions {
-  exporter: 'otlp' | 'console';
+  exporters: ('otlp' | 'console')[];
   protocol: 'http/protobuf' | 'http/json';
+  compression: 'gzip' | 'none';
+  /** Timeout of one export by OTLP. */
+  timeoutMs: number;
   sampler: `${'' | 'parentbased_'}${'always_on' | 'always_off' | 'traceidratio'}`;
   /** Fraction of traces to sample, for a ratio sampler. */
   ratio: number;

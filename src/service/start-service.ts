@@ -65,6 +65,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     log(event);
     metrics?.observe(event);
   };
+  for (const reason of config.warnings) observe({ kind: 'setting_ignored', reason });
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);

@@ -215,6 +215,38 @@ suite('traces', () => {
     await until(async () => (await stopped()) === 2); // repeats, because a busy machine may not send them in time
   });
 
+  test('A process with the variables of a fleet starts, warns about each unsupported value, and sends traces', async () => {
+    const collector = await startCollector();
+    const server = await startServer({
+      env: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+        OTEL_TRACES_EXPORTER: 'otlp,console,zipkin',
+        OTEL_PROPAGATORS: 'tracecontext,baggage,b3',
+        OTEL_TRACES_SAMPLER: 'jaeger_remote',
+        OTEL_SDK_DISABLED: 'no',
+      },
+    });
+    const headers = { authorization: `Bearer ${server.secret}`, traceparent: `00-${TRACE}-${PARENT}-01` };
+    assert.equal((await send(server.port, { path: '/plants', headers })).status, 200);
+    assert.equal(await server.stop(), 0);
+    const lines = server.output().split('\n');
+    const warnings = lines.filter((line) => line.includes('"kind":"setting_ignored"')).map((line) => JSON.parse(line));
+    assert.deepEqual(
+      warnings.map(({ level, msg }) => [level, /^\w+: "\w+"/.exec(msg)?.[0]]),
+      [
+        ['warn', 'OTEL_SDK_DISABLED: "no"'],
+        ['warn', 'OTEL_TRACES_EXPORTER: "zipkin"'],
+        ['warn', 'OTEL_TRACES_SAMPLER: "jaeger_remote"'],
+        ['warn', 'OTEL_PROPAGATORS: "b3"'],
+        ['warn', 'OTEL_EXPORTER_OTLP_PROTOCOL: "grpc"'],
+      ],
+    );
+    assert.deepEqual(collector.types, ['application/x-protobuf']);
+    assert.ok(collector.bodies[0]?.includes(Buffer.from(TRACE, 'hex')), 'the trace of the client continues');
+    assert.match(server.output(), new RegExp(`traceId: '${TRACE}'`), 'the console exporter has printed it');
+  });
+
   test('No OpenTelemetry package is loaded while traces are off', async () => {
     const server = await startServer({ env: TELL_LOADED });
     assert.equal((await callerOf(server, server.secret)('POST', '/plants', { id: 1, name: 'x' })).status, 200);

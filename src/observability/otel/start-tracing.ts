@@ -45,12 +45,12 @@ interface StartTracingOptions {
 /** Starts tracing. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracing> {
   const { config, database, version, node, observe } = options;
-  const exporter = await createExporter(config, observe);
+  const exporters = await Promise.all(config.exporters.map((name) => createExporter(name, config, observe)));
   const provider = new TracerProvider({
     resource: describeService(version, node),
     sampler: samplerOf(config),
     spanLimits: { attributeValueLengthLimit: MAX_VALUE_CHARS },
-    spanProcessors: [new BatchSpanProcessor({ exporter, ...config.batch })],
+    spanProcessors: exporters.map((exporter) => new BatchSpanProcessor({ exporter, ...config.batch })),
   });
   const scope: Scope = { tracer: provider.getTracer('plant-store', version), current: new AsyncLocalStorage() };
   const origins = createOrigins();
@@ -84,13 +84,19 @@ function samplerOf({ sampler, ratio }: TracingOptions): Sampler {
   return name === sampler ? root : new ParentBasedSampler({ root });
 }
 
-/** Loads and returns only the configured exporter. */
-async function createExporter(config: TracingOptions, observe: Observe): Promise<SpanExporter> {
-  if (config.exporter === 'console') return new (await import('@opentelemetry/sdk-trace')).ConsoleSpanExporter();
-  const { OTLPTraceExporter } = await (config.protocol === 'http/json'
+/** Loads and returns only this exporter. */
+async function createExporter(
+  name: TracingOptions['exporters'][number],
+  { protocol, compression, timeoutMs }: TracingOptions,
+  observe: Observe,
+): Promise<SpanExporter> {
+  if (name === 'console') return new (await import('@opentelemetry/sdk-trace')).ConsoleSpanExporter();
+  const { OTLPTraceExporter } = await (protocol === 'http/json'
     ? import('@opentelemetry/exporter-trace-otlp-http')
     : import('@opentelemetry/exporter-trace-otlp-proto'));
-  return reportFailures(new OTLPTraceExporter(), observe);
+  // The exporter reads the other variables itself. It would accept values that the configuration ignores.
+  const options = { compression, timeoutMillis: timeoutMs } as ConstructorParameters<typeof OTLPTraceExporter>[0];
+  return reportFailures(new OTLPTraceExporter(options), observe);
 }
 
 /** Reports once when the collector is unreachable, and once after recovery. */
