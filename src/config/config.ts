@@ -3,11 +3,11 @@
 
 import { isIP } from 'node:net';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
-import { describeUrl } from '../lib/describe-url.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
 import type { TracingOptions } from '../observability/tracing.ts';
+import { describeConnectionUrl, InvalidConnectionUrl, parseConnectionUrl } from '../storage/postgres/connection-url.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 import { SETTINGS } from './settings.ts';
@@ -114,20 +114,10 @@ function readServerUrl(env: Environment): string | undefined {
   return `${scheme}://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}${readBasePath(env.BASE_PATH ?? '')}`;
 }
 
-const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
-
 /** Parses a database URL. The error message names `name`, a variable or an option of a command. */
 export function readDatabase(text: string, env: Environment, name = 'DATABASE_URL'): Database {
   if (/^postgres(ql)?:/.test(text)) {
-    if (!/^postgres(ql)?:\/\/[^/?#\s]*\/[^/?#@\s]+(\?\S*)?$/.test(text) || !URL.canParse(text)) {
-      // the URL is not echoed, because it may contain a password
-      throw new UsageError(
-        `${name} must be postgres://USER:PASSWORD@HOST:PORT/DATABASE or sqlite:PATH. In a password, write @ as %40 and / as %2F.`,
-      );
-    }
-    const mode = new URL(text).searchParams.get('sslmode') ?? 'disable';
-    if (!SSL_MODES.includes(mode))
-      throw new UsageError(`${name} has an unknown sslmode. Use one of ${SSL_MODES.join(', ')}.`);
+    requireConnectionUrl(text, name);
     return {
       kind: 'postgres',
       url: text,
@@ -154,9 +144,18 @@ export function readDatabase(text: string, env: Environment, name = 'DATABASE_UR
   return { kind: 'sqlite', path };
 }
 
+/** Throws UsageError for an invalid URL. The URL is not echoed, because it may contain a password. */
+function requireConnectionUrl(text: string, name: string): void {
+  try {
+    parseConnectionUrl(text);
+  } catch (error) {
+    throw error instanceof InvalidConnectionUrl ? new UsageError(`${name} ${error.message}`) : error;
+  }
+}
+
 /** Returns the database URL without its password, for messages and logs. */
 export function describeDatabase(database: Database): string {
-  return database.kind === 'sqlite' ? `sqlite:${database.path}` : describeUrl(database.url);
+  return database.kind === 'sqlite' ? `sqlite:${database.path}` : describeConnectionUrl(database.url);
 }
 
 function readBasePath(text: string): string {

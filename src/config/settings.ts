@@ -50,7 +50,7 @@ export const SETTINGS = {
     group: 'database',
     default: 'sqlite:./data/plants.db',
     meaning:
-      'Database with the records: `sqlite:PATH`, relative to the working directory, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. PostgreSQL parameters such as `sslmode` follow the syntax of `psql`. Without `sslmode`, the connection is not encrypted.',
+      'Database with the records: `sqlite:PATH`, relative to the working directory, or `postgres://USER:PASSWORD@HOST:PORT/DATABASE`. PostgreSQL URLs follow the syntax of `psql`, with several hosts, `host=/SOCKET/FOLDER`, `target_session_attrs`, `connect_timeout` and `sslmode`. Without `sslmode`, the connection is not encrypted.',
     example: 'postgres://plants:secret@db.example.com:5432/plants?sslmode=verify-full',
   },
   DATABASE_POOL_SIZE: {

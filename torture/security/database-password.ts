@@ -35,6 +35,8 @@ export async function tryPassword({ launcher, startServer, isFull, random }: Tri
     `${unreachable}/`,
     `${unreachable}/x?sslmode=no`,
     `${unreachable}/x?sslmode=verify-full&sslrootcert=/nowhere`,
+    `${unreachable},127.0.0.1:1/x?target_session_attrs=read-write`,
+    `${unreachable}/x?host=a,b&port=1,2,3`,
     `postgres://postgres:${PASSWORD}@/@/x`,
     `postgre://postgres:${PASSWORD}@127.0.0.1/x`,
     url.href.replace(/[^/]+$/, 'nowhere').replace(String(proxy.port), new URL(await makeEmptyDatabase()).port),

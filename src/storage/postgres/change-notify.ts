@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { ReportBug } from '../../observability/bug-report.ts';
-import { createClient } from './database.ts';
+import { connectClient } from './connect.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -50,13 +50,13 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
 
   async function listen(): Promise<void> {
     try {
-      const client = createClient(url); // reads the files named in the URL, which may fail
+      const client = await connectClient(url);
       listener = client;
+      if (isClosed) return void (await client.end());
       client.on('end', reconnectLater);
       client.on('notification', ({ payload }) => {
         if (payload !== self) onChanges();
       });
-      await client.connect();
       cannotListen = await isBehindPooler(client);
       if (cannotListen) await client.end();
       else await client.query(`LISTEN ${CHANNEL}`);

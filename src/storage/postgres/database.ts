@@ -1,47 +1,13 @@
-// Creates connections to the database. When a node starts, checks the database and migrates its schema.
+// Checks the database and migrates its schema when a node starts.
 
 import pg from 'pg';
-import { describeUrl } from '../../lib/describe-url.ts';
 import { UserError } from '../../lib/user-error.ts';
+import { connectClient } from './connect.ts';
+import { describeConnectionUrl, parseConnectionUrl } from './connection-url.ts';
 import { findNames, requireOwn, requireSound, type ServerPromises } from './database-checks.ts';
 import type { Names } from './qualified-names.ts';
 import { isSchemaCurrent, migrate } from './schema.ts';
 import { beginRead, beginWrite, noLimits } from './transaction.ts';
-
-const CONNECT_TIMEOUT_MS = 5000;
-/** Idle time after which the operating system starts to check that the peer of a connection still responds. */
-const KEEP_ALIVE_MS = 10_000;
-
-/** Returns a client that is not connected yet. Throws if it cannot read a file that the URL names. */
-export function createClient(url: string): pg.Client {
-  const client = new pg.Client(clientConfig(url));
-  client.on('error', ignoreError);
-  return client;
-}
-
-export function createPool(url: string, poolSize: number): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(url), max: poolSize, pipeline: true } as pg.PoolConfig);
-  pool.on('error', ignoreError); // the error of an idle connection: the pool opens another one
-  pool.on('connect', (client) => client.on('error', ignoreError));
-  return pool;
-}
-
-/** Ignores a connection error, which also rejects the pending queries. Without a listener it would end the process. */
-function ignoreError(): void {}
-
-function clientConfig(url: string): pg.ClientConfig {
-  const { searchParams } = new URL(url);
-  const isPlain = !searchParams.has('uselibpqcompat');
-  // With this parameter, sslmode has the same meaning as in other clients.
-  const connectionString = isPlain ? `${url}${url.includes('?') ? '&' : '?'}uselibpqcompat=true` : url;
-  return {
-    connectionString,
-    fallback_application_name: 'plant-store',
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
-  };
-}
 
 /** Value of `seq` in the table `copied` while a copy is in progress. */
 export const COPY_IN_PROGRESS = -1n;
@@ -53,8 +19,8 @@ export interface PreparedDatabase extends ServerPromises {
 
 /** Checks the database and migrates its schema. Throws UserError if the database cannot be used. */
 export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<PreparedDatabase> {
-  const name = describeUrl(url);
-  const client = await connect(url, name);
+  const name = describeConnectionUrl(url);
+  const client = await connect(url);
   try {
     const { version, synchronousCommit, ...found } = await requireSound(client);
     const limits = noLimits(version);
@@ -86,15 +52,15 @@ async function inTransaction<T>(client: pg.Client, begin: string, work: () => Pr
   return result;
 }
 
-async function connect(url: string, name: string): Promise<pg.Client> {
+/** Returns a connected client. Throws UserError. */
+export async function connect(url: string): Promise<pg.Client> {
+  const name = describeConnectionUrl(url);
   try {
-    const client = createClient(url);
-    await client.connect();
-    return client;
+    return await connectClient(url);
   } catch (error) {
     const { message, code } = error as NodeJS.ErrnoException;
     if (error instanceof pg.DatabaseError) throw new UserError(`Cannot use ${name}: ${message}`);
-    const needsPassword = code === undefined && message.startsWith('SASL') && new URL(url).password === '';
+    const needsPassword = code === undefined && message.includes('SASL') && !parseConnectionUrl(url).hasPassword;
     throw new UserError(
       `Cannot reach ${name}: ${needsPassword ? 'it requires a password, but the URL has none' : message || code}. Check the URL, and that PostgreSQL is running.`,
     );

@@ -5,7 +5,8 @@ import type pg from 'pg';
 import { MAX_ID, MIN_ID, type NewPlant, type Snapshot } from '../../domain/plant.ts';
 import { toNewPlant } from '../row-mapping.ts';
 import { lastSeq } from './change-log.ts';
-import { createClient, type PreparedDatabase } from './database.ts';
+import { connectClient } from './connect.ts';
+import type { PreparedDatabase } from './database.ts';
 import { TransactionError } from './pg-errors.ts';
 import { type BoundedRow, plantsFrom } from './plants-read.ts';
 import { beginRead, destroyWhenLate, noLimits, queryClient, type Statement } from './transaction.ts';
@@ -20,8 +21,7 @@ export async function openSnapshot(url: string, database: PreparedDatabase, onCl
   let isOpen = true;
 
   try {
-    client = createClient(url);
-    await client.connect().catch((error) => {
+    client = await connectClient(url).catch((error) => {
       throw new TransactionError(error, false);
     });
     await query({ text: beginRead(noLimits(database.version)) }); // without timeouts: the reader may be slow

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { UserError } from '../../lib/user-error.ts';
 import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
 import type { CopiedPlant, CopiedWebhook } from '../store-copy.ts';
-import { COPY_IN_PROGRESS, createClient, prepareDatabase } from './database.ts';
+import { COPY_IN_PROGRESS, connect, prepareDatabase } from './database.ts';
 import { bounded } from './plants-read.ts';
 import type { Tables } from './qualified-names.ts';
 import { beginWrite, noLimits, type Query, type Statement, typed } from './transaction.ts';
@@ -18,7 +18,11 @@ export async function openCopyTarget(url: string) {
   const { names, version, synchronousCommit } = await prepareDatabase(url, 'copy');
   const { tables, calls } = names;
   const begin = beginWrite(noLimits(version), synchronousCommit);
-  const [writer, reader] = [createClient(url), createClient(url)];
+  const writer = await connect(url);
+  const reader = await connect(url).catch(async (error) => {
+    await writer.end().catch(() => {});
+    throw error;
+  });
   /** Identifies this run in the table `copied`. */
   const run = randomUUID();
   /** Returns the rows of one statement, which sees all earlier commits. */
@@ -37,9 +41,9 @@ export async function openCopyTarget(url: string) {
     run,
     query,
     inTransaction,
-    async connect(): Promise<void> {
-      await Promise.all([writer.connect(), reader.connect()]);
-      await reader.query(begin); // stays open; each statement sees all earlier commits
+    /** Starts reading. The transaction stays open; each statement sees all earlier commits. */
+    async beginReading(): Promise<void> {
+      await reader.query(begin);
     },
     /** Commits statements. Throws UserError if another run has started. */
     commit(statements: Statement[]): Promise<void> {

@@ -40,7 +40,7 @@ export const PASSES = 3;
 export async function loadCopy(url: string, copy: StoreCopy, onRow: () => void): Promise<Fingerprint> {
   const target = await openCopyTarget(url);
   try {
-    await target.connect();
+    await target.beginReading();
     await beginCopy(target, copy);
     const plants = { wanted: copy.plants(), loaded: target.plants(), columns: PLANT, store: storePlants };
     await loadDifferences(target, { ...plants, key: ({ id }) => id }, onRow);

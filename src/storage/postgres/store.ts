@@ -17,7 +17,8 @@ import { createPlantWrites, noPlant, type Results, toError } from '../write-rule
 import { createBatchedLookup } from './batched-lookup.ts';
 import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
 import { startChangeNotify } from './change-notify.ts';
-import { createPool, type PreparedDatabase, prepareDatabase } from './database.ts';
+import { createPool } from './connect.ts';
+import { type PreparedDatabase, prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
