@@ -80,6 +80,28 @@ export function apiCases(started: () => WebhookService): void {
   });
 }
 
+const MALFORMED_PATCHES = [
+  '[]',
+  'null',
+  '',
+  '{"url":5}',
+  '{"url":null}',
+  '{"url":"ftp://example.com/"}',
+  '{"url":"https://240.0.0.1/"}',
+  '{"events":[]}',
+  '{"events":null}',
+  '{"events":["plant.eaten"]}',
+  '{"format":"xml"}',
+  '{"format":null}',
+  '{"name":""}',
+  '{"name":" "}',
+  '{"name":"a\\tb"}',
+  '{"enabled":"true"}',
+  '{"enabled":null}',
+  '{"secret":"whsec_AAAA"}',
+  '{"id":"whk_1","position":0}',
+];
+
 /** Returns a line for each request and its response. Random values and times are masked. */
 export async function playRequests(webhooks: WebhookService, check: CheckAnswer, url: string): Promise<string[]> {
   const { service, call, reaches } = webhooks;
@@ -95,7 +117,10 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
         .replaceAll(id === 'whk_none' ? /whk_[0-9A-Za-z]{12}/g : id, 'WEBHOOK')
         .replace(/whsec_[^"]+/g, 'SECRET')
         .replace(/"\d{4}-[^"]+Z"/g, 'TIME')
-        .replace(/"milliseconds":\d+/, 'MS'),
+        .replace(/"milliseconds":\d+/g, 'MS')
+        .replace(/"webhook-timestamp":"\d+"/, 'TIMESTAMP')
+        .replace(/v1,[0-9A-Za-z+/=]+/g, 'SIGNATURE')
+        .replace(id.replace('whk_', 'msg_'), 'MESSAGE'),
     );
     return answer;
   };
@@ -109,6 +134,12 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
     ['{"url":"http://example.com:1/"', 400],
     ['{"url":"ftp://example.com/"}', 400],
     ['{"url":"https://u:p@example.com/"}', 400],
+    ['{"url":"https://example.com","format":"xml"}', 400],
+    ['{"url":"https://example.com","format":null}', 400],
+    ['{"url":"https://example.com","name":""}', 400],
+    ['{"url":"https://example.com","name":"a\\nb"}', 400],
+    ['{"url":"https://example.com","name":null}', 400],
+    ['{"url":"https://example.com","enabled":false}', 400],
   ] as const) {
     await ask('POST', '/webhooks', status, body);
   }
@@ -120,6 +151,9 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
     await ask('POST', `/webhooks/ID${path}`, 404);
   await ask('POST', '/webhooks/ID/replay', 404, { from: 1 });
   await ask('GET', '/webhooks/ID/deliveries', 404);
+  await ask('GET', '/webhooks/ID/deliveries/1', 404);
+  await ask('PATCH', '/webhooks/ID', 404, {});
+  await ask('PATCH', '/webhooks/ID', 404, { name: 'x' });
   await ask('DELETE', '/webhooks/ID', 404);
   await ask('PUT', '/webhooks/ID', 405);
   await ask('GET', '/webhooks/ID/rotate', 405);
@@ -134,6 +168,9 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
   await webhooks.settled(id, 2);
   await reaches(id, 2);
   await ask('GET', '/webhooks', 200);
+  await ask('GET', '/webhooks/ID/deliveries/1', 200);
+  await ask('GET', '/webhooks/ID/deliveries/3', 404);
+  await ask('GET', '/webhooks/ID/deliveries/x', 400);
   await ask('GET', '/webhooks/ID/deliveries?limit=1', 200);
   await ask('GET', '/webhooks/ID/deliveries?before=2', 200);
   await ask('GET', '/webhooks/ID/deliveries?status=delivered', 200);
@@ -149,6 +186,19 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
   await ask('POST', '/webhooks/ID/rotate', 200);
   await ask('POST', '/webhooks/ID/enable', 200);
   await ask('POST', '/webhooks/ID/test', 200);
+  for (const body of MALFORMED_PATCHES) await ask('PATCH', '/webhooks/ID', 400, body);
+  await ask('PATCH', '/webhooks/ID', 200, {});
+  await ask('PATCH', '/webhooks/ID', 200, { name: 'Été 🌵', format: 'event' });
+  await ask('PATCH', '/webhooks/ID', 200, { events: ['plant.updated', 'plant.updated'], url: `${url}?new` });
+  await ask('PATCH', '/webhooks/ID', 200, { enabled: false, name: null });
+  await ask('POST', '/webhooks/ID/deliveries/1/retry', 202);
+  await ask('GET', '/webhooks/ID/deliveries/1', 200);
+  await ask('PATCH', '/webhooks/ID', 200, { url });
+  await ask('GET', '/webhooks/ID', 200);
+  await ask('POST', '/webhooks/ID/test', 200);
+  await ask('PATCH', '/webhooks/ID', 200, { enabled: true, format: 'plant', events: ['plant.created'] });
+  await webhooks.settled(id, 2);
+  await ask('GET', '/webhooks/ID/deliveries/1', 200);
   await ask('DELETE', '/webhooks/ID', 204);
   await ask('GET', '/webhooks', 200);
 
@@ -156,7 +206,9 @@ export async function playRequests(webhooks: WebhookService, check: CheckAnswer,
   for (const [method, path] of [
     ['GET', '/webhooks'],
     ['POST', '/webhooks'],
+    ['PATCH', `/webhooks/${id}`],
     ['DELETE', `/webhooks/${id}`],
+    ['GET', `/webhooks/${id}/deliveries/1`],
     ['POST', `/webhooks/${id}/test`],
     ['GET', `/webhooks/${id}/deliveries`],
     ['GET', '/metrics'],

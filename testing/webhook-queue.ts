@@ -21,6 +21,8 @@ export function webhookAt(position: number, more: Partial<StoredWebhook> = {}): 
     id: 'whk_1',
     url: 'https://example.com/',
     events: ['plant.created', 'plant.updated'],
+    format: 'plant',
+    name: null,
     secret: 'whsec_AAAA',
     oldSecret: null,
     createdMs: 0,

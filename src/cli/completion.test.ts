@@ -21,6 +21,7 @@ const ROWS: [typed: string, offered: string][] = [
   ['token create --name x --scopes plants:read,ad', 'plants:read,admin'],
   ['webhook add https://x/ --events plant.u', 'plant.updated'],
   ['webhook deliveries x --status d', 'dead delivered'],
+  ['webhook update x --format ', 'event plant'],
   ['export x --format ', 'csv ndjson'],
   ['completion ', 'bash fish zsh'],
   ['add 7 token --', '--help --json --replace --tag --url'],

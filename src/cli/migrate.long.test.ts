@@ -10,9 +10,12 @@ import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgr
 import { post } from '../../testing/request.ts';
 import { besideServer, LAUNCHER, makeFolder } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
+import { printAttempt } from '../domain/attempt-log.ts';
 import type { Store } from '../domain/store.ts';
 import { issueToken, renewSecret } from '../domain/token.ts';
 import { hashSecret } from '../domain/token-secret.ts';
+
+const SENT = { format: 'event', signature: 'v1,AA==', userAgent: 'plant-store/0' } as const;
 
 function migrate(from: string, to: string): Promise<Run> {
   return runInProcess(['migrate', '--from', from, '--to', to]);
@@ -24,7 +27,8 @@ suite('migrate', needsPostgres, () => {
     const to = await makeDatabase();
     const read = async (store: Store) => {
       const webhooks = await store.listWebhooks();
-      return { webhooks, deliveries: await Promise.all(webhooks.map(({ id }) => store.listDeliveries(id))) };
+      const deliveries = await Promise.all(webhooks.map(({ id }) => store.listDeliveries(id)));
+      return { webhooks, deliveries, logged: await store.getDelivery('whk_1', 1500) };
     };
     const before = await besideServer(from, async (store) => {
       for (const id of ['whk_1', 'whk_2']) {
@@ -35,6 +39,7 @@ suite('migrate', needsPostgres, () => {
           events: ['plant.created', 'plant.deleted'],
           secret: 'whsec_AA==',
           createdMs: 5,
+          ...(id === 'whk_2' && { format: 'event', name: 'Été' }),
         });
       }
       await store.import(
@@ -52,6 +57,7 @@ suite('migrate', needsPostgres, () => {
         code: n % 4 ? 500 : null,
         answer: n % 4 ? '{"\\ NULL": "Été"}' : null,
         error: n % 5 ? 'It failed' : null,
+        attemptLog: n % 2 ? printAttempt({ ...SENT, timeMs: n, durationMs: n, answer: '\n"é' }) : '',
       }));
       const failing = { sinceMs: 7, reason: 'It "failed"' };
       const progress = { id: 'whk_1', epoch: 0, position: 1500, failing, disabledMs: null, records };
@@ -66,6 +72,14 @@ suite('migrate', needsPostgres, () => {
     }
     assert.deepEqual(before.webhooks[0]?.replay, { to: 20, resume: 1500 });
     assert.equal(before.deliveries[0]?.length, 100);
+    assert.deepEqual(
+      before.webhooks.map(({ format, name }) => [format, name]),
+      [
+        ['plant', null],
+        ['event', 'Été'],
+      ],
+    );
+    assert.deepEqual(before.logged.attempts, [{ ...SENT, timeMs: 1499, durationMs: 1499, answer: '\n"é' }]);
   });
 
   test('no server starts on an interrupted copy, and a second run completes it', async () => {

@@ -1,17 +1,20 @@
-// The commands webhook deliveries, retry and replay, which list deliveries and repeat them.
+// The commands webhook deliveries, delivery, retry and replay, which show deliveries and repeat them.
 
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
-import type { Delivery, StoredWebhook } from '../domain/webhook.ts';
+import type { Delivery, DeliveryDetail, StoredWebhook } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
+import { toSafeLines } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
-import { printList, report, wantsJson } from './terminal/report.ts';
+import { jsonLine, printList, report, wantsJson } from './terminal/report.ts';
 import { timeToSecond, toTable } from './terminal/table.ts';
 
 const MAX_LISTED = 1000;
 export const WEBHOOK_ID = ['<id>', 'id of the webhook, whk_… (see "webhook list")'] as const;
+
+const SEQ = ['<seq>', 'number of the change (see "webhook deliveries")'] as const;
 
 export function declareDeliveries(webhook: CliCommand): void {
   webhook
@@ -31,9 +34,17 @@ export function declareDeliveries(webhook: CliCommand): void {
     .runs(listDeliveries);
 
   webhook
+    .subcommand('delivery', 'show a delivery: its request as sent, and its attempts')
+    .argument(...WEBHOOK_ID)
+    .argument(...SEQ)
+    .option('--json', 'print JSON (the default when piped)')
+    .examples('plant-store webhook delivery whk_… 1042')
+    .runs(showDelivery);
+
+  webhook
     .subcommand('retry', 'deliver a change again, regardless of its status')
     .argument(...WEBHOOK_ID)
-    .argument('<seq>', 'number of the change (see "webhook deliveries")')
+    .argument(...SEQ)
     .examples('plant-store webhook retry whk_… 1042')
     .runs(retryDelivery);
 
@@ -59,6 +70,19 @@ async function listDeliveries(
   if (wantsJson(stdout, options)) return printList(stdout, deliveries);
   stdout.write(deliveries.length === 0 ? 'No deliveries found.\n' : toDeliveryTable(deliveries));
   if (found.length > limit) stdout.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq}.\n`);
+}
+
+async function showDelivery(
+  { io: { stdout }, config }: CommandContext,
+  id: string,
+  seq: string,
+  options: { json?: boolean },
+): Promise<void> {
+  const number = readNumber('<seq>', seq);
+  const found = await withExistingStore(config, (store) => store.getDelivery(requireWebhookId(id), number));
+  const { describeDelivery } = await import('../webhooks/describe-delivery.ts');
+  const delivery = describeDelivery(id, found);
+  stdout.write(wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery));
 }
 
 async function retryDelivery({ io: { stdout }, config }: CommandContext, id: string, seq: string): Promise<void> {
@@ -106,6 +130,25 @@ function toDeliveryTable(deliveries: Delivery[]): string {
       error ?? '',
     ]),
   );
+}
+
+/** Returns the delivery as a table, its request as it was sent, and a table of its attempts. */
+function toDeliveryText(delivery: DeliveryDetail): string {
+  const { request, history } = delivery;
+  const parts = [toDeliveryTable([delivery])];
+  if (request) {
+    const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\n`);
+    parts.push(toSafeLines(`${headers.join('')}\n${request.body}\n`));
+  }
+  const attempts = history.map(({ time, milliseconds, code, error, answer }) => [
+    timeToSecond(time),
+    `${milliseconds} ms`,
+    code === undefined ? '-' : String(code),
+    error ?? '',
+    answer ?? '',
+  ]);
+  parts.push(toTable(['ATTEMPT', 'DURATION', 'CODE', 'ERROR', 'RESPONSE'], attempts));
+  return parts.join('\n');
 }
 
 function readStatus(text: string | undefined): DeliveryStatus | undefined {

@@ -76,16 +76,52 @@ suite('plant-store webhook', () => {
     assert.equal((await json('enable', id)).status, 'active');
   });
 
+  test('update, disable and delivery work on a running server', async () => {
+    const args = ['--url', `${receiver.url}?new`, '--events', 'all', '--format', 'event', '--name', 'Été'];
+    const updated = await json('update', id, ...args);
+    assert.deepEqual([updated.url, updated.format, updated.name], [`${receiver.url}?new`, 'event', 'Été']);
+    assert.equal(updated.events.length, 3);
+    await post(server, '{"id":9223372036854775807,"name":"Ficus"}');
+    const detail = await eventually(async () => {
+      const detail = await run(['delivery', id, '4']);
+      assert.equal(detail.status, 0, detail.stderr);
+      assert.match(detail.stdout, /"status":"delivered"/);
+      assert.match(JSON.parse(detail.stdout).request.body, /^\{"type":/); // the server applies the update within 1 s
+      return detail.stdout;
+    });
+    assert.match(detail, /^\{"seq":4,.*"plant":9223372036854775807,.*"history":\[\{"time":[^\n]*\n$/);
+    assert.match(JSON.parse(detail).request.body, /^\{"type":"plant.created","timestamp":.*"id":9223372036854775807,/);
+    assert.equal(receiver.received.at(-1)?.path, '/hook?new');
+    assert.deepEqual((await json('disable', id)).reason, 'A user disabled the webhook');
+    assert.equal((await json('enable', id)).status, 'active');
+    const { name, format } = await json('update', id, '--name', '', '--format', 'plant');
+    assert.deepEqual([name, format], [undefined, 'plant']);
+    await json('update', id, '--url', receiver.url, '--events', 'plant.created');
+  });
+
   test('on a terminal, the commands print sentences and tables', async () => {
     const list = await onTerminal('list');
-    assert.match(list.stdout, /^ID +URL +EVENTS +STATUS +SINCE +POSITION +REASON\nwhk_/);
+    assert.match(list.stdout, /^ID +NAME +URL +EVENTS +FORMAT +STATUS +SINCE +POSITION +REASON\nwhk_\w+ +- +http/);
     const deliveries = await onTerminal('deliveries', id, '--limit', '1');
-    assert.match(deliveries.stdout, /^CHANGE .*\n3 .* delivered .*\nMore deliveries match\. Use --before 3\.\n$/s);
+    assert.match(deliveries.stdout, /^CHANGE .*\n4 .* delivered .*\nMore deliveries match\. Use --before 4\.\n$/s);
     assert.match((await onTerminal('test', id)).stdout, /^Delivered\. The receiver returned 200 after \d+ ms\.\nok\n$/);
+    assert.match(
+      (await onTerminal('delivery', id, '4')).stdout,
+      /^CHANGE .*\n4 .*\n\ncontent-type: .*\nwebhook-event: plant.created\n\n\{"type":.*\}\n\nATTEMPT .*\n2.*Z +\d+ ms +200 +ok\n$/s,
+    );
+    assert.match(
+      (await onTerminal('update', id, '--name', 'x')).stdout,
+      /^Webhook whk_\w+ sends plant\.created to http:\S+ in the format plant\.\n$/,
+    );
+    assert.match(
+      (await onTerminal('disable', id)).stdout,
+      /^Webhook whk_\w+ is disabled\. To deliver the changes after \d+, run "plant-store webhook enable whk_\w+"\.\n$/,
+    );
+    assert.match((await onTerminal('enable', id)).stdout, /^Webhook whk_\w+ enabled\. Pending changes after \d+ will/);
     assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is queued for delivery\.\n$/);
     assert.match(
       (await onTerminal('enable', id)).stdout,
-      /^Webhook whk_\w+ was already enabled\. Its last processed change is 3\.\n$/,
+      /^Webhook whk_\w+ was already enabled\. Its last processed change is \d+\.\n$/,
     );
     assert.match(
       (await onTerminal('add', receiver.url)).stdout,
@@ -97,6 +133,16 @@ suite('plant-store webhook', () => {
     [['add', 'http://example.com/'], 2, /"url" must .*https/],
     [['add', 'nothing'], 2, /"url" must be /],
     [['add', 'https://example.com/', '--events', 'plant.eaten'], 2, /--events must be all, or plant.created/],
+    [['add', 'https://example.com/', '--format', 'xml'], 2, /--format must be plant or event, not "xml"/],
+    [['add', 'https://example.com/', '--name', 'a\tb'], 2, /--name must have 1 to 100 characters/],
+    [['update', 'whk_none'], 2, /Nothing to change\. Add --url, --events, --format or --name\./],
+    [['update', 'whk_none', '--name', 'x'], 1, /No webhook /],
+    [['update', 'whk_none', '--url', 'http://example.com/'], 2, /"url" must .*https/],
+    [['update', 'whk_none', '--format', 'xml'], 2, /--format must be plant or event/],
+    [['update', 'whk_none', '--events', 'x'], 2, /--events must be all, or/],
+    [['disable', 'whk_none'], 1, /No webhook /],
+    [['delivery', 'whk_none', '1'], 1, /No webhook /],
+    [['delivery', 'whk_none', 'x'], 2, /<seq> must be an integer/],
     [['remove', 'whk_none'], 1, /No webhook .*whk_none/],
     [['remove', 'x'], 2, /A webhook id starts with whk_/],
     [['deliveries', 'whk_none'], 1, /No webhook /],

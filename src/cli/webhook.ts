@@ -1,9 +1,10 @@
-// The commands webhook add, list, remove, rotate, enable and test. They change the database. A running server applies
+// The commands webhook add, list, update, remove, rotate, enable, disable and test. They change the database. A running server applies
 // the changes within 1 s.
 
+import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
-import { CHANGE_TYPES, type ChangeType } from '../domain/names.ts';
-import type { StoredWebhook, Webhook } from '../domain/webhook.ts';
+import { CHANGE_TYPES, type ChangeType, WEBHOOK_FORMATS, type WebhookFormat } from '../domain/names.ts';
+import type { StoredWebhook, Webhook, WebhookPatch } from '../domain/webhook.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
@@ -13,25 +14,24 @@ import { printList, report, wantsJson } from './terminal/report.ts';
 import { shortTime, toTable } from './terminal/table.ts';
 import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
 
+const FORMAT = 'body of the messages: plant, or event, which has the type and the change';
+
 export function declareWebhook(webhook: CliCommand): void {
-  const description = 'any of plant.created, plant.updated and plant.deleted, or all';
   webhook.examples('plant-store webhook add https://shop.example.com/plants', 'plant-store webhook deliveries whk_…');
 
   webhook
     .subcommand('add', 'add a webhook and print its secret, which is shown only once')
     .argument('<url>', 'URL of the receiver, https://…; see also WEBHOOK_ALLOW_PRIVATE')
-    .addOption(
-      new FixedOption('--events <list>', description, [...CHANGE_TYPES, 'all'], { isList: true }).default(
-        'plant.created',
-      ),
-    )
+    .addOption(eventsOption().default('plant.created'))
+    .addOption(new FixedOption('--format <format>', FORMAT, WEBHOOK_FORMATS).default('plant'))
+    .option('--name <name>', 'name of the webhook, such as its receiver')
     .notes(`
 From now on, each change is sent to the receiver with POST, signed according to
 Standard Webhooks 1.0. Failed deliveries are retried for three days. The
 receiver verifies the signature with the secret.`)
     .examples(
       'plant-store webhook add https://shop.example.com/plants',
-      'plant-store webhook add https://shop.example.com/plants --events all',
+      'plant-store webhook add https://shop.example.com/plants --events all --format event --name shop',
       'WEBHOOK_ALLOW_PRIVATE=1 plant-store webhook add http://127.0.0.1:8080/',
     )
     .runs(addWebhook);
@@ -41,6 +41,22 @@ receiver verifies the signature with the secret.`)
     .option('--json', 'print JSON (the default when piped)')
     .examples('plant-store webhook list')
     .runs(listWebhooks);
+
+  webhook
+    .subcommand('update', 'change the URL, events, format or name of a webhook')
+    .argument(...WEBHOOK_ID)
+    .option('--url <url>', 'new URL of the receiver')
+    .addOption(eventsOption())
+    .addOption(new FixedOption('--format <format>', FORMAT, WEBHOOK_FORMATS))
+    .option('--name <name>', 'new name; an empty name removes it')
+    .notes(`
+New events apply to all changes after the position of the webhook. After a new
+URL, pending deliveries are sent to it at once.`)
+    .examples(
+      'plant-store webhook update whk_… --url https://shop.example.com/new',
+      'plant-store webhook update whk_… --events plant.created,plant.deleted --format event',
+    )
+    .runs(updateWebhook);
 
   webhook
     .subcommand('remove', 'remove a webhook and the history of its deliveries')
@@ -60,6 +76,12 @@ receiver verifies the signature with the secret.`)
     .examples('plant-store webhook enable whk_…')
     .runs(enableWebhook);
 
+  webhook
+    .subcommand('disable', 'disable a webhook; changes stay pending until it is enabled')
+    .argument(...WEBHOOK_ID)
+    .examples('plant-store webhook disable whk_…')
+    .runs(disableWebhook);
+
   declareDeliveries(webhook);
 
   webhook
@@ -73,20 +95,26 @@ exit status is 1 if the message was not delivered.`)
     .runs(testWebhook);
 }
 
-async function addWebhook({ io, config }: CommandContext, url: string, options: { events: string }): Promise<void> {
+function eventsOption(): FixedOption {
+  const description = 'any of plant.created, plant.updated and plant.deleted, or all';
+  return new FixedOption('--events <list>', description, [...CHANGE_TYPES, 'all'], { isList: true });
+}
+
+async function addWebhook(
+  { io, config }: CommandContext,
+  given: string,
+  options: { events: string; format: string; name?: string },
+): Promise<void> {
   const events = readEvents(options.events);
-  const [{ createTargetGuard }, { mintWebhookSecret }, { mintWebhookId }] = await Promise.all([
-    import('../webhooks/target-guard.ts'),
+  const format = readFormat(options.format);
+  const name = options.name === undefined ? null : await readName(options.name);
+  const [{ mintWebhookSecret }, { mintWebhookId }] = await Promise.all([
     import('../webhooks/signed-message.ts'),
     import('../domain/webhook.ts'),
   ]);
-  const target = await createTargetGuard({ allowPrivate: config.allowPrivateWebhooks })
-    .check(url)
-    .catch((error: Error) => {
-      throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
-    });
+  const url = await checkTarget(given, config);
   const secret = mintWebhookSecret();
-  const wanted = { id: mintWebhookId(), url: target, events, secret, createdMs: Date.now() };
+  const wanted = { id: mintWebhookId(), url, events, format, name, secret, createdMs: Date.now() };
   const webhook = await withExistingStore(config, (store) => store.addWebhook(wanted));
   const words = `Webhook ${webhook.id} added for ${events.join(', ')}. Deliveries start with the next change.`;
   await reportSecret(io, words, webhook, secret);
@@ -97,12 +125,33 @@ async function listWebhooks({ io, config }: CommandContext, options: { json?: bo
   const shown = await Promise.all(webhooks.map(describe));
   if (wantsJson(io.stdout, options)) return printList(io.stdout, shown);
   const table = toTable(
-    ['ID', 'URL', 'EVENTS', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
-    shown.map(({ id, url, events, status, since, position, reason }) => {
-      return [id, url, events.join(','), status, shortTime(since, '-'), String(position), reason ?? ''];
+    ['ID', 'NAME', 'URL', 'EVENTS', 'FORMAT', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
+    shown.map(({ id, name = '-', url, events, format, status, since, position, reason = '' }) => {
+      return [id, name, url, events.join(','), format, status, shortTime(since, '-'), String(position), reason];
     }),
   );
   io.stdout.write(shown.length === 0 ? 'No webhooks. Add one with "plant-store webhook add URL".\n' : table);
+}
+
+async function updateWebhook(
+  { io, config }: CommandContext,
+  id: string,
+  options: { url?: string; events?: string; format?: string; name?: string },
+): Promise<void> {
+  const { url, events, format, name } = options;
+  const patch: WebhookPatch = {
+    ...(events !== undefined && { events: readEvents(events) }),
+    ...(format !== undefined && { format: readFormat(format) }),
+    ...(name !== undefined && { name: name === '' ? null : await readName(name) }),
+    ...(url !== undefined && { url: await checkTarget(url, config) }),
+  };
+  if (Object.keys(patch).length === 0)
+    throw new UsageError('Nothing to change. Add --url, --events, --format or --name.');
+  const webhook = await withExistingStore(config, (store) =>
+    store.updateWebhook(requireWebhookId(id), patch, Date.now()),
+  );
+  const words = `Webhook ${id} sends ${webhook.events.join(', ')} to ${webhook.url} in the format ${webhook.format}.`;
+  report(io.stdout, words, await describe(webhook));
 }
 
 async function removeWebhook({ io, config }: CommandContext, id: string): Promise<void> {
@@ -125,12 +174,23 @@ async function rotateSecret({ io, config }: CommandContext, id: string): Promise
 
 async function enableWebhook({ io, config }: CommandContext, id: string): Promise<void> {
   const [before, webhook] = await withExistingStore(config, async (store) => {
-    return [await store.getWebhook(requireWebhookId(id)), await store.enableWebhook(id, Date.now())] as const;
+    return [
+      await store.getWebhook(requireWebhookId(id)),
+      await store.updateWebhook(id, { enabled: true }, Date.now()),
+    ] as const;
   });
   const words =
     before.disabledMs === null
       ? `Webhook ${id} was already enabled. Its last processed change is ${webhook.position}.`
       : `Webhook ${id} enabled. Pending changes after ${webhook.position} will be delivered.`;
+  report(io.stdout, words, await describe(webhook));
+}
+
+async function disableWebhook({ io, config }: CommandContext, id: string): Promise<void> {
+  const webhook = await withExistingStore(config, (store) =>
+    store.updateWebhook(requireWebhookId(id), { enabled: false }, Date.now()),
+  );
+  const words = `Webhook ${id} is disabled. To deliver the changes after ${webhook.position}, run "plant-store webhook enable ${id}".`;
   report(io.stdout, words, await describe(webhook));
 }
 
@@ -168,4 +228,26 @@ function readEvents(text: string): ChangeType[] {
   return text === 'all'
     ? [...CHANGE_TYPES]
     : readList('--events', text, CHANGE_TYPES, `all, or ${CHANGE_TYPES.join(', ')}`);
+}
+
+function readFormat(text: string): WebhookFormat {
+  const known = WEBHOOK_FORMATS.find((format) => format === text);
+  if (known) return known;
+  throw new UsageError(`--format must be ${WEBHOOK_FORMATS.join(' or ')}, not "${text}"`);
+}
+
+async function readName(text: string): Promise<string> {
+  const { isTokenName, NAME_FORM } = await import('../domain/token.ts'); // names of webhooks have the same form
+  if (isTokenName(text)) return text;
+  throw new UsageError(`--name must have ${NAME_FORM}`);
+}
+
+/** Returns the URL if webhooks may send to it. Throws UsageError otherwise. */
+async function checkTarget(url: string, { allowPrivateWebhooks }: Config): Promise<string> {
+  const { createTargetGuard } = await import('../webhooks/target-guard.ts');
+  return createTargetGuard({ allowPrivate: allowPrivateWebhooks })
+    .check(url)
+    .catch((error: Error) => {
+      throw error instanceof PlantStoreError ? new UsageError(error.message) : error;
+    });
 }

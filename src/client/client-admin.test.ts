@@ -70,6 +70,16 @@ test('The client manages webhooks, and lists and retries their deliveries', asyn
   assert.deepEqual(await webhooks.deliveries(id, { before: seq + 1 }), page.slice(1));
   assert.deepEqual(await webhooks.deliveries(id, { status: 'dead' }), []);
 
+  const detail = await webhooks.delivery(id, seq);
+  assert.deepEqual([detail.plant, detail.history.length, detail.history[0]?.code], [LARGE, 1, 200]);
+  assert.equal(detail.request?.body, `{"id":${LARGE},"name":"x"}`);
+  await rejects(webhooks.delivery(id, seq + 5), 'not_found');
+  const updated = await webhooks.update(id, { name: 'Shop', format: 'event', enabled: false });
+  assert.deepEqual([updated.name, updated.format, updated.status], ['Shop', 'event', 'disabled']);
+  const { name, status } = await webhooks.update(id, { name: null, enabled: true });
+  assert.deepEqual([name, status], [undefined, 'active']);
+  await rejects(webhooks.update(id, { events: [] }), 'not_valid');
+
   const again = await webhooks.retry(id, seq);
   assert.deepEqual([again.seq, again.plant, again.status], [seq, LARGE, 'waiting']);
   assert.equal((await webhooks.replay(id, { from: seq, to: seq + 1 })).position, seq - 1);

@@ -36,15 +36,17 @@ import { nextParameter, seqOf, toChange, totalOf, toVersioned, withExactId } fro
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
-export type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
+export type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain/names.ts';
 export type { DescribedToken, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
 export type {
   Delivery,
+  DeliveryDetail,
   DeliveryQuery,
   NewWebhook,
   Replay,
   TestResult,
   Webhook,
+  WebhookPatch,
   WebhookWithSecret,
 } from '../domain/webhook.ts';
 export type { ExportFileOptions } from './export.ts';

@@ -3,18 +3,20 @@
 
 import type {
   Delivery,
+  DeliveryDetail,
   DeliveryQuery,
   NewWebhook,
   Replay,
   TestResult,
   Webhook,
+  WebhookPatch,
   WebhookWithSecret,
 } from '../domain/webhook.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
 /**
- * Methods for webhooks. All need the scope `admin`. `create`, `rotate`, `enable`, `retry` and `replay` also need
- * `plants:read`. Methods that take an id throw `not_found`.
+ * Methods for webhooks. All need the scope `admin`. `create`, `update`, `rotate`, `enable`, `delivery`, `retry` and
+ * `replay` also need `plants:read`. Methods that take an id throw `not_found`.
  */
 export interface WebhooksClient {
   /** Creates a webhook. Only this response contains its secret. */
@@ -23,6 +25,8 @@ export interface WebhooksClient {
   list(options?: CallOptions): Promise<Webhook[]>;
   /** Returns a webhook. */
   get(id: string, options?: CallOptions): Promise<Webhook>;
+  /** Changes fields of a webhook. `name: null` removes the name. `enabled` disables or enables the webhook. */
+  update(id: string, patch: WebhookPatch, options?: CallOptions): Promise<Webhook>;
   /** Removes a webhook and its deliveries. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** Creates a new secret. For 24 hours the old one also signs deliveries. */
@@ -33,6 +37,8 @@ export interface WebhooksClient {
   test(id: string, options?: CallOptions): Promise<TestResult>;
   /** Returns deliveries, newest first. For the next page, set `before` to the last `seq` of this one. */
   deliveries(id: string, query?: DeliveryQuery, options?: CallOptions): Promise<Delivery[]>;
+  /** Returns a delivery with its newest request and its newest attempts. */
+  delivery(id: string, seq: number, options?: CallOptions): Promise<DeliveryDetail>;
   /** Sends a change again, regardless of the delivery's status. */
   retry(id: string, seq: number, options?: CallOptions): Promise<Delivery>;
   /** Sends a range of changes again. */
@@ -45,6 +51,7 @@ export function createWebhooksClient({ requestJson, request }: Requester): Webho
     create: (webhook, options) => requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }),
     list: (options) => requestJson({ ...options, method: 'GET', path: '/webhooks' }),
     get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
+    update: (id, patch, options) => requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(patch) }),
     async delete(id, options) {
       await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
     },
@@ -54,6 +61,10 @@ export function createWebhooksClient({ requestJson, request }: Requester): Webho
     deliveries(id, { limit, before, status } = {}, options) {
       const path = `${pathOf(id)}/deliveries${toQuery({ limit, before, status })}`;
       return requestJson({ ...options, method: 'GET', path }, (page) => (page as Delivery[]).map(toDelivery));
+    },
+    delivery(id, seq, options) {
+      const path = `${pathOf(id)}/deliveries/${seq}`;
+      return requestJson({ ...options, method: 'GET', path }, (delivery) => toDelivery(delivery as DeliveryDetail));
     },
     retry(id, seq, options) {
       const path = `${pathOf(id)}/deliveries/${seq}/retry`;
@@ -68,6 +79,6 @@ function pathOf(id: string): string {
   return `/webhooks/${encodeURIComponent(id)}`;
 }
 
-function toDelivery(delivery: Delivery): Delivery {
+function toDelivery<T extends Delivery>(delivery: T): T {
   return { ...delivery, plant: BigInt(delivery.plant) };
 }

@@ -11,6 +11,10 @@ export type ChangeType = (typeof CHANGE_TYPES)[number];
 /** Statuses of a webhook. */
 export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
 
+/** Formats of the messages that a webhook sends: the plant alone, or an event that contains the change. */
+export const WEBHOOK_FORMATS = ['plant', 'event'] as const;
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
 /** Statuses of a delivery, which sends one change to one webhook. */
 export const DELIVERY_STATUSES = ['waiting', 'delivered', 'dead'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];

@@ -1,11 +1,12 @@
 // Converts database rows to domain objects. The rows are declared as types, not interfaces: TypeScript can then cast
 // an SQLite row, which may have any columns, to one of them.
 
+import { readAttempts } from '../domain/attempt-log.ts';
 import type { Change } from '../domain/change.ts';
-import type { ChangeType, DeliveryStatus, Scope } from '../domain/names.ts';
+import type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain/names.ts';
 import type { NewPlant, PlantRecord } from '../domain/plant.ts';
 import type { Token } from '../domain/token.ts';
-import type { Delivery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
+import type { Delivery, LoggedDelivery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 
@@ -43,7 +44,7 @@ export type ChangeRow = {
   plant_count: bigint | null;
 };
 
-export function toChange(row: ChangeRow): Change {
+export function toChange(row: Omit<ChangeRow, 'previous' | 'plant_count'>): Change {
   const { seq, type, time, plant_id, token_id } = row;
   return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
 }
@@ -103,6 +104,8 @@ export type WebhookRow = {
   id: string;
   url: string;
   events: string;
+  format: WebhookFormat;
+  name: string | null;
   secret: string;
   old_secret: string | null;
   old_secret_until: Integer | null;
@@ -123,6 +126,8 @@ export function toWebhook(row: WebhookRow): StoredWebhook {
     id: row.id,
     url: row.url,
     events: row.events.split(' ') as ChangeType[],
+    format: row.format,
+    name: row.name,
     secret: row.secret,
     oldSecret: old_secret === null ? null : { secret: old_secret, untilMs: Number(row.old_secret_until) },
     createdMs: Number(row.created),
@@ -146,6 +151,7 @@ export type DeliveryRow = {
   code: Integer | null;
   answer: string | null;
   error: string | null;
+  attempt_log: string;
 };
 
 /** Groups pending deliveries by webhook id. */
@@ -174,6 +180,19 @@ export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
     ...(answer !== null && { answer }),
     ...(error !== null && { error }),
   };
+}
+
+/** A delivery row with the columns of its change. `change_time` is the time of the change. */
+export type LoggedDeliveryRow = DeliveryRow &
+  Omit<ChangeRow, 'time' | 'previous' | 'plant_count'> & { change_time: bigint };
+
+/** Columns of `deliveries d` and `changes c` that form a LoggedDeliveryRow. */
+export const LOGGED_COLUMNS = 'd.*, c.type, c.time AS change_time, c.name, c.tag, c.token_id';
+
+/** Converts a delivery row to the delivery, its change and its attempts. */
+export function toLoggedDelivery(row: LoggedDeliveryRow): LoggedDelivery {
+  const change = toChange({ ...row, time: row.change_time });
+  return { delivery: toDelivery(row), change, attempts: readAttempts(row.attempt_log) };
 }
 
 function toTime(ms: Integer): string {

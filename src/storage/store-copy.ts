@@ -79,9 +79,11 @@ export const CHANGE: (keyof ChangeRow)[] = [
 export const WEBHOOK: (keyof CopiedWebhook)[] = [
   ...(['id', 'url', 'events', 'secret', 'old_secret', 'old_secret_until', 'created', 'position', 'replay_to'] as const),
   ...(['replay_resume', 'waiting_since', 'failing_since', 'reason', 'disabled', 'epoch', 'retries'] as const),
+  ...(['format', 'name'] as const),
 ];
 export const DELIVERY: (keyof DeliveryRow)[] = [
   ...(['webhook_id', 'seq', 'plant_id', 'status', 'attempts', 'due', 'time', 'code', 'answer', 'error'] as const),
+  'attempt_log',
 ];
 
 export interface Difference<T> {

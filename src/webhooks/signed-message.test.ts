@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import type { StoredWebhook } from '../domain/webhook.ts';
-import { mintWebhookSecret, toMessage, toTestMessage } from './signed-message.ts';
+import { mintWebhookSecret, toMessage, toSentMessage, toSentRequest, toTestMessage } from './signed-message.ts';
 
 const NOW = Date.now();
 const CHANGE = {
@@ -14,7 +14,7 @@ const CHANGE = {
 } as const;
 
 function webhookWith(secret: string, oldSecret: StoredWebhook['oldSecret'] = null): StoredWebhook {
-  return { id: 'whk_abc', secret, oldSecret } as StoredWebhook;
+  return { id: 'whk_abc', format: 'plant', secret, oldSecret } as StoredWebhook;
 }
 
 test('A message contains the NewPlant with its exact id, and verifies with the public library', () => {
@@ -47,4 +47,12 @@ test('A test message verifies, has the event webhook.test and a unique id', () =
   new Webhook(webhook.secret).verify(one.body, one.headers);
   assert.equal(one.headers['webhook-event'], 'webhook.test');
   assert.notEqual(one.headers['webhook-id'], other.headers['webhook-id']);
+});
+
+test('A message can be derived again from its change and the log, also after the secret has changed', () => {
+  for (const format of ['plant', 'event'] as const) {
+    const webhook = { ...webhookWith(mintWebhookSecret()), format };
+    const message = toMessage(webhook, CHANGE, NOW);
+    assert.deepEqual(toSentMessage('whk_abc', CHANGE, toSentRequest(message, format, NOW)), message);
+  }
 });

@@ -24,13 +24,14 @@
 //   behind ──▶ reading ──▶ behind      it read some changes, or new changes arrived meanwhile
 //                      └─▶ caught up   it read no change; the next change makes it behind again
 
+import type { SentRequest } from '../domain/attempt-log.ts';
 import type { DeliveryStore, Progress, StoredWebhook } from '../domain/webhook.ts';
 import type { Observe } from '../observability/service-events.ts';
 import { type ChangeLogReader, isPruned } from './change-log-reader.ts';
 import type { DeliveryClock } from './delivery-times.ts';
 import type { PendingDelivery } from './per-plant-queue.ts';
 import type { Outcome, ReceiverClient } from './receiver-client.ts';
-import { toMessage } from './signed-message.ts';
+import { toMessage, toSentRequest } from './signed-message.ts';
 import type { WebhookQueue } from './webhook-queue.ts';
 
 /** Pause after an unexpected error, before a retry. */
@@ -56,6 +57,8 @@ export interface DeliveryContext {
   /** Reports an error, unless the database is temporarily unavailable. Returns true if the error is a bug. */
   reportIfBug(error: unknown): boolean;
 }
+
+type SentOutcome = Outcome & { sent: SentRequest };
 
 /** The delivery of changes to one webhook. */
 export class WebhookDelivery {
@@ -177,26 +180,29 @@ export class WebhookDelivery {
     if (outcome !== 'not sent') this.pump(); // otherwise the loop's next pump sends it
   }
 
-  private async attempt(delivery: PendingDelivery): Promise<Outcome | 'pruned' | 'not sent'> {
+  private async attempt(delivery: PendingDelivery): Promise<SentOutcome | 'pruned' | 'not sent'> {
     const { clock, log, receiverClient } = this.context;
     try {
       const change = delivery.change ?? (await log.find(delivery.seq));
       if (!change) return 'pruned';
       if (!this.maySend()) return 'not sent'; // after a slow read, the lease may end soon
       const { webhook } = this.queue;
-      return await receiverClient.post(webhook.url, toMessage(webhook, change, clock.wallMs()));
+      const timeMs = Math.floor(clock.wallMs());
+      const message = toMessage(webhook, change, timeMs);
+      const outcome = await receiverClient.post(webhook.url, message);
+      return { ...outcome, sent: toSentRequest(message, webhook.format, timeMs) };
     } catch (error) {
       this.pauseIfBug(error);
       return 'not sent';
     }
   }
 
-  private finish(delivery: PendingDelivery, outcome: Outcome): void {
+  private finish(delivery: PendingDelivery, outcome: SentOutcome): void {
     const { clock, observe } = this.context;
     const { queue } = this;
     const { isDown: wasDown } = queue;
     const attempt = delivery.attempts + 1;
-    const result = queue.finish(delivery, outcome, clock.monotonicMs());
+    const result = queue.finish(delivery, outcome, clock.monotonicMs(), outcome.sent);
     const { code, error = '', durationMs } = outcome;
     const webhookId = queue.webhook.id;
     observe({ kind: 'delivery', webhookId, seq: delivery.seq, attempt, result, code, durationMs });

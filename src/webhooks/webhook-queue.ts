@@ -1,6 +1,7 @@
 // The state of one webhook's deliveries, without I/O and without a clock. It selects the next delivery, schedules
 // retries, and tracks the position in the change log and the unsaved progress.
 
+import { printAttempt, type SentRequest } from '../domain/attempt-log.ts';
 import type { Change } from '../domain/change.ts';
 import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from '../domain/webhook.ts';
 import type { DeliveryResult } from '../observability/service-events.ts';
@@ -19,6 +20,13 @@ const SLOW_MS = 1000;
 
 /** `maxOpen` is the maximum number of open deliveries. `random` returns a number from 0 to 1. */
 type WebhookQueueOptions = { maxOpen: number; random(): number };
+
+/** An attempt that ended at `nowMs`. */
+interface FinishedAttempt {
+  outcome: Outcome;
+  nowMs: number;
+  sent: SentRequest | undefined;
+}
 
 /** The deliveries of one webhook. All times are on the monotonic clock. */
 export class WebhookQueue {
@@ -132,16 +140,17 @@ export class WebhookQueue {
     return this.pending.findDue(nowMs, this.readTo) ?? fresh;
   }
 
-  /** Applies the outcome of an attempt, and schedules a retry if it failed. */
-  finish(delivery: PendingDelivery, outcome: Outcome, nowMs: number): DeliveryResult {
+  /** Applies the outcome of an attempt, and schedules a retry if it failed. `sent` is the request for the attempt log. */
+  finish(delivery: PendingDelivery, outcome: Outcome, nowMs: number, sent?: SentRequest): DeliveryResult {
     const { startedMs = nowMs, isRetryRequested } = delivery;
     const isExtra = delivery.extraAttempt === 'due' && startedMs < delivery.dueMs;
     this.land(delivery);
     delivery.attempts++;
+    const attempt = { outcome, nowMs, sent };
     if (outcome.delivered) {
       if (this.receiver.isOutage(nowMs)) this.grantExtraAttempts(nowMs);
       this.receiver.succeed(outcome.durationMs);
-      return this.settle(delivery, 'delivered', outcome, nowMs);
+      return this.settle(delivery, 'delivered', attempt);
     }
     this.receiver.fail(outcome, delivery.attempts === 1 ? startedMs : undefined, nowMs);
     delivery.notBeforeMs = nowMs + (outcome.retryAfterMs ?? 0);
@@ -152,13 +161,13 @@ export class WebhookQueue {
     } else if (isExtra) {
       delivery.attempts--; // an extra attempt does not count and does not change the schedule
     } else if (waitMs === undefined) {
-      return this.settle(delivery, 'dead', outcome, nowMs);
+      return this.settle(delivery, 'dead', attempt);
     } else {
       const jitteredMs = waitMs * (1 + JITTER * (2 * this.options.random() - 1));
       delivery.dueMs = Math.max(nowMs + jitteredMs, delivery.notBeforeMs);
       delivery.extraAttempt = 'available';
     }
-    this.record(delivery, 'waiting', outcome, nowMs);
+    this.record(delivery, 'waiting', attempt);
     this.defer(delivery.plantId);
     this.pending.update(delivery);
     return 'failed';
@@ -174,7 +183,7 @@ export class WebhookQueue {
   drop(delivery: PendingDelivery): void {
     this.land(delivery);
     const outcome = { delivered: false, error: 'The change was pruned before it was delivered', durationMs: 0 };
-    this.settle(delivery, 'dead', outcome, delivery.dueMs);
+    this.settle(delivery, 'dead', { outcome, nowMs: delivery.dueMs, sent: undefined });
   }
 
   /** Unsaved progress, if any. A changed position alone counts only when `withPosition` is true. */
@@ -239,16 +248,19 @@ export class WebhookQueue {
   }
 
   /** Ends a delivery: it is delivered or a dead letter. */
-  private settle(delivery: PendingDelivery, status: 'delivered' | 'dead', outcome: Outcome, nowMs: number) {
-    this.record(delivery, status, outcome, nowMs);
+  private settle(delivery: PendingDelivery, status: 'delivered' | 'dead', attempt: FinishedAttempt) {
+    this.record(delivery, status, attempt);
     this.pending.remove(delivery);
     return status;
   }
 
-  private record(delivery: PendingDelivery, status: DeliveryRecord['status'], outcome?: Outcome, nowMs?: number): void {
+  private record(delivery: PendingDelivery, status: DeliveryRecord['status'], attempt?: FinishedAttempt): void {
     const { seq, plantId, attempts, dueMs } = delivery;
-    const { code = null, answer = null, error = null } = outcome ?? {};
-    this.unsaved.set(seq, { seq, plantId, attempts, dueMs, status, timeMs: nowMs ?? null, code, answer, error });
+    const { code = null, answer = null, error = null } = attempt?.outcome ?? {};
+    const timeMs = attempt?.nowMs ?? null;
+    const unsavedLog = this.unsaved.get(seq)?.attemptLog ?? ''; // a line that is saved twice is read once
+    const attemptLog = attempt?.sent ? printAttempt({ ...attempt.sent, ...attempt.outcome }) + unsavedLog : unsavedLog;
+    this.unsaved.set(seq, { seq, plantId, attempts, dueMs, status, timeMs, code, answer, error, attemptLog });
   }
 
   private endReplay(): void {

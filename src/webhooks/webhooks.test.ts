@@ -6,6 +6,7 @@ import { type CheckAnswer, createCheck } from '../../testing/description.ts';
 import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { apiCases, playRequests } from '../../testing/webhook-api-cases.ts';
+import { changingCases } from '../../testing/webhook-changing-cases.ts';
 import { resendingCases } from '../../testing/webhook-resending-cases.ts';
 import { sendingCases } from '../../testing/webhook-sending-cases.ts';
 import { startWebhookService, type WebhookService } from '../../testing/webhook-service.ts';
@@ -25,6 +26,7 @@ suite('webhooks', { concurrency: true }, () => {
       sendingCases(() => webhooks);
       resendingCases(() => webhooks);
       apiCases(() => webhooks);
+      changingCases(() => webhooks);
 
       test('Delivery resumes after a clean stop, and sends nothing twice', async () => {
         const receiver = await startReceiver();

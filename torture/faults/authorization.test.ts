@@ -102,15 +102,17 @@ async function tryToReadByWebhook(startServer: Trial['startServer']): Promise<vo
   await owner('PUT', '/plants/1', { name: 'confidential' });
   const deliveries = `/webhooks/${id}/deliveries`;
   await until(async () => (await owner('GET', `${deliveries}?status=delivered`)).body.includes('confidential'));
-  for (const [path, body] of [
-    ['/webhooks', { url: trap.url }],
-    [`/webhooks/${id}/replay`, { from: 1 }],
-    [`${deliveries}/1/retry`, undefined],
-    [`/webhooks/${id}/rotate`, undefined],
-    [`/webhooks/${id}/enable`, undefined],
+  for (const [method, path, body] of [
+    ['POST', '/webhooks', { url: trap.url }],
+    ['PATCH', `/webhooks/${id}`, { url: trap.url }],
+    ['POST', `/webhooks/${id}/replay`, { from: 1 }],
+    ['GET', `${deliveries}/1`, undefined],
+    ['POST', `${deliveries}/1/retry`, undefined],
+    ['POST', `/webhooks/${id}/rotate`, undefined],
+    ['POST', `/webhooks/${id}/enable`, undefined],
   ] as const) {
-    const { status, headers, body: text } = await admin('POST', path, body);
-    assert.equal(status, 403, `POST ${path} sends plants for a token without plants:read: ${status} ${text}`);
+    const { status, headers, body: text } = await admin(method, path, body);
+    assert.equal(status, 403, `${method} ${path} sends plants for a token without plants:read: ${status} ${text}`);
     const { error, message } = JSON.parse(text);
     assert.equal(error, 40301);
     assert.match(message, /"plants:read"/);
@@ -159,14 +161,11 @@ function stateOf({ databaseUrl }: TestServer): Promise<State> {
     plants: [(await store.list()).records, await store.changes()],
     rest: [
       (await store.listTokens()).map(({ lastUsedMs: _, ...token }) => token),
-      (await store.listWebhooks()).map(({ id, secret, oldSecret, replay, retries, disabledMs }) => [
-        id,
-        secret,
-        oldSecret,
-        replay,
-        retries,
-        disabledMs,
-      ]),
+      (await store.listWebhooks()).map(
+        ({ id, url, events, format, name, secret, oldSecret, replay, retries, disabledMs }) => {
+          return { id, url, events, format, name, secret, oldSecret, replay, retries, disabledMs };
+        },
+      ),
     ],
   }));
 }

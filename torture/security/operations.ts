@@ -29,6 +29,7 @@ const PLANT = '{"id":2,"name":"x"}';
 const BODIES: Record<string, string> = {
   '/tokens': '{"name":"x","scopes":["admin"]}',
   '/webhooks': JSON.stringify({ url: WEBHOOK.url }),
+  '/webhooks/{id}': '{"name":"x"}',
   '/webhooks/{id}/replay': '{"from":1}',
 };
 /** MCP has its own description of its operations. */
@@ -75,8 +76,9 @@ export async function listOperations(
 /** Returns the scopes that the API requires for an operation. */
 function scopesOf(method: string, path: string): Scope[] {
   if (/^\/(plants|events)(\/|$)/.test(path)) return [method === 'get' ? 'plants:read' : 'plants:write'];
-  const hasPlantsSent = method === 'post' && path.startsWith('/webhooks') && !path.endsWith('/test');
-  return hasPlantsSent ? ['admin', 'plants:read'] : ['admin'];
+  const hasPlantsSent = /^(post|patch)$/.test(method) && path.startsWith('/webhooks') && !path.endsWith('/test');
+  const showsPlants = path === '/webhooks/{id}/deliveries/{seq}';
+  return hasPlantsSent || showsPlants ? ['admin', 'plants:read'] : ['admin'];
 }
 
 /** Creates the objects, and returns their ids by the first part of the path. */

@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
-import { CHANGE_TYPES, type Scope } from '../../domain/names.ts';
+import { CHANGE_TYPES, type Scope, type WebhookFormat } from '../../domain/names.ts';
 import { NewPlant } from '../../domain/plant.ts';
+import { WebhookEvent } from '../../domain/webhook.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { RequestBody } from '../core/json-body.ts';
@@ -84,6 +85,7 @@ export function openapiRoute(others: Route[], serverUrlOf: ServerUrlOf): Route {
 function describe(routes: Route[]): unknown {
   const schemas = new DescribedSchemas([
     ErrorBody,
+    WebhookEvent,
     ...routes.flatMap(({ body, response }) => [body?.schema, response.schema]),
   ]);
   const paths: Record<string, Record<string, unknown>> = {};
@@ -104,7 +106,17 @@ function describe(routes: Route[]): unknown {
     security: [{ bearerAuth: [] }],
     tags: [...Object.values(TAGS), OTHERS],
     paths,
-    webhooks: { '/plant/webhook': { post: describeWebhookMessage(schemas) } },
+    webhooks: {
+      '/plant/webhook': {
+        post: { operationId: 'receiveChange', ...describeWebhookMessage('plant', schemas.json([JSON_TYPE], NewPlant)) },
+      },
+      '/plant/event': {
+        post: {
+          operationId: 'receiveEvent',
+          ...describeWebhookMessage('event', schemas.json([JSON_TYPE], WebhookEvent)),
+        },
+      },
+    },
     components: {
       securitySchemes: { bearerAuth: BEARER_AUTH },
       responses: describeErrors(routes),
@@ -167,8 +179,8 @@ function scopesOf(access: Access): readonly Scope[] {
   return access === 'open' || access === 'any' ? [] : [access].flat();
 }
 
-/** Describes the message that a receiver gets: the published body, and the headers of this service. */
-function describeWebhookMessage(schemas: DescribedSchemas): unknown {
+/** Describes the message that a receiver gets: the body in this format, and the headers of this service. */
+function describeWebhookMessage(format: WebhookFormat, content: unknown): object {
   const headers: Record<string, [description: string, example: string]> = {
     'webhook-id': [
       'Id of the message. It is the same for every attempt, so receivers can detect duplicates.',
@@ -185,11 +197,10 @@ function describeWebhookMessage(schemas: DescribedSchemas): unknown {
     ],
   };
   return {
-    operationId: 'receiveChange',
     tags: [TAGS.webhooks?.name],
-    summary: 'Receive a change',
+    summary: `Receive a change in the format \`${format}\``,
     description:
-      'The server sends this request to the URL of a webhook. A 2xx status within 15 s marks the change as delivered. ' +
+      `The server sends this request to the URL of a webhook with the format \`${format}\`. A 2xx status within 15 s marks the change as delivered. ` +
       'Status 410 disables the webhook. After any other result, the server retries for three days. ' +
       'The server does not follow redirects.',
     security: [],
@@ -202,9 +213,9 @@ function describeWebhookMessage(schemas: DescribedSchemas): unknown {
       schema: { type: 'string', ...(name === 'webhook-event' && { enum: [...CHANGE_TYPES, 'webhook.test'] }) },
     })),
     requestBody: {
-      description: 'The plant after the change. After a delete, the plant as it was before.',
+      description: 'The plant after the change, or before a delete, in the format of the webhook',
       required: true,
-      content: schemas.json([JSON_TYPE], NewPlant),
+      content,
     },
     responses: { 200: { description: 'The receiver has accepted the change' } },
   };

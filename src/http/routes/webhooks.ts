@@ -6,6 +6,7 @@ import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
   Delivery,
+  DeliveryDetail,
   describeWebhook,
   mintWebhookId,
   NewWebhook,
@@ -13,10 +14,12 @@ import {
   Replay,
   TestResult,
   Webhook,
+  WebhookPatch,
   type WebhookStore,
   WebhookWithSecret,
 } from '../../domain/webhook.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
+import { describeDelivery } from '../../webhooks/describe-delivery.ts';
 import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';
 import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
 import type { TargetGuard } from '../../webhooks/target-guard.ts';
@@ -24,7 +27,7 @@ import { jsonBody } from '../core/json-body.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
-/** A webhook sends plants to its receiver, so creating or triggering one also requires the scope to read plants. */
+/** A webhook sends plants to its receiver, so creating, changing or triggering one also requires the scope to read plants. */
 const READS_PLANTS = ['admin', 'plants:read'] as const;
 const NEW_SECRET = 'The webhook with its new secret, which is shown only in this response';
 /** Maximum number of concurrent tests. Each can take as long as a delivery attempt. */
@@ -66,11 +69,17 @@ export function webhookRoutes(
           ...NO_STORE,
         },
       },
-      async handle({ body: { url, events = DEFAULT_EVENTS }, reply }) {
-        const target = await targetGuard.check(url);
+      async handle({ body: { url, events = DEFAULT_EVENTS, format, name }, reply }) {
+        const target = { url: await targetGuard.check(url), events: [...new Set(events)] };
         const secret = mintWebhookSecret();
-        const wanted = { id: mintWebhookId(), url: target, events: [...new Set(events)], secret, createdMs: clock() };
-        const webhook = await store.addWebhook(wanted);
+        const webhook = await store.addWebhook({
+          ...target,
+          ...(format && { format }),
+          ...(name && { name }),
+          id: mintWebhookId(),
+          secret,
+          createdMs: clock(),
+        });
         onChange();
         reply.header('location', `${basePath}/webhooks/${webhook.id}`);
         return { ...describeWebhook(webhook, clock()), secret };
@@ -89,6 +98,25 @@ export function webhookRoutes(
       response: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
       handle: async ({ parameters: { id } }) => describeWebhook(await store.getWebhook(id), clock()),
+    }),
+    route('PATCH /webhooks/:id', 'updateWebhook', READS_PLANTS, {
+      summary: 'Change a webhook',
+      description:
+        'Changes the given fields and returns the webhook. Other nodes apply the change within a second. New events apply to ' +
+        'all changes after `position`. Deliveries that are already waiting are still sent. After a new `url` or `events`, the ' +
+        'server can send changes of the last seconds again. A new `url` makes all waiting deliveries due. ' +
+        '`enabled` does nothing if the webhook has that state already.',
+      parameters: { id },
+      body: jsonBody(WebhookPatch, 'application/merge-patch+json'),
+      response: { description: 'The webhook', schema: Webhook },
+      errors: ['not_found'],
+      async handle({ parameters: { id }, body: { url, events, ...others } }) {
+        const target = url === undefined ? undefined : await targetGuard.check(url);
+        const patch = { ...others, ...(target && { url: target }), ...(events && { events: [...new Set(events)] }) };
+        const webhook = await store.updateWebhook(id, patch, clock());
+        onChange();
+        return describeWebhook(webhook, clock());
+      },
     }),
     route('DELETE /webhooks/:id', 'removeWebhook', 'admin', {
       summary: 'Delete a webhook',
@@ -124,7 +152,7 @@ export function webhookRoutes(
       response: { description: 'The webhook', schema: Webhook },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
-        const webhook = await store.enableWebhook(id, clock());
+        const webhook = await store.updateWebhook(id, { enabled: true }, clock());
         onChange();
         return describeWebhook(webhook, clock());
       },
@@ -170,6 +198,16 @@ export function webhookRoutes(
         }
         return token.scopes.includes('plants:read') ? page : page.map(({ answer: _, ...delivery }) => delivery);
       },
+    }),
+    route('GET /webhooks/:id/deliveries/:seq', 'getDelivery', READS_PLANTS, {
+      summary: 'Get a delivery',
+      description:
+        'Returns a delivery with the newest request as it was sent, and the newest 10 attempts. ' +
+        'The scope `plants:read` is required, because the request contains the plant.',
+      parameters: { id, seq },
+      response: { description: 'The delivery', schema: DeliveryDetail },
+      errors: ['not_found'],
+      handle: async ({ parameters: { id, seq } }) => describeDelivery(id, await store.getDelivery(id, seq)),
     }),
     route('POST /webhooks/:id/deliveries/:seq/retry', 'retryDelivery', READS_PLANTS, {
       summary: 'Retry a delivery',

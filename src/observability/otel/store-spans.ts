@@ -12,8 +12,8 @@ type StoreCall = (...given: unknown[]) => Promise<unknown>;
 const TRACED = [
   ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'summary', 'changes', 'probe'] as const),
   ...(['addToken', 'getToken', 'listTokens', 'rotateToken', 'revokeToken'] as const),
-  ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'enableWebhook'] as const),
-  ...(['replay', 'retryDelivery', 'listDeliveries', 'oldestWaitingMs'] as const),
+  ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'updateWebhook'] as const),
+  ...(['replay', 'retryDelivery', 'listDeliveries', 'getDelivery', 'oldestWaitingMs'] as const),
 ] satisfies (keyof Store)[];
 
 /** Returns the store with spans. */

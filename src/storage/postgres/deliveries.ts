@@ -1,5 +1,6 @@
 // Stores the progress of deliveries, and assigns webhooks to nodes.
 
+import { MAX_LOG_CHARS } from '../../domain/attempt-log.ts';
 import type { DeliveryStore } from '../../domain/webhook.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
@@ -71,15 +72,16 @@ const recordText = ({ deliveries, webhooks }: Tables) => `
       replay_resume = CASE WHEN s.position <= w.replay_to THEN w.replay_resume END
     FROM state s WHERE w.id = s.id AND w.epoch = s.epoch AND w.node = $1 AND w.disabled IS NULL RETURNING w.id
   ), recorded AS (
-    INSERT INTO ${deliveries} (webhook_id, seq, plant_id, status, attempts, due, time, code, answer, error)
-    SELECT w.id, seq, "plantId", status, attempts, "dueMs", "timeMs", code, answer, error
+    INSERT INTO ${deliveries} (webhook_id, seq, plant_id, status, attempts, due, time, code, answer, error, attempt_log)
+    SELECT w.id, seq, "plantId", status, attempts, "dueMs", "timeMs", code, answer, error, "attemptLog"
     FROM jsonb_to_recordset($3::jsonb) AS sent (
       id text, seq bigint, "plantId" bigint, status text, attempts integer, "dueMs" bigint, "timeMs" bigint, code integer,
-      answer text, error text
+      answer text, error text, "attemptLog" text
     ) JOIN ${webhooks} w ON w.id = sent.id
     WHERE status = 'delivered' OR w.id IN (SELECT id FROM held)
     ON CONFLICT (webhook_id, seq) DO UPDATE SET status = excluded.status, attempts = excluded.attempts, due = excluded.due,
-      time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error
+      time = excluded.time, code = excluded.code, answer = excluded.answer, error = excluded.error,
+      attempt_log = left(excluded.attempt_log || deliveries.attempt_log, ${MAX_LOG_CHARS})
     -- A requested retry has 0 attempts and a time. The failure of an earlier attempt does not overwrite it.
     WHERE excluded.status = 'delivered' OR excluded.attempts <= 1 OR NOT (deliveries.attempts = 0 AND deliveries.time IS NOT NULL)
   )

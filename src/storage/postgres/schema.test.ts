@@ -29,7 +29,7 @@ suite('the schema', needsPostgres, () => {
     const versions = await queryPostgres(url, 'SELECT version FROM plant_store_schema ORDER BY version');
     assert.deepEqual(
       versions.map(({ version }) => version),
-      readdirSync(join(import.meta.dirname, 'migrations')).map((_, at) => at + 1),
+      readdirSync(join(import.meta.dirname, 'migrations')).map((_file, at) => at + 1),
     );
   });
 

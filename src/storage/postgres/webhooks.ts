@@ -2,8 +2,15 @@
 
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import { noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
-import { toDelivery, toWebhook, type WebhookRow } from '../row-mapping.ts';
-import { noDelivery, noWebhook, toError } from '../write-rules.ts';
+import {
+  LOGGED_COLUMNS,
+  type LoggedDeliveryRow,
+  toDelivery,
+  toLoggedDelivery,
+  toWebhook,
+  type WebhookRow,
+} from '../row-mapping.ts';
+import { DISABLED_BY_USER, noDelivery, noWebhook, toError } from '../write-rules.ts';
 import { hasChangesAfter, lastSeq } from './change-log.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
@@ -16,11 +23,11 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
   const { changes, deliveries, webhooks } = tables;
 
   return {
-    async addWebhook({ id, url, events, secret, createdMs }) {
+    async addWebhook({ id, url, events, format = 'plant', name = null, secret, createdMs }) {
       const text = `
-        INSERT INTO ${webhooks} (id, url, events, secret, created, position, waiting_since)
-        VALUES ($1, $2, $3, $4, $5, (${lastSeq(tables)}), $5) RETURNING *`;
-      return one(await commit({ text, values: [id, url, events.join(' '), secret, createdMs] }), id);
+        INSERT INTO ${webhooks} (id, url, events, format, name, secret, created, position, waiting_since)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, (${lastSeq(tables)}), $7) RETURNING *`;
+      return one(await commit({ text, values: [id, url, events.join(' '), format, name, secret, createdMs] }), id);
     },
     getWebhook,
     async listWebhooks() {
@@ -35,9 +42,9 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
         UPDATE ${webhooks} SET old_secret = secret, old_secret_until = $3, secret = $2 WHERE id = $1 RETURNING *`;
       return one(await commit({ text, values: [id, secret, oldUntilMs] }), id);
     },
-    async enableWebhook(id, nowMs) {
-      await commit({ text: enableText(tables), values: [id, nowMs] });
-      return getWebhook(id);
+    async updateWebhook(id, { url = null, events, format = null, name, enabled = null }, nowMs) {
+      const fields = [url, events?.join(' ') ?? null, format, name !== undefined, name ?? null, enabled];
+      return one(await commit({ text: updateText(tables), values: [id, nowMs, ...fields, DISABLED_BY_USER] }), id);
     },
     async replay(id, { from, to = Number.MAX_SAFE_INTEGER }, nowMs) {
       await getWebhook(id);
@@ -58,6 +65,14 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
         WHERE d.webhook_id = $1 AND d.seq < $2 AND ($4::text IS NULL OR d.status = $4)
         ORDER BY d.seq DESC LIMIT $3`;
       return (await select<ListedRow>({ text, values: [id, before, limit, status ?? null] })).map(toDelivery);
+    },
+    async getDelivery(id, seq) {
+      const text = `
+        SELECT ${LOGGED_COLUMNS} FROM ${deliveries} d JOIN ${changes} c ON c.seq = d.seq WHERE d.webhook_id = $1 AND d.seq = $2`;
+      const [row] = await select<LoggedDeliveryRow>({ text, values: [id, seq] });
+      if (row) return toLoggedDelivery(row);
+      await getWebhook(id);
+      throw toError(noDelivery(seq));
     },
     async oldestWaitingMs() {
       const text = `
@@ -81,17 +96,30 @@ function one([row]: WebhookRow[], id: string): StoredWebhook {
   return toWebhook(row);
 }
 
-const enableText = ({ deliveries, numbering, webhooks }: Tables) => `
-  WITH enabled AS (
-    UPDATE ${webhooks} SET disabled = NULL, failing_since = NULL, reason = NULL, epoch = epoch + 1, waiting_since = $2,
-      position = greatest(position, pruned_to),
-      replay_to = CASE WHEN replay_resume > pruned_to THEN replay_to END,
-      replay_resume = CASE WHEN replay_resume > pruned_to THEN replay_resume END
-    FROM ${numbering}
-    WHERE id = $1 AND disabled IS NOT NULL RETURNING id
+/** The SET expressions read the old row. `known` has what the patch changes besides the fields that it names. */
+const updateText = ({ deliveries, numbering, webhooks }: Tables) => `
+  WITH known AS (
+    SELECT id, coalesce($3, url) <> url AS is_moved, coalesce($4, events) <> events AS is_refiltered,
+      disabled IS NOT NULL AND $8 IS TRUE AS is_enabled, disabled IS NULL AND $8 IS FALSE AS is_disabled
+    FROM ${webhooks} WHERE id = $1 FOR UPDATE
+  ), updated AS (
+    UPDATE ${webhooks} w SET url = coalesce($3, url), events = coalesce($4, events), format = coalesce($5, format),
+      name = CASE WHEN $6 THEN $7 ELSE name END,
+      disabled = CASE WHEN is_disabled THEN $2 WHEN NOT is_enabled THEN disabled END,
+      failing_since = CASE WHEN is_disabled THEN $2 WHEN NOT (is_enabled OR is_moved AND disabled IS NULL) THEN failing_since END,
+      reason = CASE WHEN is_disabled THEN $9 WHEN NOT (is_enabled OR is_moved AND disabled IS NULL) THEN reason END,
+      waiting_since = CASE WHEN is_enabled THEN $2 ELSE waiting_since END,
+      position = CASE WHEN is_enabled THEN greatest(position, pruned_to) ELSE position END,
+      replay_to = CASE WHEN NOT is_enabled OR replay_resume > pruned_to THEN replay_to END,
+      replay_resume = CASE WHEN NOT is_enabled OR replay_resume > pruned_to THEN replay_resume END,
+      epoch = epoch + CASE WHEN is_moved OR is_refiltered OR is_enabled OR is_disabled THEN 1 ELSE 0 END
+    FROM known, ${numbering}
+    WHERE w.id = known.id RETURNING w.*, is_moved OR is_enabled AS is_due
+  ), made_due AS (
+    UPDATE ${deliveries} SET due = $2
+    WHERE webhook_id = (SELECT id FROM updated WHERE is_due) AND status = 'waiting' AND due > $2
   )
-  UPDATE ${deliveries} SET due = $2
-  WHERE webhook_id = (SELECT id FROM enabled) AND status = 'waiting' AND due > $2`;
+  SELECT * FROM updated`;
 
 const replayText = ({ deliveries, webhooks }: Tables) => `
   WITH replayed AS (
@@ -109,8 +137,8 @@ const replayText = ({ deliveries, webhooks }: Tables) => `
 const retryText = ({ changes, deliveries, webhooks }: Tables) => `
   WITH wanted AS (
     UPDATE ${webhooks} w SET retries = retries + 1 FROM ${changes} c
-    WHERE w.id = $1 AND c.seq = $2 AND c.type = ANY (string_to_array(w.events, ' ')) AND (
-      c.seq <= coalesce(w.replay_resume, w.position)
+    WHERE w.id = $1 AND c.seq = $2 AND (
+      c.type = ANY (string_to_array(w.events, ' ')) AND c.seq <= coalesce(w.replay_resume, w.position)
       OR EXISTS (SELECT FROM ${deliveries} d WHERE d.webhook_id = w.id AND d.seq = c.seq)
     )
     RETURNING w.id, c.seq, c.plant_id

@@ -5,7 +5,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryStatus } from '../../domain/names.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
-import { type DeliveryRow, toDelivery, toOpenDeliveries, toWebhook, type WebhookRow } from '../row-mapping.ts';
+import {
+  type DeliveryRow,
+  LOGGED_COLUMNS,
+  type LoggedDeliveryRow,
+  toDelivery,
+  toLoggedDelivery,
+  toOpenDeliveries,
+  toWebhook,
+  type WebhookRow,
+} from '../row-mapping.ts';
 import { noDelivery, noWebhook, toError } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import type { ReadGuard } from './sqlite-errors.ts';
@@ -21,7 +30,7 @@ interface WebhookAccess {
 export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): WebhookStore & DeliveryStore {
   const { read, write, hasChangesAfter } = access;
   const lastSeq = prepareLastSeq(db);
-  const { get, list, enabled, oldest, open, one, byStatus } = prepareWebhookReads(db);
+  const { get, list, enabled, oldest, open, one, logged, byStatus } = prepareWebhookReads(db);
 
   return {
     async addWebhook(webhook) {
@@ -39,8 +48,8 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
       await write({ kind: 'rotate_secret', id, secret, oldUntilMs });
       return getWebhook(id);
     },
-    async enableWebhook(id, nowMs) {
-      await write({ kind: 'enable_webhook', id, nowMs });
+    async updateWebhook(id, fields, nowMs) {
+      await write({ kind: 'update_webhook', id, fields, nowMs });
       return getWebhook(id);
     },
     async replay(id, range, nowMs) {
@@ -58,6 +67,12 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
     async listDeliveries(id, { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status } = {}) {
       await getWebhook(id);
       return read(() => byStatus[status ?? 'any'].all(id, before, limit) as ListedRow[]).map(toDelivery);
+    },
+    async getDelivery(id, seq) {
+      const row = read(() => logged.get(id, seq) as LoggedDeliveryRow | undefined);
+      if (row) return toLoggedDelivery(row);
+      await getWebhook(id);
+      throw toError(noDelivery(seq));
     },
     async oldestWaitingMs() {
       const { time } = read(() => oldest.get() as { time: number | null });
@@ -102,7 +117,9 @@ function prepareWebhookReads(db: DatabaseSync) {
   const open = db.prepare(`SELECT * FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} ORDER BY seq`);
   const one = db.prepare(`
     SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
-  for (const statement of [open, one, ...Object.values(byStatus)]) statement.setReadBigInts(true);
+  const logged = db.prepare(`
+    SELECT ${LOGGED_COLUMNS} FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
+  for (const statement of [open, one, logged, ...Object.values(byStatus)]) statement.setReadBigInts(true);
   return {
     get: db.prepare('SELECT * FROM webhooks WHERE id = ?'),
     list: db.prepare('SELECT * FROM webhooks ORDER BY created, id'),
@@ -115,6 +132,7 @@ function prepareWebhookReads(db: DatabaseSync) {
       WHERE w.disabled IS NULL`),
     open,
     one,
+    logged,
     byStatus,
   };
 }
