@@ -3,6 +3,7 @@
 import { REFRESH_MS, TIMEOUT_MS } from '../../src/auth/jwks-client.ts';
 import { LEEWAY_S } from '../../src/auth/jwt-verifier.ts';
 import { ECHO_MS, STOP_WITHIN_MS } from '../../src/cli/serve.ts';
+import { MAX_LOG_CHARS, MAX_LOGGED_ATTEMPTS } from '../../src/domain/attempt-log.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../src/domain/page-size.ts';
@@ -114,7 +115,7 @@ const CONNECTIONS: Limit[] = [
 ];
 
 const TOKENS: Limit[] = [
-  ['Name of a token', `${MAX_NAME_CHARS} characters`, respond('not_valid')],
+  ['Name of a token or a webhook', `${MAX_NAME_CHARS} characters`, respond('not_valid')],
   [
     'Rate of a token',
     `as created, at most ${toCount(MAX_COUNT)} per second, minute or hour`,
@@ -153,6 +154,11 @@ const WEBHOOKS: Limit[] = [
     'No new change is attempted until one of them is done.',
   ],
   ['Successful deliveries kept per webhook', toCount(KEPT_DELIVERED), 'Older ones are removed from the list.'],
+  [
+    'Attempts kept per delivery',
+    `${MAX_LOGGED_ATTEMPTS}, and ${toBytes(MAX_LOG_CHARS)} with their responses`,
+    'Older ones are removed.',
+  ],
   [
     "Receiver's response",
     toBytes(MAX_RESPONSE_BYTES),

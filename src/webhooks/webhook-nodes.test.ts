@@ -15,6 +15,23 @@ const SHARED_OUT = '2,2';
 const leaseTiming = { renewEveryMs: 100, leaseMs: 4000, attemptMs: 1000 };
 
 suite('webhooks of two nodes', needsPostgres, () => {
+  test('apply new events to all changes after the patch, although the delivering node loads them later', async () => {
+    const databaseUrl = await makeDatabase();
+    const slowTiming = { ...leaseTiming, renewEveryMs: 1000 };
+    const delivering = await startWebhookService({ databaseUrl, leaseTiming: slowTiming });
+    const receiver = await startReceiver();
+    const { id } = await delivering.add(receiver.url);
+    for (let n = 0; n < 20; n++) await delivering.call('PUT', `/plants/${n}`, { name: 'Ficus' });
+    await receiver.count(20);
+    const { call } = await startWebhookService({ databaseUrl, leaseTiming: slowTiming });
+    const events = ['plant.created', 'plant.deleted'];
+    assert.equal((await call('PATCH', `/webhooks/${id}`, { events, format: 'event' })).status, 200);
+    for (let n = 0; n < 20; n++) await call('DELETE', `/plants/${n}`);
+    const deleted = () => receiver.received.filter(({ headers }) => headers['webhook-event'] === 'plant.deleted');
+    await until(() => new Set(deleted().map(({ seq }) => seq)).size === 20);
+    assert.ok(deleted().every(({ body }) => body.startsWith('{"type":"plant.deleted"')));
+  });
+
   test('are distributed, taken over when a node stops or loses the database, and never sent by two nodes at once', async (t) => {
     const databaseUrl = await makeDatabase();
     const proxied = new URL(databaseUrl);
