@@ -216,7 +216,9 @@ export const DeliveryDetail = z
         }),
       })
       .optional()
-      .meta({ description: 'The request of the newest attempt. Absent if the server has kept no attempt.' }),
+      .meta({
+        description: 'The request of the first attempt in `history`. Absent if the server has kept no attempt.',
+      }),
     history: z
       .array(
         z.object({

@@ -105,6 +105,8 @@ export const noActiveToken = (id: string) => notFound(`No active token has id "$
 export const noWebhook = (id: string) => notFound(`No webhook has id "${id}"`);
 export const noDelivery = (seq: number) =>
   notFound(`Change ${seq} cannot be retried. It was not attempted yet, or it was pruned.`);
+export const notListed = (seq: number) =>
+  notFound(`No delivery of change ${seq} is listed. It was not attempted yet, or its record was removed.`);
 
 function notFound(message: string): Rejection {
   return { rejected: 'not_found', message };

@@ -60,7 +60,8 @@ export function validTexts(schema: Schema, hints: Hints, name = ''): fc.Arbitrar
 }
 
 function byType(schema: Schema, hints: Hints): fc.Arbitrary<string> {
-  const { type, enum: words } = schema as { type?: string | string[]; enum?: string[] };
+  const { type, enum: words, anyOf } = schema as { type?: string | string[]; enum?: string[]; anyOf?: Schema[] };
+  if (anyOf) return fc.oneof(...anyOf.map((one) => byType(one, hints)));
   if (words) return fc.constantFrom(...words).map((word) => JSON.stringify(word));
   if (Array.isArray(type)) return fc.oneof(...type.map((one) => byType({ ...schema, type: one }, hints)));
   switch (type) {

@@ -10,7 +10,7 @@ import {
   toWebhook,
   type WebhookRow,
 } from '../row-mapping.ts';
-import { DISABLED_BY_USER, noDelivery, noWebhook, toError } from '../write-rules.ts';
+import { DISABLED_BY_USER, noDelivery, notListed, noWebhook, toError } from '../write-rules.ts';
 import { hasChangesAfter, lastSeq } from './change-log.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
@@ -72,7 +72,7 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
       const [row] = await select<LoggedDeliveryRow>({ text, values: [id, seq] });
       if (row) return toLoggedDelivery(row);
       await getWebhook(id);
-      throw toError(noDelivery(seq));
+      throw toError(notListed(seq));
     },
     async oldestWaitingMs() {
       const text = `

@@ -15,7 +15,7 @@ import {
   toWebhook,
   type WebhookRow,
 } from '../row-mapping.ts';
-import { noDelivery, noWebhook, toError } from '../write-rules.ts';
+import { noDelivery, notListed, noWebhook, toError } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import type { ReadGuard } from './sqlite-errors.ts';
 import { IS_WAITING, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
@@ -72,7 +72,7 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
       const row = read(() => logged.get(id, seq) as LoggedDeliveryRow | undefined);
       if (row) return toLoggedDelivery(row);
       await getWebhook(id);
-      throw toError(noDelivery(seq));
+      throw toError(notListed(seq));
     },
     async oldestWaitingMs() {
       const { time } = read(() => oldest.get() as { time: number | null });
