@@ -154,8 +154,13 @@ export type DeliveryRow = {
   attempt_log: string;
 };
 
+/** Columns of `deliveries` that form an OpenRow. They exclude texts, which can be long. */
+export const OPEN_COLUMNS = 'webhook_id, seq, plant_id, attempts, due';
+
+export type OpenRow = Pick<DeliveryRow, 'webhook_id' | 'seq' | 'plant_id' | 'attempts' | 'due'>;
+
 /** Groups pending deliveries by webhook id. */
-export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[]> {
+export function toOpenDeliveries(rows: OpenRow[]): Map<string, OpenDelivery[]> {
   const byWebhook = new Map<string, OpenDelivery[]>();
   for (const { webhook_id, seq, plant_id, attempts, due } of rows) {
     const open = byWebhook.get(webhook_id) ?? [];
@@ -165,8 +170,14 @@ export function toOpenDeliveries(rows: DeliveryRow[]): Map<string, OpenDelivery[
   return byWebhook;
 }
 
-/** Converts a delivery row. `type` is the type of the delivered change. */
-export function toDelivery(row: DeliveryRow & { type: ChangeType }): Delivery {
+/** Columns of `deliveries d` and `changes c` that form a ListedRow. */
+export const LISTED_COLUMNS =
+  'd.seq, c.type, d.plant_id, d.status, d.attempts, d.due, d.time, d.code, d.answer, d.error';
+
+/** A delivery row without its attempt log. `type` is the type of the delivered change. */
+export type ListedRow = Omit<DeliveryRow, 'webhook_id' | 'attempt_log'> & { type: ChangeType };
+
+export function toDelivery(row: ListedRow): Delivery {
   const { seq, type, plant_id, status, attempts, due, time, code, answer, error } = row;
   return {
     seq: Number(seq),

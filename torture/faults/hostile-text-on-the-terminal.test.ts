@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { printAttempt } from '../../src/domain/attempt-log.ts';
 import { SCOPES } from '../../src/domain/names.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { AUDIENCE, makeKey, sign, startIdentityProvider } from '../../testing/identity-provider.ts';
@@ -230,8 +231,16 @@ async function tryDatabase(trial: Trial): Promise<number> {
   const receiver = await startReceiver((_request, response) => response.writeHead(500).end(HOSTILE));
   await besideServer(databaseUrl, async (store) => {
     const url = receiver.url;
-    await store.addWebhook({ id: 'whk_1', url, events: ['plant.created'], secret: 'whsec_AAAA', createdMs: 1 });
-    await store.create({ id: 1n, name: HOSTILE, tag: HOSTILE }, { tokenId: 'test' });
+    const webhook = { id: 'whk_1', url, events: ['plant.created' as const], name: HOSTILE };
+    await store.addWebhook({ ...webhook, secret: 'whsec_AAAA', createdMs: 1 });
+    const { seq } = await store.create({ id: 1n, name: HOSTILE, tag: HOSTILE }, { tokenId: 'test' });
+    const sent = { timeMs: 1, format: 'event', signature: HOSTILE, userAgent: HOSTILE, durationMs: 1 } as const;
+    const attemptLog = printAttempt({ ...sent, answer: HOSTILE, error: HOSTILE });
+    const record = { seq, plantId: 1n, status: 'delivered', attempts: 1, dueMs: 1, timeMs: 1, code: 200 } as const;
+    const records = [{ ...record, answer: HOSTILE, error: HOSTILE, attemptLog }];
+    await store.recordDeliveries('x', [
+      { id: 'whk_1', epoch: 0, position: 1, failing: null, disabledMs: null, records },
+    ]);
   });
   const file = join(folder, `${HOSTILE}.csv`);
   writeFileSync(file, `id,name,tag,${HOSTILE}\n${HOSTILE},x,y,z\n2,"${HOSTILE}" x,,\n`);
@@ -244,6 +253,9 @@ async function tryDatabase(trial: Trial): Promise<number> {
     ['export', join(folder, `${HOSTILE}.ndjson`)],
     ['backup', join(folder, `${HOSTILE}.backup`)],
     ['webhook', 'test', 'whk_1'],
+    ['webhook', 'list'],
+    ['webhook', 'delivery', 'whk_1', '1'],
+    ['webhook', 'update', 'whk_1', '--name', HOSTILE],
     ['webhook', 'add', HOSTILE],
     [HOSTILE],
     ['list', `--${HOSTILE}`],

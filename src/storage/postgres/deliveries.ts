@@ -4,7 +4,7 @@ import { MAX_LOG_CHARS } from '../../domain/attempt-log.ts';
 import type { DeliveryStore } from '../../domain/webhook.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
-import { type DeliveryRow, toOpenDeliveries, toWebhook } from '../row-mapping.ts';
+import { OPEN_COLUMNS, type OpenRow, toOpenDeliveries, toWebhook } from '../row-mapping.ts';
 import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
 import { lastSeq } from './change-log.ts';
 import { toArray } from './pg-array.ts';
@@ -37,8 +37,8 @@ export function createDeliveryStore({ names, select, commit }: StoreQueries): De
       await commit({ text, values: ids ? [node, toArray(ids)] : [node] });
     },
     async openDeliveries(ids) {
-      const text = `SELECT * FROM ${deliveries} WHERE webhook_id = ANY ($1::text[]) AND status = 'waiting' ORDER BY seq`;
-      return toOpenDeliveries(await select<DeliveryRow>({ text, values: [toArray(ids)] }));
+      const text = `SELECT ${OPEN_COLUMNS} FROM ${deliveries} WHERE webhook_id = ANY ($1::text[]) AND status = 'waiting' ORDER BY seq`;
+      return toOpenDeliveries(await select<OpenRow>({ text, values: [toArray(ids)] }));
     },
     async recordDeliveries(node, progress) {
       const records = progress.flatMap(({ id, records }) => records.map((record) => ({ id, ...record })));

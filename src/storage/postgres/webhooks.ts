@@ -3,6 +3,8 @@
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import { noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
 import {
+  LISTED_COLUMNS,
+  type ListedRow,
   LOGGED_COLUMNS,
   type LoggedDeliveryRow,
   toDelivery,
@@ -14,8 +16,6 @@ import { DISABLED_BY_USER, noDelivery, notListed, noWebhook, toError } from '../
 import { hasChangesAfter, lastSeq } from './change-log.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
-
-type ListedRow = Parameters<typeof toDelivery>[0];
 
 export function createWebhookStore(queries: StoreQueries): WebhookStore {
   const { names, select, commit } = queries;
@@ -61,7 +61,7 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
     async listDeliveries(id, { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status } = {}) {
       await getWebhook(id);
       const text = `
-        SELECT d.*, c.type FROM ${deliveries} d JOIN ${changes} c ON c.seq = d.seq
+        SELECT ${LISTED_COLUMNS} FROM ${deliveries} d JOIN ${changes} c ON c.seq = d.seq
         WHERE d.webhook_id = $1 AND d.seq < $2 AND ($4::text IS NULL OR d.status = $4)
         ORDER BY d.seq DESC LIMIT $3`;
       return (await select<ListedRow>({ text, values: [id, before, limit, status ?? null] })).map(toDelivery);
@@ -148,4 +148,4 @@ const retryText = ({ changes, deliveries, webhooks }: Tables) => `
     ON CONFLICT (webhook_id, seq) DO UPDATE SET status = 'waiting', attempts = 0, due = excluded.due
     RETURNING *
   )
-  SELECT r.*, c.type FROM retried r JOIN ${changes} c ON c.seq = r.seq`;
+  SELECT ${LISTED_COLUMNS} FROM retried d JOIN ${changes} c ON c.seq = d.seq`;

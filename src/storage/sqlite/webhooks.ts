@@ -6,9 +6,12 @@ import type { DeliveryStatus } from '../../domain/names.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
 import {
-  type DeliveryRow,
+  LISTED_COLUMNS,
+  type ListedRow,
   LOGGED_COLUMNS,
   type LoggedDeliveryRow,
+  OPEN_COLUMNS,
+  type OpenRow,
   toDelivery,
   toLoggedDelivery,
   toOpenDeliveries,
@@ -87,7 +90,7 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
     },
     async releaseWebhooks() {}, // no other server can claim them
     async openDeliveries(ids) {
-      return toOpenDeliveries(read(() => ids.flatMap((id) => open.all(id) as DeliveryRow[])));
+      return toOpenDeliveries(read(() => ids.flatMap((id) => open.all(id) as OpenRow[])));
     },
     recordDeliveries(_node, progress) {
       return write({ kind: 'record_deliveries', progress });
@@ -101,12 +104,10 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
   }
 }
 
-type ListedRow = Parameters<typeof toDelivery>[0];
-
 function prepareWebhookReads(db: DatabaseSync) {
   const listed = (filter: string) =>
     db.prepare(`
-      SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq
+      SELECT ${LISTED_COLUMNS} FROM deliveries d JOIN changes c ON c.seq = d.seq
       WHERE d.webhook_id = ? AND d.seq < ? ${filter} ORDER BY d.seq DESC LIMIT ?`);
   const byStatus: Record<DeliveryStatus | 'any', ReturnType<typeof listed>> = {
     any: listed(''),
@@ -114,9 +115,9 @@ function prepareWebhookReads(db: DatabaseSync) {
     waiting: listed(`AND ${IS_WAITING}`),
     dead: listed(`AND status <> 'delivered' AND status = 'dead'`), // uses the same index as IS_WAITING
   };
-  const open = db.prepare(`SELECT * FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} ORDER BY seq`);
+  const open = db.prepare(`SELECT ${OPEN_COLUMNS} FROM deliveries WHERE webhook_id = ? AND ${IS_WAITING} ORDER BY seq`);
   const one = db.prepare(`
-    SELECT d.*, c.type FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
+    SELECT ${LISTED_COLUMNS} FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
   const logged = db.prepare(`
     SELECT ${LOGGED_COLUMNS} FROM deliveries d JOIN changes c ON c.seq = d.seq WHERE d.webhook_id = ? AND d.seq = ?`);
   for (const statement of [open, one, logged, ...Object.values(byStatus)]) statement.setReadBigInts(true);
