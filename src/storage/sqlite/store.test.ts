@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -143,10 +143,12 @@ test('close() commits earlier writes, rejects later ones, and leaves no WAL behi
 
 test('probe() commits a transaction and changes no data', async () => {
   const { store, path } = await open();
-  const version = query(path, 'PRAGMA user_version');
+  const before = query(path, 'PRAGMA user_version');
   await store.probe();
   await store.close();
-  assert.deepEqual(query(path, 'PRAGMA user_version'), version);
+  const { length } = readdirSync(join(import.meta.dirname, 'migrations'));
+  assert.deepEqual(before, [{ user_version: BigInt(length) }]);
+  assert.deepEqual(query(path, 'PRAGMA user_version'), before);
 });
 
 test('tokens are found by the hash of their secret, listed oldest first, and revoked once', async () => {
