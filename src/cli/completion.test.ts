@@ -14,7 +14,7 @@ const TOP =
 const ROWS: [typed: string, offered: string][] = [
   ['', TOP],
   ['li', 'list'],
-  ['token ', 'create help list revoke rotate'],
+  ['token ', 'create help list revoke rotate update'],
   ['help w', 'watch webhook'],
   ['token create --sc', '--scopes'],
   ['token create --scopes ', 'admin plants:read plants:write'],

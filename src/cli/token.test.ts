@@ -114,12 +114,32 @@ test('token rotate prints a new secret, and the old one works for the grace peri
   );
 });
 
+test('token update changes the given properties, which a running server applies within 1 s', async () => {
+  const { token, secret } = await addToken(server.databaseUrl, { name: 'changing' });
+  assert.equal((await create(secret, 12)).status, 200);
+  assert.equal(
+    await cli('update', token.id, '--scopes', 'plants:read', '--name', 'changed', '--expires', '90d', '--rate', '5/s'),
+    '',
+  );
+  await setTimeout(1000);
+  assert.equal((await create(secret, 13)).error, 40301);
+  const shown = async () => JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id);
+  const { created, lastUsed, expires, ...row } = await shown();
+  assert.deepEqual(row, { id: token.id, name: 'changed', scopes: ['plants:read'], rate: '5/s', status: 'active' });
+  assert.ok(Math.abs(Date.parse(expires) - Date.now() - 90 * 86_400_000) < 60_000);
+  await cli('update', token.id, '--expires', 'none', '--rate', 'none');
+  const { expires: none, rate } = await shown();
+  assert.deepEqual([none, rate], [undefined, undefined]);
+});
+
 test('the last admin token can be revoked only with --force', async () => {
   const databaseUrl = `sqlite:${join(makeFolder(), 'plants.db')}`;
   const { token } = await addToken(databaseUrl, { scopes: ['admin'] });
   const refused = await run(['revoke', token.id], databaseUrl);
   assert.equal(refused.status, 1);
   assert.match(refused.stderr, /^plant-store: Token tok_\w+ is the last .*--force.*\n$/);
+  const demoted = await run(['update', token.id, '--scopes', 'plants:read'], databaseUrl);
+  assert.deepEqual([demoted.status, /must keep this scope/.test(demoted.stderr)], [1, true]);
   assert.equal((await run(['revoke', token.id, '--force'], databaseUrl)).status, 0);
 });
 
@@ -139,6 +159,13 @@ const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--expires', '0d'], 2, /--expires /],
   [['create', '--name', 'x', '--expires', '999999999w'], 2, /--expires /],
   [['create', '--name', 'x', '--rate', '100'], 2, /--rate must be .* not "100"/],
+  [['update', 'tok_nobody'], 2, /Nothing to change/],
+  [['update', 'tok_nobody', '--name', 'x'], 1, /No active token has id "tok_nobody"/],
+  [['update', 'tok_nobody', '--name', ' '], 2, NAME_FORM],
+  [['update', 'tok_nobody', '--scopes', 'root'], 2, /--scopes must be .* not "root"/],
+  [['update', 'tok_nobody', '--expires', 'soon'], 2, /--expires .* not "soon"/],
+  [['update', 'tok_nobody', '--rate', '100'], 2, /--rate must be .* not "100"/],
+  [['update', mintSecret(() => 1), '--name', 'x'], 2, ID_FORM],
   [['rotate', 'tok_nobody'], 1, /No .*tok_nobody/],
   [['rotate', 'tok_nobody', '--grace', 'soon'], 2, /--grace .* not "soon"/],
   [['rotate', mintSecret(() => 1)], 2, ID_FORM],

@@ -1,4 +1,4 @@
-// The commands token create, list, rotate and revoke. They change the database. A running server applies the changes
+// The commands token create, list, update, rotate and revoke. They change the database. A running server applies the changes
 // within 1 s.
 
 import { SCOPES } from '../domain/names.ts';
@@ -44,6 +44,28 @@ export function declareToken(command: CliCommand): void {
     .runs(listTokens);
 
   token
+    .subcommand('update', 'change the name, scopes, expiry or rate of a token; its secret stays the same')
+    .argument(...TOKEN_ID)
+    .option('--name <name>', 'new name')
+    .addOption(
+      new FixedOption(
+        '--scopes <list>',
+        'all scopes of the token: any of plants:read, plants:write and admin',
+        SCOPES,
+        {
+          isList: true,
+        },
+      ),
+    )
+    .option('--expires <time>', 'lifetime from now: 30m, 12h, 90d or 4w; none removes the expiry')
+    .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h; none removes the limit')
+    .examples(
+      'plant-store token update tok_… --scopes plants:read --rate 10/s',
+      'plant-store token update tok_… --expires none',
+    )
+    .runs(updateToken);
+
+  token
     .subcommand('rotate', 'create a new secret for a token and print it')
     .argument(...TOKEN_ID)
     .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', '24h')
@@ -66,8 +88,8 @@ async function createToken(
   options: { name: string; scopes: string; expires?: string; rate?: string },
 ): Promise<void> {
   const { readRate } = await import('../config/config.ts');
-  const { issueToken, isTokenName, NAME_FORM } = await import('../domain/token.ts');
-  if (!isTokenName(options.name)) throw new UsageError(`--name must have ${NAME_FORM}`);
+  const { issueToken } = await import('../domain/token.ts');
+  await requireName(options.name);
   const nowMs = Date.now();
   const wanted = {
     name: options.name,
@@ -78,6 +100,35 @@ async function createToken(
   const newPath = newStorePath(config);
   await withStore(config, async (store) => reportSecret(io, 'created', await issueToken(store, wanted, nowMs)));
   if (newPath) io.stderr.write(`Created a new store at ${newPath}\n`);
+}
+
+async function updateToken(
+  { io, config }: CommandContext,
+  id: string,
+  options: { name?: string; scopes?: string; expires?: string; rate?: string },
+): Promise<void> {
+  requireTokenId(id);
+  const { name, scopes, expires, rate } = options;
+  if (Object.keys(options).length === 0) {
+    throw new UsageError('Nothing to change. Add --name, --scopes, --expires or --rate.');
+  }
+  const { readRate } = await import('../config/config.ts');
+  if (name !== undefined) await requireName(name);
+  const nowMs = Date.now();
+  const change = {
+    name,
+    scopes: scopes === undefined ? undefined : readList('--scopes', scopes, SCOPES, SCOPES.join(', ')),
+    expiresMs: readUnlessNone(expires, (text) => nowMs + readDuration('--expires', text)),
+    rate: readUnlessNone(rate, (text) => readRate('--rate', text)),
+  };
+  const token = await withExistingStore(config, (store) => store.updateToken(id, change, nowMs));
+  if (io.stderr.isTTY) io.stderr.write(`Token ${id} updated. ${await printRights(token)}\n`);
+}
+
+/** Returns null for `none`, which removes a property, and undefined without the option. */
+function readUnlessNone<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
+  if (text === undefined) return undefined;
+  return text === 'none' ? null : read(text);
 }
 
 async function listTokens({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
@@ -113,11 +164,20 @@ async function reportSecret(
 ): Promise<void> {
   stdout.write(`${secret}\n`);
   if (!stderr.isTTY) return;
-  const { id, scopes, expires, rate } = await describe(token);
-  const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
-  stderr.write(`Token ${id} ${done}. Scopes: ${scopes.join(', ')}.${limit} Expires: ${shortTime(expires, 'never')}.\n`);
+  stderr.write(`Token ${token.id} ${done}. ${await printRights(token)}\n`);
   const secretIs = stdout.isTTY ? 'The secret above' : 'The secret, written to standard output,';
   stderr.write(`${secretIs} is shown only once. Store it now.\n`);
+}
+
+async function printRights(token: Token): Promise<string> {
+  const { scopes, expires, rate } = await describe(token);
+  const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
+  return `Scopes: ${scopes.join(', ')}.${limit} Expires: ${shortTime(expires, 'never')}.`;
+}
+
+async function requireName(name: string): Promise<void> {
+  const { isTokenName, NAME_FORM } = await import('../domain/token.ts');
+  if (!isTokenName(name)) throw new UsageError(`--name must have ${NAME_FORM}`);
 }
 
 async function describe(token: Token): Promise<DescribedToken> {

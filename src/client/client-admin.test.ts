@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => server.stop());
 
-test('The client creates, lists, reads, rotates and revokes tokens', async () => {
+test('The client creates, lists, reads, changes, rotates and revokes tokens', async () => {
   const { tokens } = client;
   const wanted = { name: 'Shop', scopes: ['plants:read' as const], rate: '9/s' };
   const { secret, ...token } = await tokens.create({ ...wanted, expires: '90d' });
@@ -29,6 +29,10 @@ test('The client creates, lists, reads, rotates and revokes tokens', async () =>
   assert.deepEqual(await tokens.get(id), token);
   assert.deepEqual((await tokens.list()).at(-1), token);
 
+  const { expires: _, ...unlimited } = token;
+  assert.deepEqual(await tokens.update(id, { name: 'Shop 2', expires: null }), { ...unlimited, name: 'Shop 2' });
+  await rejects(tokens.update(id, { rate: 'fast' }), 'not_valid');
+
   const renewed = await tokens.rotate(id, { grace: '0' });
   await rejects(createClient({ url: server.url, token: secret }).list(), 'bad_token');
   await createClient({ url: server.url, token: renewed.secret }).list();
@@ -37,6 +41,7 @@ test('The client creates, lists, reads, rotates and revokes tokens', async () =>
   await tokens.revoke(id);
   assert.equal((await tokens.get(id)).status, 'revoked');
   await rejects(tokens.rotate(id), 'not_found');
+  await rejects(tokens.update(id, { name: 'x' }), 'not_found');
   await rejects(tokens.get('a/b?c'), 'bad_parameter');
   await rejects(tokens.create({ name: '' }), 'not_valid');
   await rejects(createClient({ url: server.url, token: server.secret }).tokens.list(), 'scope_missing');

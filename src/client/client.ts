@@ -37,7 +37,7 @@ import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
 export type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain/names.ts';
-export type { DescribedToken, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
+export type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
 export type {
   Delivery,
   DeliveryDetail,

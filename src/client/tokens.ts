@@ -1,7 +1,7 @@
 // The client's methods for tokens. The client never retries calls that create a secret after a lost response: the retry
 // would create a second secret.
 
-import type { DescribedToken, TokenWithSecret, WantedToken } from '../domain/token.ts';
+import type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken } from '../domain/token.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
 /** Methods for tokens. All except `self` need the scope `admin`. */
@@ -12,6 +12,11 @@ export interface TokensClient {
   list(options?: CallOptions): Promise<DescribedToken[]>;
   /** Returns a token. Throws `not_found`. */
   get(id: string, options?: CallOptions): Promise<DescribedToken>;
+  /**
+   * Changes the name, scopes, rate or expiry of an active token. `null` removes the rate or the expiry. Throws
+   * `last_admin` if the last active token with the scope `admin` would lose it or expire earlier.
+   */
+  update(id: string, change: TokenPatch, options?: CallOptions): Promise<DescribedToken>;
   /** Creates a new secret. The old one remains valid for `grace`: `24h` by default, `0` revokes it immediately. */
   rotate(id: string, how?: { grace?: string | undefined }, options?: CallOptions): Promise<TokenWithSecret>;
   /** Returns the token or JWT that this client uses. It requires no scope. */
@@ -27,6 +32,7 @@ export function createTokensClient({ requestJson, request }: Requester): TokensC
     list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }),
     get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
     self: (options) => requestJson({ ...options, method: 'GET', path: '/tokens/self' }),
+    update: (id, change, options) => requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(change) }),
     rotate: (id, { grace } = {}, options) =>
       requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }),
     async revoke(id, options) {

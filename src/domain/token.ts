@@ -41,8 +41,16 @@ export interface TokenStore {
    * active.
    */
   rotateToken(id: string, secretHash: string, nowMs: number, oldUntilMs: number): Promise<Token>;
+  /**
+   * Changes a token. Throws `not_found` if the token is not active, and `last_admin` if no other active token has the
+   * scope `admin` and the change takes this scope from the token or lets it expire earlier.
+   */
+  updateToken(id: string, change: TokenChange, nowMs: number): Promise<Token>;
   noteUse(ids: string[], timeMs: number): Promise<void>;
 }
+
+/** Properties of a token that can change. Undefined properties stay as they are. */
+export type TokenChange = { [Name in 'name' | 'scopes' | 'rate' | 'expiresMs']?: Token[Name] | undefined };
 
 export const MAX_NAME_CHARS = 100;
 export const NAME_FORM = '1 to 100 characters, without control characters';
@@ -83,45 +91,69 @@ const RateText = z
     examples: ['100/s'],
   });
 
+const Name = z
+  .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
+  .refine(isTokenName, { error: `must have ${NAME_FORM}` })
+  .meta({
+    description: 'A name for the token, such as the name of the client that uses it',
+    minLength: 1,
+    maxLength: MAX_NAME_CHARS,
+    examples: ['web shop'],
+    pattern: `^[^${UNSHOWN_PORTABLY}]*[^\\s${UNSHOWN_PORTABLY}][^${UNSHOWN_PORTABLY}]*$`,
+  });
+const Scopes = z.array(ScopeName, { error: 'must be an array' }).min(1, { error: 'must name at least one scope' });
+const ExpiresText = z
+  .string({ error: `must be ${EXPIRES_FORM}` })
+  .refine((text) => isTime(text) || parseDuration(text) !== undefined, { error: `must be ${EXPIRES_FORM}` })
+  .meta({ pattern: EXPIRES_PATTERN });
+
 /** The body of a request to create a token. */
 export const WantedToken = z
   .strictObject(
     {
-      name: z
-        .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'must be a string') })
-        .refine(isTokenName, { error: `must have ${NAME_FORM}` })
-        .meta({
-          description: 'A name for the token, such as the name of the client that uses it',
-          minLength: 1,
-          maxLength: MAX_NAME_CHARS,
-          examples: ['web shop'],
-          pattern: `^[^${UNSHOWN_PORTABLY}]*[^\\s${UNSHOWN_PORTABLY}][^${UNSHOWN_PORTABLY}]*$`,
-        }),
-      scopes: z
-        .array(ScopeName, { error: 'must be an array' })
-        .min(1, { error: 'must name at least one scope' })
-        .optional()
-        .meta({
-          description: 'Scopes of the new token. You can only grant scopes that your own token has.',
-          default: DEFAULT_SCOPES,
-          examples: [['plants:read']],
-        }),
-      expires: z
-        .string({ error: `must be ${EXPIRES_FORM}` })
-        .refine((text) => isTime(text) || parseDuration(text) !== undefined, { error: `must be ${EXPIRES_FORM}` })
-        .optional()
-        .meta({
-          description:
-            'Expiry of the token: a time (RFC 3339), or a duration of at most 100 years, such as `90d`. Without it, the token never expires.',
-          pattern: EXPIRES_PATTERN,
-          examples: ['90d'],
-        }),
+      name: Name,
+      scopes: Scopes.optional().meta({
+        description: 'Scopes of the new token. You can only grant scopes that your own token has.',
+        default: DEFAULT_SCOPES,
+        examples: [['plants:read']],
+      }),
+      expires: ExpiresText.optional().meta({
+        description:
+          'Expiry of the token: a time (RFC 3339), or a duration of at most 100 years, such as `90d`. Without it, the token never expires.',
+        pattern: EXPIRES_PATTERN,
+        examples: ['90d'],
+      }),
       rate: RateText.optional(),
     },
     { error: strictObjectError },
   )
   .meta({ id: 'NewToken', description: 'The name, the scopes and the limits of the new token' });
 export type WantedToken = z.input<typeof WantedToken>;
+
+/** The body of a request to change a token. */
+export const TokenPatch = z
+  .strictObject(
+    {
+      name: Name.optional(),
+      scopes: Scopes.optional().meta({
+        description: 'All scopes that the token has from now on. You can only grant scopes that your own token has.',
+        examples: [['plants:read', 'plants:write']],
+      }),
+      expires: ExpiresText.nullable().optional().meta({
+        description:
+          'Expiry of the token: a time (RFC 3339), or a duration from now of at most 100 years, such as `90d`. `null` removes the expiry.',
+        examples: ['90d'],
+      }),
+      rate: RateText.nullable().optional().meta({
+        description:
+          'Maximum number of requests per second, minute or hour, such as `100/s`. `null` removes the limit.',
+        examples: ['100/s'],
+      }),
+    },
+    { error: strictObjectError },
+  )
+  .meta({ id: 'TokenPatch', description: 'The fields of a token that change' });
+export type TokenPatch = z.input<typeof TokenPatch>;
 
 const DESCRIBED = {
   id: z.string().meta({ description: 'Id of the token', examples: ['tok_I46W9MwWENQq'] }),

@@ -19,7 +19,7 @@ import { readParameters } from './core/parameters.ts';
 import { createRequestIds } from './core/request-id.ts';
 import { RequestOrder } from './core/request-order.ts';
 import { HttpReply, HttpRequest } from './core/request-reply.ts';
-import type { Route } from './core/route.ts';
+import { type Route, scopesOf } from './core/route.ts';
 import { createRouter, type Found, type Router } from './core/router.ts';
 import { sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
@@ -120,14 +120,15 @@ export class Pipeline {
       }
       if (!route) return await this.#rejectUnknown(request, reply);
       const { access, body } = route;
-      const lookingUp =
-        access === 'open' ? undefined : this.#admission.admit(request, reply, access === 'any' ? undefined : access);
+      const lookingUp = access === 'open' ? undefined : this.#admission.admit(request, reply, scopesOf(access));
       if (lookingUp) await this.#whileNothingIsRead(lookingUp, raw);
       route.guard?.(request);
       acceptBody(body, request, reply);
       const bytes = body?.schema && (await raw.wholeBody());
       if (connectionOf(raw.socket).isBehindLast(raw)) return;
-      if (request.token && request.ageMs() > ADMITTED_MS) await this.#admission.requireStillGood(request);
+      if (request.token && request.ageMs() > ADMITTED_MS) {
+        await this.#admission.requireStillGood(request, scopesOf(access));
+      }
       if (route.isLong && !body) this.#order.holdOthers(raw);
       const given = await this.#handle(request, reply, route, bytes);
       const sending = this.#respond(request, reply, given);
@@ -175,13 +176,13 @@ export class Pipeline {
   }
 
   #handle(request: HttpRequest, reply: HttpReply, route: Route, bytes: Buffer | undefined): unknown {
-    const { parameters, body, isLong, response } = route;
+    const { access, parameters, body, isLong, response } = route;
     if (response.status) reply.code(response.status);
     return route.handle({
       parameters: parameters ? readParameters(parameters, request) : {},
       body: body?.schema && bytes && readBody(body.schema, bytes),
       token: request.token,
-      ended: isLong ? this.#watchRevocation(request, reply) : NEVER,
+      ended: isLong ? this.#watchRevocation(request, reply, scopesOf(access)) : NEVER,
       request,
       reply,
     });

@@ -3,6 +3,7 @@
 import { type ErrorCode, type ErrorDetail, PlantStoreError } from '../domain/errors.ts';
 import type { Author, Created, Plant, PlantPatch, PlantStore, Versioned } from '../domain/plant.ts';
 import { type Precondition, preconditionHolds } from '../domain/precondition.ts';
+import type { Token, TokenChange } from '../domain/token.ts';
 import { type PlantRow, toRecord } from './row-mapping.ts';
 
 /** Reason of a webhook that a user has disabled. */
@@ -96,6 +97,19 @@ export function lastAdmin(id: string): Rejection {
   return {
     rejected: 'last_admin',
     message: `Token ${id} is the last active token with the scope "admin". Create another one first, or run "plant-store token revoke --force".`,
+  };
+}
+
+/** True if the change takes the scope `admin` from the token, or lets it expire earlier. */
+export function endsAdmin(token: Pick<Token, 'expiresMs'>, { scopes, expiresMs }: TokenChange): boolean {
+  if (scopes && !scopes.includes('admin')) return true;
+  return typeof expiresMs === 'number' && expiresMs < (token.expiresMs ?? Number.POSITIVE_INFINITY);
+}
+
+export function mustStayAdmin(id: string): Rejection {
+  return {
+    rejected: 'last_admin',
+    message: `Token ${id} is the last active token with the scope "admin". It must keep this scope and cannot expire earlier. Create another one first.`,
   };
 }
 

@@ -17,7 +17,7 @@ const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ authenticate, findFault }: Authenticator, observe: Observe) {
+export function createAdmission({ authenticate, recheck }: Authenticator, observe: Observe) {
   const takeFromRate = createRateLimit();
 
   return {
@@ -33,12 +33,20 @@ export function createAdmission({ authenticate, findFault }: Authenticator, obse
         return observeAndThrow(error, request);
       }
     },
-    /** Checks the credential again after a slow body, during which it may have expired. Throws `bad_token`. */
-    async requireStillGood(request: HttpRequest): Promise<void> {
-      const fault = await findFault(request.headers.authorization);
-      if (!fault) return;
-      observeRefusal(fault, request);
-      throw fault;
+    /**
+     * Checks the credential again after a slow body, during which it may have expired or lost a scope. Throws
+     * `bad_token` or `scope_missing`.
+     */
+    async requireStillGood(request: HttpRequest, scopes: Scope | readonly Scope[] = []): Promise<void> {
+      const found = await recheck(request.headers.authorization);
+      if (!found) return;
+      try {
+        if (found instanceof BadCredential) throw found;
+        request.token = found;
+        requireScopes(found, scopes);
+      } catch (error) {
+        observeAndThrow(error, request);
+      }
     },
   };
 

@@ -47,11 +47,13 @@ export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, repor
       const token = findFresh(authorization);
       return token ? requireActive(token) : lookUpCounted(authorization, request, reply);
     },
-    /** Returns the fault of a credential that was admitted before and is no longer valid. */
-    async findFault(authorization = ''): Promise<BadCredential | undefined> {
+    /**
+     * Checks a credential that was admitted before. Returns its token as it is now, or the fault if the credential is no
+     * longer valid.
+     */
+    async recheck(authorization = ''): Promise<Token | BadCredential | undefined> {
       try {
-        requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
-        return undefined;
+        return requireActive(findFresh(authorization) ?? (await lookUp(authorization)));
       } catch (error) {
         if (error instanceof BadCredential) return error;
         if (!isUnavailable(error)) reportBug(error);

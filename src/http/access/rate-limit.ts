@@ -20,7 +20,8 @@ export function createRateLimit() {
 
   return ({ id, rate }: Token, reply: HttpReply, nowMs: number): void => {
     if (rate === null) return;
-    const taken = buckets.take(id, rate, nowMs);
+    const key = `${id} ${rate.count}/${rate.periodMs}`; // a changed rate starts with a full bucket
+    const taken = buckets.take(key, rate, nowMs);
     setLimitHeaders(reply, 'token', rate, taken);
     if (!taken.granted) throw overRate('The token has exceeded its rate', taken);
   };

@@ -1,6 +1,8 @@
-// Ends long requests, such as event streams, when their credential expires or is revoked.
+// Ends long requests, such as event streams, when their credential expires, is revoked or loses a required scope.
 
-import type { BadCredential } from '../../domain/token.ts';
+import type { PlantStoreError } from '../../domain/errors.ts';
+import type { Scope } from '../../domain/names.ts';
+import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
@@ -8,40 +10,54 @@ import type { Authenticator } from './authenticator.ts';
 /** Interval of the checks. Together with the cache time of a token, it keeps the delay of a revocation below 1 s. */
 const CHECK_MS = 250;
 
-/** Returns a signal that aborts with a BadCredential when the credential is no longer valid. */
-export type RevocationWatch = (request: HttpRequest, reply: HttpReply) => AbortSignal;
+/** Returns a signal that aborts with `bad_token` or `scope_missing` when the credential no longer permits the request. */
+export type RevocationWatch = (
+  request: HttpRequest,
+  reply: HttpReply,
+  scopes: Scope | readonly Scope[] | undefined,
+) => AbortSignal;
+
+/** A request in progress. */
+interface WatchedRequest {
+  scopes: Scope | readonly Scope[];
+  end(fault: PlantStoreError): void;
+}
 
 /** The requests that share one credential. */
 interface Watched {
   authorization: string;
-  ends: Set<(fault: BadCredential) => void>;
+  requests: Set<WatchedRequest>;
   /** True while a check of the credential is in progress. */
   isChecking: boolean;
 }
 
-export function createRevocationWatch({ findFault }: Authenticator, observe: Observe): RevocationWatch {
+export function createRevocationWatch({ recheck }: Authenticator, observe: Observe): RevocationWatch {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
-  return ({ id, headers: { authorization = '' } }, reply) => {
+  return ({ id, headers: { authorization = '' } }, reply, scopes = []) => {
     if (reply.raw.closed) return AbortSignal.abort(); // the client disconnected during the lookup
     const ended = new AbortController();
-    const own = watched.get(authorization) ?? { authorization, ends: new Set(), isChecking: false };
-    const end = (fault: BadCredential) => {
-      forget(own, end);
-      observe({ kind: 'refused', reason: fault.reason, requestId: id, why: 'while the request was in progress' });
-      ended.abort(fault);
+    const own = watched.get(authorization) ?? { authorization, requests: new Set(), isChecking: false };
+    const request: WatchedRequest = {
+      scopes,
+      end(fault) {
+        forget(own, request);
+        const reason = fault instanceof BadCredential ? fault.reason : 'scope';
+        observe({ kind: 'refused', reason, requestId: id, why: 'while the request was in progress' });
+        ended.abort(fault);
+      },
     };
-    own.ends.add(end);
+    own.requests.add(request);
     watched.set(authorization, own);
     timer ??= setInterval(checkAll, CHECK_MS).unref();
-    reply.raw.once('close', () => forget(own, end));
+    reply.raw.once('close', () => forget(own, request));
     return ended.signal;
   };
 
-  function forget(own: Watched, end: (fault: BadCredential) => void): void {
-    own.ends.delete(end);
-    if (own.ends.size === 0 && watched.get(own.authorization) === own) watched.delete(own.authorization);
+  function forget(own: Watched, request: WatchedRequest): void {
+    own.requests.delete(request);
+    if (own.requests.size === 0 && watched.get(own.authorization) === own) watched.delete(own.authorization);
     if (watched.size > 0) return;
     clearInterval(timer);
     timer = undefined;
@@ -56,8 +72,21 @@ export function createRevocationWatch({ findFault }: Authenticator, observe: Obs
 
   async function checkOne(own: Watched): Promise<void> {
     own.isChecking = true;
-    const fault = await findFault(own.authorization);
+    const found = await recheck(own.authorization);
     own.isChecking = false;
-    if (fault) for (const end of own.ends) end(fault);
+    if (!found) return;
+    for (const { scopes, end } of own.requests) {
+      const fault = found instanceof BadCredential ? found : findMissingScope(found, scopes);
+      if (fault) end(fault);
+    }
+  }
+}
+
+function findMissingScope(token: Token, scopes: Scope | readonly Scope[]): PlantStoreError | undefined {
+  try {
+    requireScopes(token, scopes);
+    return undefined;
+  } catch (error) {
+    return error as PlantStoreError;
   }
 }

@@ -15,6 +15,11 @@ import type { HttpReply, HttpRequest } from './request-reply.ts';
  */
 export type Access = Scope | readonly Scope[] | 'any' | 'open';
 
+/** Returns the scopes that every request of a route must have. Undefined if it requires none. */
+export function scopesOf(access: Access): Scope | readonly Scope[] | undefined {
+  return access === 'any' || access === 'open' ? undefined : access;
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types
 type Parameters = Record<string, Parameter<any>>;
 
@@ -31,7 +36,7 @@ export interface Call<Body, P extends Parameters, A extends Access> {
   body: Body;
   parameters: Values<P>;
   token: A extends 'open' ? undefined : Token;
-  /** Aborts when the credential of an `isLong` route is no longer valid. Never aborts for other routes. */
+  /** Aborts when the credential of an `isLong` route no longer permits it. Never aborts for other routes. */
   ended: AbortSignal;
   request: HttpRequest;
   reply: HttpReply;
@@ -58,7 +63,7 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   summary: string;
   description?: string;
   parameters?: P;
-  /** True if a request may take very long. `ended` then aborts when the credential is no longer valid. */
+  /** True if a request may take very long. `ended` then aborts when the credential no longer permits it. */
   isLong?: true;
   /**
    * True if requests of one connection may run concurrently. Other requests wait until earlier ones have their

@@ -1,4 +1,4 @@
-// The routes under /tokens, which create, list, rotate and revoke tokens.
+// The routes under /tokens, which create, list, change, rotate and revoke tokens.
 
 import { z } from 'zod';
 import { PlantStoreError } from '../../domain/errors.ts';
@@ -12,6 +12,7 @@ import {
   renewSecret,
   requireScopes,
   type Token,
+  TokenPatch,
   type TokenStore,
   TokenWithSecret,
   WantedToken,
@@ -43,7 +44,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         const nowMs = clock();
         const wanted = {
           name,
-          scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+          scopes: inOrder(scopes),
           expiresMs: expires === undefined ? null : toFuture(expires, nowMs),
           rate: (rate !== undefined && parseRate(rate)) || null,
         };
@@ -75,6 +76,31 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       errors: ['not_found'],
       handle: async ({ parameters: { id } }) => describeToken(await store.getToken(id), clock()),
     }),
+    route('PATCH /tokens/:id', 'updateToken', 'admin', {
+      summary: 'Update a token',
+      description:
+        'Changes the name, scopes, rate or expiry of an active token with a JSON merge patch (RFC 7396) and returns the token. ' +
+        'Fields that you omit keep their values. `null` removes the rate or the expiry. The secret stays the same. ' +
+        'After one second, every node applies the change. ' +
+        'Your own token must have all scopes that the token has, and all that it gets. ' +
+        'The last active token with the scope `admin` keeps this scope and cannot expire earlier: the server returns 409.',
+      parameters: { id },
+      body: jsonBody(TokenPatch, 'application/merge-patch+json'),
+      response: { description: 'The changed token, without its secret', schema: DescribedToken },
+      errors: ['not_found', 'last_admin'],
+      async handle({ parameters: { id }, body: { name, scopes, expires, rate }, token: own }) {
+        requireOwnScopes(own, scopes ?? []);
+        requireOwnScopes(own, (await store.getToken(id)).scopes);
+        const nowMs = clock();
+        const change = {
+          name,
+          scopes: scopes && inOrder(scopes),
+          expiresMs: typeof expires === 'string' ? toFuture(expires, nowMs) : expires,
+          rate: typeof rate === 'string' ? parseRate(rate) : rate,
+        };
+        return describeToken(await store.updateToken(id, change, nowMs), nowMs);
+      },
+    }),
     route('DELETE /tokens/:id', 'revokeToken', 'admin', {
       summary: 'Revoke a token',
       description:
@@ -102,9 +128,13 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
   ];
 }
 
-/** Throws if the own token lacks a scope, so that a client cannot gain scopes by creating or rotating a token. */
+/** Throws if the own token lacks a scope, so that a client cannot gain scopes with a token that it manages. */
 function requireOwnScopes(own: Token, wanted: Scope[]): void {
   for (const scope of wanted) requireScopes(own, scope);
+}
+
+function inOrder(scopes: Scope[]): Scope[] {
+  return SCOPES.filter((scope) => scopes.includes(scope));
 }
 
 function toFuture(text: string, nowMs: number): number {

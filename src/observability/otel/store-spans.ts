@@ -11,7 +11,8 @@ type StoreCall = (...given: unknown[]) => Promise<unknown>;
 /** The store methods that have a span. `export` has its own. */
 const TRACED = [
   ...(['create', 'get', 'list', 'put', 'patch', 'delete', 'import', 'summary', 'changes', 'probe'] as const),
-  ...(['addToken', 'getToken', 'listTokens', 'rotateToken', 'revokeToken'] as const),
+  ...(['count', 'history', 'changePage', 'lastSeq'] as const),
+  ...(['addToken', 'getToken', 'listTokens', 'updateToken', 'rotateToken', 'revokeToken'] as const),
   ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'updateWebhook'] as const),
   ...(['replay', 'retryDelivery', 'listDeliveries', 'getDelivery', 'oldestWaitingMs'] as const),
 ] satisfies (keyof Store)[];

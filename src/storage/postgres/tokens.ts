@@ -1,9 +1,9 @@
 // Reads and writes tokens and their secrets.
 
-import type { Token, TokenStore } from '../../domain/token.ts';
+import { isActive, type Token, type TokenStore } from '../../domain/token.ts';
 import { printRate } from '../../lib/token-bucket.ts';
 import { TOKEN_COLUMNS, type TokenRow, toOldToken, toToken } from '../row-mapping.ts';
-import { lastAdmin, noActiveToken, noToken, toError } from '../write-rules.ts';
+import { lastAdmin, mustStayAdmin, noActiveToken, noToken, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { toArray } from './pg-array.ts';
 import { type StoreQueries, tooManyReads } from './store-queries.ts';
@@ -15,6 +15,11 @@ const IS_ACTIVE = 'revoked IS NULL AND (expires IS NULL OR expires > $2)';
 export function createTokenStore({ names: { tables, calls }, select, commit }: StoreQueries): TokenStore {
   const columnsOfAll = `${TOKEN_COLUMNS}, (SELECT max(until) FROM ${tables.old_secrets} WHERE token_id = t.id) AS old_until`;
   const all = `SELECT ${columnsOfAll} FROM ${tables.tokens} t`;
+  // Locks all admin tokens, so that concurrent requests cannot revoke or demote the last two.
+  const withAdmins = `
+    WITH admins AS MATERIALIZED (
+      SELECT id FROM ${tables.tokens} WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
+    )`;
   return {
     async addToken({ id, name, scopes, createdMs, expiresMs, rate }, secretHash) {
       const text = `INSERT INTO ${tables.tokens} (id, secret_hash, name, scopes, created, expires, rate) VALUES ($1, $2, $3, $4, $5, $6, $7)`;
@@ -27,11 +32,8 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
       return (await select<FoundRow>({ text: `${all} ORDER BY t.created, t.id` })).map(toToken);
     },
     async revokeToken(id, nowMs, evenLastAdmin = false) {
-      // Locks all admin tokens, so that concurrent requests cannot revoke the last two.
       const text = `
-        WITH admins AS MATERIALIZED (
-          SELECT id FROM ${tables.tokens} WHERE ${IS_ACTIVE} AND 'admin' = ANY (string_to_array(scopes, ' ')) ORDER BY id FOR UPDATE
-        )
+        ${withAdmins}
         UPDATE ${tables.tokens} SET revoked = coalesce(revoked, $2)
         WHERE id = $1 AND ($3 OR EXISTS (SELECT FROM admins WHERE id <> $1) OR NOT EXISTS (SELECT FROM admins))
         RETURNING id`;
@@ -45,6 +47,36 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
       const [row] = await commit<{ is_rotated: boolean }>({ text, values: [id, secretHash, nowMs, oldUntilMs] });
       if (!row?.is_rotated) throw toError(noActiveToken(id));
       return getToken(id);
+    },
+    async updateToken(id, { name, scopes, rate, expiresMs }, nowMs) {
+      // The condition on the last admin is the rule of endsAdmin() in write-rules.ts.
+      const text = `
+        ${withAdmins}
+        UPDATE ${tables.tokens} SET
+          name = coalesce($3::text, name),
+          scopes = coalesce($4::text, scopes),
+          rate = CASE WHEN $5::boolean THEN $6::text ELSE rate END,
+          expires = CASE WHEN $7::boolean THEN $8::bigint ELSE expires END
+        WHERE id = $1 AND ${IS_ACTIVE} AND (
+          ('admin' = ANY (string_to_array($4::text, ' ')) IS NOT FALSE AND ($8::bigint >= expires OR $8::bigint IS NULL))
+          OR EXISTS (SELECT FROM admins WHERE id <> $1) OR NOT EXISTS (SELECT FROM admins)
+        )
+        RETURNING id`;
+      const rateText = rate && printRate(rate);
+      const values = [
+        id,
+        nowMs,
+        name,
+        scopes?.join(' '),
+        rate !== undefined,
+        rateText,
+        expiresMs !== undefined,
+        expiresMs,
+      ];
+      const updated = await commit({ text, values: values.map((value) => value ?? null) });
+      if (updated.length > 0) return getToken(id);
+      const token = await findById(id);
+      throw toError(token && isActive(token, nowMs) ? mustStayAdmin(id) : noActiveToken(id));
     },
     async noteUse(ids, timeMs) {
       // The time of use is not critical, so this waits neither for a disk or a standby nor for a row lock.
@@ -70,8 +102,13 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
   }
 
   async function getToken(id: string): Promise<Token> {
+    const token = await findById(id);
+    if (!token) throw toError(noToken(id));
+    return token;
+  }
+
+  async function findById(id: string): Promise<Token | undefined> {
     const [row] = await select<FoundRow>({ text: `${all} WHERE t.id = $1`, values: [id] });
-    if (!row) throw toError(noToken(id));
-    return toToken(row);
+    return row && toToken(row);
   }
 }

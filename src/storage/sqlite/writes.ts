@@ -71,6 +71,7 @@ export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch:
       case 'add_token':
       case 'revoke_token':
       case 'rotate_token':
+      case 'update_token':
       case 'note_use':
         return writeToken(write);
       case 'probe':
