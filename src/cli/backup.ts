@@ -1,6 +1,6 @@
 // The commands backup and restore, which copy a whole SQLite database to and from a file.
 
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import type { Config } from '../config/config.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
@@ -23,8 +23,14 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
     throw new UserError(`${file} already exists. A backup never overwrites a file. Choose another name.`);
   const path = requireSqlite(config);
   const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
+  const { noteBackup } = await import('../storage/sqlite/last-backup.ts');
   removeWhenInterrupted(io, file, removeDraft);
   await backUpDatabase(path, file);
+  try {
+    noteBackup(realpathSync(path), { timeMs: Date.now(), bytes: statSync(file).size });
+  } catch (error) {
+    io.stderr.write(`The backup is complete, but GET /status will not show it: ${(error as Error).message}\n`);
+  }
   reportFile(io, 'Backup written to', file);
 }
 

@@ -25,7 +25,8 @@ const GROUPS: Record<string, Record<string, string>> = {
     'restore <file>': 'create the SQLite store at DATABASE_URL from a backup',
   },
   'Administration:': {
-    token: 'create, list, rotate and revoke access tokens',
+    status: 'show the version, size, traffic and last backup of a running server',
+    token: 'create, list, change, rotate and revoke access tokens',
     webhook: 'add, list, test and remove webhooks, and inspect their deliveries',
     changes: 'manage the change log',
     migrate: 'copy a store from SQLite to PostgreSQL and verify the copy',
@@ -48,6 +49,7 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   export: async () => (await import('./export.ts')).declareExport,
   backup: async () => (await import('./backup.ts')).declareBackup,
   restore: async () => (await import('./backup.ts')).declareRestore,
+  status: async () => (await import('./status.ts')).declareStatus,
   token: async () => (await import('./token.ts')).declareToken,
   webhook: async () => (await import('./webhook.ts')).declareWebhook,
   changes: async () => (await import('./changes.ts')).declareChanges,

@@ -20,6 +20,7 @@ import type {
 } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
 import type { Precondition } from '../domain/precondition.ts';
+import type { ServiceStatus } from '../observability/service-status.ts';
 import { createExports, type Exports } from './export.ts';
 import { createFollow } from './follow.ts';
 import { createImports, type Imports } from './import.ts';
@@ -68,7 +69,15 @@ export type {
   Plant,
   PlantCount,
 };
-export { type PlantPatch, type PlantRecord, PlantStoreError, type Snapshot, type Summary, type Versioned };
+export {
+  type PlantPatch,
+  type PlantRecord,
+  PlantStoreError,
+  type ServiceStatus,
+  type Snapshot,
+  type Summary,
+  type Versioned,
+};
 
 const WALK_LIMIT = 1000;
 
@@ -108,6 +117,8 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
   changePage(query: ChangePageQuery, options?: CallOptions): Promise<ChangePage<number>>;
   /** Returns the number of the newest change, or 0. */
   lastSeq(options?: CallOptions): Promise<number>;
+  /** Returns the status of the service, as a dashboard shows it. Requires the scope `admin`. */
+  status(options?: CallOptions): Promise<ServiceStatus>;
   /**
    * Returns the changes after number `after`, or from the oldest one, in order. It returns at most `limit` changes, 100
    * by default. An empty array marks the end. Throws `changes_pruned` if changes after `after` no longer exist.
@@ -194,6 +205,9 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     },
     summary(options) {
       return requestJson({ ...options, method: 'GET', path: '/plants/summary' });
+    },
+    status(options) {
+      return requestJson({ ...options, method: 'GET', path: '/status' });
     },
     changes({ after, limit } = {}, options) {
       return requestJson({ ...options, method: 'GET', path: `/events${toQuery({ after, limit })}` }, (changes) =>

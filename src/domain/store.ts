@@ -14,6 +14,15 @@ export interface StoreStats {
   lastSeq: number;
   /** Size of the database. */
   bytes: number;
+  /** Number of migrations that the schema has. */
+  schemaVersion: number;
+  /** The last backup by our own command. Null if there was none, and on PostgreSQL. */
+  lastBackup: LastBackup | null;
+}
+
+export interface LastBackup {
+  timeMs: number;
+  bytes: number;
 }
 
 /** A dry run of one import. It returns what `import` would return for the same plants. */

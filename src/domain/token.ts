@@ -139,16 +139,20 @@ export const TokenPatch = z
         description: 'All scopes that the token has from now on. You can only grant scopes that your own token has.',
         examples: [['plants:read', 'plants:write']],
       }),
-      expires: ExpiresText.nullable().optional().meta({
-        description:
-          'Expiry of the token: a time (RFC 3339), or a duration from now of at most 100 years, such as `90d`. `null` removes the expiry.',
-        examples: ['90d'],
-      }),
-      rate: RateText.nullable().optional().meta({
-        description:
-          'Maximum number of requests per second, minute or hour, such as `100/s`. `null` removes the limit.',
-        examples: ['100/s'],
-      }),
+      expires: ExpiresText.nullable()
+        .optional()
+        .meta({
+          description:
+            'Expiry of the token: a time (RFC 3339), or a duration from now of at most 100 years, such as `90d`. `null` removes the expiry.',
+          examples: ['90d'],
+        }),
+      rate: RateText.nullable()
+        .optional()
+        .meta({
+          description:
+            'Maximum number of requests per second, minute or hour, such as `100/s`. `null` removes the limit.',
+          examples: ['100/s'],
+        }),
     },
     { error: strictObjectError },
   )

@@ -382,6 +382,8 @@ export interface WebhookStore {
   getDelivery(id: string, seq: number): Promise<LoggedDelivery>;
   /** Returns the time of the oldest change that an enabled webhook has not delivered. */
   oldestWaitingMs(): Promise<number | undefined>;
+  /** Returns the number of deliveries to enabled webhooks that wait for their next attempt. */
+  countPendingDeliveries(): Promise<number>;
 }
 
 export interface Claim {

@@ -60,7 +60,10 @@ export class Pipeline {
   constructor(options: PipelineOptions) {
     const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, clock } = options;
     const isProxy = createTrusted(trustProxy);
-    const routes = createAllRoutes(options, createServerUrlOf(basePath, certificate !== undefined, isProxy));
+    const routes = createAllRoutes(options, {
+      serverUrlOf: createServerUrlOf(basePath, certificate !== undefined, isProxy),
+      countConnections: () => this.http.connections.openCount,
+    });
     for (const route of routes) requireAccess(route);
     this.#options = options;
     this.#router = createRouter(routes, basePath);

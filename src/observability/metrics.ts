@@ -6,6 +6,7 @@ import { describeWebhook } from '../domain/webhook.ts';
 import { countOpenFiles } from '../lib/open-files.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
 import { createHistogram } from './histogram.ts';
+import { createHourlyRequests, type HourCount } from './hourly-requests.ts';
 import {
   EVENT_LOOP_RESOLUTION_MS,
   type Measured,
@@ -13,7 +14,7 @@ import {
   type RouteCounts,
   type RouteName,
 } from './metric-definitions.ts';
-import { DENIAL_REASONS, type Observe } from './service-events.ts';
+import { DENIAL_REASONS, type DenialReason, type Observe } from './service-events.ts';
 
 const LATENCY_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 const BATCH_WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 8192];
@@ -23,6 +24,8 @@ export interface Metrics {
   observe: Observe;
   contentType: string;
   print(): Promise<string>;
+  /** Returns the requests that this node rejected since its start, and its requests per hour. */
+  traffic(): { refused: Record<DenialReason, number>; hours: HourCount[] };
 }
 
 /** Returns metrics that read database values from the store when they are printed. */
@@ -32,6 +35,7 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
   const denied = new Map(DENIAL_REASONS.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
   let bugs = 0; // printed from the start, so that the first bug is an increase
+  const hourly = createHourlyRequests(clock);
   const batches = createHistogram(BATCH_WRITES);
   const commits = createHistogram(LATENCY_S);
   const eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
@@ -44,6 +48,7 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
           const { byStatus, latency } = countsOf(event.route);
           byStatus.set(event.status, (byStatus.get(event.status) ?? 0) + 1);
           latency.add(event.durationMs / 1000);
+          hourly.add(event.route?.isLong ? undefined : event.durationMs);
           return;
         }
         case 'commit':
@@ -72,6 +77,10 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
       eventLoop.reset();
       return text;
     },
+    traffic: () => ({
+      refused: Object.fromEntries(denied) as Record<DenialReason, number>,
+      hours: hourly.read(),
+    }),
   };
 
   function countsOf(route: RouteName): RouteCounts {

@@ -20,6 +20,13 @@ export const CLIENT_CLOSED_REQUEST = 499;
 /** Result of one attempt: `failed` if a retry follows, `dead` if not. */
 export type DeliveryResult = 'delivered' | 'failed' | 'dead';
 
+/** The route of a request. Requests of a long one, such as a stream, can take any time. */
+export interface ObservedRoute {
+  method: string;
+  path: string;
+  isLong?: true;
+}
+
 /** An event of the server. */
 export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string }
@@ -33,7 +40,7 @@ export type ServiceEvent =
   | { kind: 'certificate_renewed'; validTo: string }
   | { kind: 'certificate_unusable'; reason: string }
   /** Reported for every response. `route` is undefined if no route matches. */
-  | { kind: 'answer'; route: { method: string; path: string } | undefined; status: number; durationMs: number }
+  | { kind: 'answer'; route: ObservedRoute | undefined; status: number; durationMs: number }
   /** Reported for every response if ACCESS_LOG is set. */
   | {
       kind: 'request';

@@ -59,6 +59,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 
 async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisposableStack): Promise<Service> {
   const { observe: log, onFailure } = options;
+  const startedMs = Date.now();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   let metrics: Metrics | undefined;
   const observe: Observe = (event) => {
@@ -87,6 +88,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     observe,
     tracing,
     metrics,
+    facts: { version: packageJson.version, startedMs, database: config.database, jwtRate: config.jwt?.rate },
     webhooks: { targetGuard, receiverClient, onChange: () => delivery?.claim() },
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe, cleanUp)),
     trustProxy: config.trustProxy,

@@ -36,6 +36,7 @@ async function readTable(): Promise<Route[]> {
     store,
     basePath: BASE_PATH,
     metrics,
+    facts: { version: '1.1.0', startedMs: 0, database: { kind: 'sqlite' as const }, jwtRate: null },
     webhooks,
     observe() {},
     corsOrigins: [],
@@ -44,7 +45,7 @@ async function readTable(): Promise<Route[]> {
     timeouts: TIMEOUTS,
     clock: Date.now,
   };
-  const routes = createAllRoutes(options, () => '/');
+  const routes = createAllRoutes(options, { serverUrlOf: () => '/', countConnections: () => 0 });
   await store.close();
   return routes;
 }

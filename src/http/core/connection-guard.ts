@@ -66,6 +66,11 @@ export class ConnectionGuard {
     server.on('close', watchSlowClients(this.#open, options.timeouts, onLate));
   }
 
+  /** Number of open connections, including those in a TLS handshake. */
+  get openCount(): number {
+    return this.#open.size + this.#handshakes.size;
+  }
+
   /** Closes the connection after a response with `Connection: close` that is sent before the whole request was read. */
   closeAfterResponse({ socket, order }: BufferedRequest): void {
     const connection = connectionOf(socket);

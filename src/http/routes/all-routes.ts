@@ -14,6 +14,7 @@ import { importExportRoutes } from './import-export.ts';
 import { type LoadMcp, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
+import { type ServiceFacts, statusRoute } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
 import { type WebhookTools, webhookRoutes } from './webhooks.ts';
 
@@ -21,6 +22,7 @@ export interface RouteOptions {
   store: Store;
   basePath: string;
   metrics: Metrics;
+  facts: ServiceFacts;
   webhooks: WebhookTools;
   observe: Observe;
   /** Origins whose pages may call the service. `*` allows any origin. */
@@ -33,9 +35,15 @@ export interface RouteOptions {
   clock: () => number;
 }
 
-export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf): Route[] {
+/** Facts about the server that only exist once it is created. */
+export interface ServerFacts {
+  serverUrlOf: ServerUrlOf;
+  countConnections(): number;
+}
+
+export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConnections }: ServerFacts): Route[] {
   const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
-  const { loadMcp, corsOrigins, observe } = options;
+  const { loadMcp, corsOrigins, observe, facts } = options;
   const described = [
     ...plantRoutes(store, basePath, stopping),
     ...importExportRoutes(store, stopping, timeouts),
@@ -43,6 +51,7 @@ export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf)
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...healthMetricsRoutes(store, metrics, stopping),
+    statusRoute({ store, metrics, facts, countConnections, clock }),
   ];
   return [
     ...described,

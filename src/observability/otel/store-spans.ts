@@ -14,7 +14,14 @@ const TRACED = [
   ...(['count', 'history', 'changePage', 'lastSeq'] as const),
   ...(['addToken', 'getToken', 'listTokens', 'updateToken', 'rotateToken', 'revokeToken'] as const),
   ...(['addWebhook', 'getWebhook', 'listWebhooks', 'removeWebhook', 'rotateSecret', 'updateWebhook'] as const),
-  ...(['replay', 'retryDelivery', 'listDeliveries', 'getDelivery', 'oldestWaitingMs'] as const),
+  ...([
+    'replay',
+    'retryDelivery',
+    'listDeliveries',
+    'getDelivery',
+    'oldestWaitingMs',
+    'countPendingDeliveries',
+  ] as const),
 ] satisfies (keyof Store)[];
 
 /** Returns the store with spans. */

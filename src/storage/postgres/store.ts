@@ -82,9 +82,16 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createDeliveryStore(queries),
     queuedWrites: () => groupCommit.waiting(),
     async stats() {
-      const text = `SELECT (${lastSeq(names.tables)}) AS seq, pg_database_size(current_database()) AS bytes`;
-      const [row] = await select<{ seq: bigint; bytes: bigint }>({ text });
-      return { lastSeq: Number(row?.seq), bytes: Number(row?.bytes) };
+      const text = `
+        SELECT (${lastSeq(names.tables)}) AS seq, pg_database_size(current_database()) AS bytes,
+          (SELECT max(version) FROM ${names.tables.plant_store_schema}) AS version`;
+      const [row] = await select<{ seq: bigint; bytes: bigint; version: number }>({ text });
+      return {
+        lastSeq: Number(row?.seq),
+        bytes: Number(row?.bytes),
+        schemaVersion: Number(row?.version),
+        lastBackup: null,
+      };
     },
     async probe() {
       await commit({ text: `SELECT pg_logical_emit_message(true, 'plant_store', 'probe')` });

@@ -84,6 +84,13 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
       const [row] = await select<{ time: bigint | null }>({ text });
       return row?.time == null ? undefined : Number(row.time);
     },
+    async countPendingDeliveries() {
+      const text = `
+        SELECT count(*) AS count FROM ${webhooks} w JOIN ${deliveries} d ON d.webhook_id = w.id AND d.status = 'waiting'
+        WHERE w.disabled IS NULL`;
+      const [row] = await select<{ count: bigint }>({ text });
+      return Number(row?.count);
+    },
   };
 
   async function getWebhook(id: string): Promise<StoredWebhook> {

@@ -18,6 +18,7 @@ import { prepareChangeReads } from './changes-read.ts';
 import { openReader, type PreparedDatabase, prepareDatabase, type Role } from './database.ts';
 import { type GroupCommit, startGroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
+import { readLastBackup } from './last-backup.ts';
 import { createNameOrder } from './name-order.ts';
 import { prepareReads } from './plants-read.ts';
 import { createReadBatcher } from './read-batcher.ts';
@@ -72,7 +73,7 @@ function prepareParts(database: PreparedDatabase, writer: GroupCommit, db: Datab
   const { lastSeq } = changeReads;
   const search = createThreadedSearch(path);
   const summaries = createSummaries(path, clock);
-  const stats = prepareStats(lastSeq, path);
+  const stats = prepareStats(db, lastSeq, path);
   const follow = createFollow(async (query) => guard.read(() => changeReads.changes(query)));
   const readBatcher = createReadBatcher(db);
   const nameOrder = createNameOrder(db, {
@@ -184,9 +185,11 @@ function createChangeStore({ write, guard, changeReads, follow, nameOrder }: Par
 }
 
 /** Returns a function that reads the statistics that need no counting. */
-function prepareStats(lastSeq: () => number, path: string): () => Promise<StoreStats> {
+function prepareStats(db: DatabaseSync, lastSeq: () => number, path: string): () => Promise<StoreStats> {
+  const { user_version: schemaVersion } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   return async () => {
     const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
-    return { lastSeq: lastSeq(), bytes: files.reduce((sum, file) => sum + (file?.size ?? 0), 0) }; // may lack a WAL
+    const bytes = files.reduce((sum, file) => sum + (file?.size ?? 0), 0); // may lack a WAL
+    return { lastSeq: lastSeq(), bytes, schemaVersion, lastBackup: await readLastBackup(path) };
   };
 }

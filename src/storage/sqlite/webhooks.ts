@@ -33,7 +33,7 @@ interface WebhookAccess {
 export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): WebhookStore & DeliveryStore {
   const { read, write, hasChangesAfter } = access;
   const lastSeq = prepareLastSeq(db);
-  const { get, list, enabled, oldest, open, one, logged, byStatus } = prepareWebhookReads(db);
+  const { get, list, enabled, oldest, pending, open, one, logged, byStatus } = prepareWebhookReads(db);
 
   return {
     async addWebhook(webhook) {
@@ -76,6 +76,9 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
       if (row) return toLoggedDelivery(row);
       await getWebhook(id);
       throw toError(notListed(seq));
+    },
+    async countPendingDeliveries() {
+      return Number(read(() => pending.get() as { count: number | bigint }).count);
     },
     async oldestWaitingMs() {
       const { time } = read(() => oldest.get() as { time: number | null });
@@ -130,6 +133,9 @@ function prepareWebhookReads(db: DatabaseSync) {
         (SELECT min(seq) FROM changes WHERE seq > w.position),
         (SELECT min(seq) FROM deliveries d WHERE d.webhook_id = w.id AND ${IS_WAITING})
       )
+      WHERE w.disabled IS NULL`),
+    pending: db.prepare(`
+      SELECT count(*) AS count FROM webhooks w JOIN deliveries d ON d.webhook_id = w.id AND ${IS_WAITING}
       WHERE w.disabled IS NULL`),
     open,
     one,

@@ -1,0 +1,109 @@
+// GET /status: what an operator's dashboard shows, without counting anything on the way.
+
+import { MAX_LIMIT } from '../../domain/page-size.ts';
+import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
+import { createCachedResult } from '../../lib/cached-result.ts';
+import { toIsoTime } from '../../lib/iso-time.ts';
+import { printRate, type Rate } from '../../lib/token-bucket.ts';
+import type { Metrics } from '../../observability/metrics.ts';
+import { type LimitsInForce, ServiceStatus } from '../../observability/service-status.ts';
+import { MAX_QUEUED_WRITES } from '../../storage/write-limits.ts';
+import { shareOf } from '../access/fair-share.ts';
+import { WRONG } from '../access/rate-limit.ts';
+import { MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../core/connection-limits.ts';
+import { MAX_BODY_BYTES } from '../core/json-body.ts';
+import { MAX_HEADER_BYTES } from '../core/raw-refusal.ts';
+import { MAX_IN_PROGRESS } from '../core/request-order.ts';
+import { NO_STORE, type Route, route } from '../core/route.ts';
+import { MAX_IMPORTS } from './import-export.ts';
+
+const PLANTS_KEPT_MS = 5000;
+
+/** Facts about the service that do not change while it runs. */
+export interface ServiceFacts {
+  version: string;
+  startedMs: number;
+  database: { kind: 'sqlite' } | { kind: 'postgres'; poolSize: number };
+  /** Rate of each JWT subject. Null or undefined without a limit. */
+  jwtRate: Rate | null | undefined;
+}
+
+export interface StatusOptions {
+  store: Store;
+  metrics: Metrics;
+  facts: ServiceFacts;
+  /** Returns the number of open connections. */
+  countConnections(): number;
+  clock: () => number;
+}
+
+export function statusRoute({ store, metrics, facts, countConnections, clock }: StatusOptions): Route {
+  const countPlants = createCachedResult(PLANTS_KEPT_MS, async () => (await store.summary()).plants);
+
+  return route('GET /status', 'getStatus', 'admin', {
+    summary: 'Get the status of the service',
+    description:
+      'Returns what a dashboard shows: version, database, counts, pending deliveries, traffic, the last backup and the limits in force. ' +
+      'With several nodes on PostgreSQL, `started`, `refused`, `hours` and `connections` are those of the node that responds.',
+    response: { description: 'The status', schema: ServiceStatus, headers: NO_STORE },
+    async handle() {
+      const [stats, plants, pending, oldestMs] = await Promise.all([
+        store.stats(),
+        countPlants(),
+        store.countPendingDeliveries(),
+        store.oldestWaitingMs(),
+      ]);
+      const { lastBackup } = stats;
+      const status: ServiceStatus = {
+        version: facts.version,
+        started: toIsoTime(facts.startedMs),
+        database: { kind: facts.database.kind, bytes: stats.bytes, schemaVersion: stats.schemaVersion },
+        plants,
+        lastChange: stats.lastSeq,
+        deliveries: { pending, ...(oldestMs !== undefined && { oldest: toIsoTime(oldestMs) }) },
+        ...describeTraffic(metrics),
+        ...(lastBackup && { lastBackup: describeBackup(lastBackup, clock()) }),
+        connections: { open: countConnections() },
+        limits: limitsInForce(facts),
+      };
+      return status;
+    },
+  });
+}
+
+function describeTraffic(metrics: Metrics): Pick<ServiceStatus, 'refused' | 'hours'> {
+  const { refused, hours } = metrics.traffic();
+  return {
+    refused,
+    hours: hours.map(({ startMs, requests, p99Ms }) => ({
+      hour: toIsoTime(startMs),
+      requests,
+      ...(p99Ms !== undefined && { p99Milliseconds: p99Ms }),
+    })),
+  };
+}
+
+function describeBackup({ timeMs, bytes }: { timeMs: number; bytes: number }, nowMs: number) {
+  return { time: toIsoTime(timeMs), ageSeconds: Math.max(0, Math.floor((nowMs - timeMs) / 1000)), bytes };
+}
+
+/** Returns the limits, each from the constant or setting that enforces it. */
+function limitsInForce({ database, jwtRate }: ServiceFacts): LimitsInForce {
+  return {
+    bodyBytes: MAX_BODY_BYTES,
+    headerBytes: MAX_HEADER_BYTES,
+    pageSize: MAX_LIMIT,
+    connections: MAX_CONNECTIONS,
+    connectionsPerAddress: MAX_OF_ONE_ADDRESS,
+    requestsPerConnection: MAX_IN_PROGRESS,
+    queuedWrites: MAX_QUEUED_WRITES,
+    imports: MAX_IMPORTS,
+    importsPerToken: shareOf(MAX_IMPORTS),
+    exports: MAX_EXPORTS,
+    exportsPerToken: shareOf(MAX_EXPORTS),
+    invalidTokensPerAddress: WRONG.count,
+    invalidTokensPerSecond: (WRONG.count * 1000) / WRONG.periodMs,
+    ...(jwtRate && { jwtRate: printRate(jwtRate) }),
+    ...(database.kind === 'postgres' && { databaseConnections: database.poolSize }),
+  };
+}
