@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { compareCodePoints } from '../lib/code-points.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
+import type { ChangeType } from './names.ts';
 import { Time } from './time.ts';
 
 const HOUR_MS = 3_600_000;
@@ -45,6 +46,9 @@ export const Summary = z
         z.object({
           hour: Time.meta({ description: 'Start of the hour (RFC 3339, UTC)', examples: ['2026-11-17T09:00:00.000Z'] }),
           changes: count.meta({ description: 'Number of changes in this hour' }),
+          created: count.meta({ description: 'Number of plants created in this hour' }),
+          updated: count.meta({ description: 'Number of updates in this hour' }),
+          deleted: count.meta({ description: 'Number of plants deleted in this hour' }),
         }),
       )
       .meta({
@@ -65,9 +69,26 @@ export function hourOf(timeMs: number): number {
   return Math.floor(timeMs / HOUR_MS);
 }
 
-export function describeHours(counts: Map<number, number>): Summary['changes'] {
-  const byHour = [...counts].sort(([a], [b]) => a - b);
-  return byHour.map(([hour, changes]) => ({ hour: toIsoTime(hour * HOUR_MS), changes }));
+/** Counts of changes by hour, as `hourOf` numbers them. */
+export type HourCounts = Map<number, { created: number; updated: number; deleted: number }>;
+
+const FIELDS = { 'plant.created': 'created', 'plant.updated': 'updated', 'plant.deleted': 'deleted' } as const;
+
+export function addToHour(hours: HourCounts, hour: number, type: ChangeType, changes: number): void {
+  const counts = hours.get(hour) ?? { created: 0, updated: 0, deleted: 0 };
+  counts[FIELDS[type]] += changes;
+  hours.set(hour, counts);
+}
+
+export function describeHours(hours: HourCounts): Summary['changes'] {
+  const byHour = [...hours].sort(([a], [b]) => a - b);
+  return byHour.map(([hour, { created, updated, deleted }]) => ({
+    hour: toIsoTime(hour * HOUR_MS),
+    changes: created + updated + deleted,
+    created,
+    updated,
+    deleted,
+  }));
 }
 
 /** Returns the most common tags. Ties are ordered by the code points of the tag, as in the databases. */

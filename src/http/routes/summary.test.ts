@@ -33,11 +33,15 @@ const AGES: [hoursAgo: number, changes: number][] = [
   [0, 1],
 ];
 const EXPECTED: Summary['changes'] = [
-  { hour: '2026-10-16T20:00:00.000Z', changes: 6 },
-  { hour: '2026-11-11T15:00:00.000Z', changes: 307 },
-  { hour: '2026-11-15T18:00:00.000Z', changes: 1 },
-  { hour: '2026-11-15T19:00:00.000Z', changes: 41 },
+  hourOf('2026-10-16T20:00:00.000Z', 6),
+  hourOf('2026-11-11T15:00:00.000Z', 307),
+  hourOf('2026-11-15T18:00:00.000Z', 1),
+  hourOf('2026-11-15T19:00:00.000Z', 41),
 ];
+
+function hourOf(hour: string, created: number, updated = 0, deleted = 0): Summary['changes'][number] {
+  return { hour, changes: created + updated + deleted, created, updated, deleted };
+}
 
 interface Opened {
   store: Store;
@@ -100,6 +104,62 @@ for (const [name, open, needs] of [
   ['SQLite', openOnSqlite, {}],
   ['PostgreSQL', openOnPostgres, needsPostgres],
 ] as const) {
+  test(
+    `changes are counted by type, also when counts repeat while changes come and go, on ${name}`,
+    needs,
+    async () => {
+      let nowMs = NOW_MS;
+      const { store, skip } = await open(() => nowMs);
+      const create = (from: number, to: number) =>
+        store.import(
+          Array.from({ length: to - from }, (_, n) => ({ id: BigInt(from + n), name: 'x' })),
+          by,
+        );
+      const changesNow = async () => (await store.summary()).changes;
+      await create(0, 4500); // more than two slices
+      await store.put(1n, { name: 'y' }, by);
+      await store.patch(1n, { name: 'z' }, by);
+      await store.delete(2n, by);
+      const first = hourOf('2026-11-15T19:00:00.000Z', 4500, 2, 1);
+      assert.deepEqual(await changesNow(), [first]);
+      assert.deepEqual(await changesNow(), [first], 'nothing counts twice');
+
+      await skip();
+      nowMs += HOUR_MS;
+      await store.delete(3n, by);
+      await create(5000, 5002);
+      const second = hourOf('2026-11-15T20:00:00.000Z', 2, 0, 1);
+      assert.deepEqual(await Promise.all([changesNow(), changesNow()]), [
+        [first, second],
+        [first, second],
+      ]);
+      await store.put(1n, { name: 'late' }, by);
+      assert.deepEqual(await changesNow(), [first, { ...second, changes: 4, updated: 1 }]);
+
+      nowMs -= HOUR_MS; // the clock was set back: the change counts in its own hour
+      await store.delete(4n, by);
+      assert.deepEqual(await changesNow(), [
+        { ...first, changes: 4504, deleted: 2 },
+        { ...second, changes: 4, updated: 1 },
+      ]);
+      nowMs += 719 * HOUR_MS;
+      assert.equal((await changesNow()).length, 2);
+      nowMs += HOUR_MS;
+      assert.deepEqual(await changesNow(), [{ ...second, changes: 4, updated: 1 }], 'the first hour is too old');
+      nowMs -= HOUR_MS;
+      assert.equal((await changesNow()).length, 2, 'the clock was set back');
+
+      await store.pruneChanges(NOW_MS + HOUR_MS / 2);
+      await create(6000, 6001);
+      assert.deepEqual(await changesNow(), [
+        hourOf('2026-11-15T19:00:00.000Z', 0, 0, 1), // a prune ends before the first newer change
+        { ...second, changes: 4, updated: 1 },
+        hourOf('2026-12-15T18:00:00.000Z', 1),
+      ]);
+      await store.close();
+    },
+  );
+
   test(
     `tags that are too long are omitted, and all tags are omitted if there are too many, on ${name}`,
     needs,

@@ -1,8 +1,11 @@
 // Reads the summary of all plants from one consistent snapshot, with one statement for each part.
 
+import type { ChangeType } from '../../domain/names.ts';
 import {
+  addToHour,
   describeHours,
   firstHourMs,
+  type HourCounts,
   MAX_DIFFERENT_TAGS,
   MAX_TAG_BYTES,
   MAX_TAGS,
@@ -23,18 +26,18 @@ const countTags = ({ plants }: Tables) => `
   ) AS counted
   ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
 
-/** Counts changes by hour. Times increase with change numbers, so a binary search finds the first recent change. */
+/** Counts changes by hour and type. Times increase with change numbers, so a binary search finds the first recent change. */
 const countChanges = (tables: Tables) => `
   WITH first AS (${firstSeqSince(tables)})
-  SELECT time / 3600000 AS hour, count(*) AS changes FROM ${tables.changes}
-  WHERE seq >= (SELECT seq FROM first) AND time >= $1 GROUP BY 1`;
+  SELECT time / 3600000 AS hour, type, count(*) AS changes FROM ${tables.changes}
+  WHERE seq >= (SELECT seq FROM first) AND time >= $1 GROUP BY 1, 2`;
 
 export async function readSummary({ read, names: { tables } }: Transactions, nowMs: number): Promise<Summary> {
   const [[counted], tagRows, hourRows, [numbering]] = await read<
     [
       { plants: bigint; untagged: bigint },
       { tag: string; plants: bigint; different: bigint },
-      { hour: bigint; changes: bigint },
+      { hour: bigint; type: ChangeType; changes: bigint },
       { seq: bigint },
     ]
   >(
@@ -43,12 +46,14 @@ export async function readSummary({ read, names: { tables } }: Transactions, now
     { text: countChanges(tables), values: [firstHourMs(nowMs)] },
     { text: lastSeq(tables) },
   );
+  const hours: HourCounts = new Map();
+  for (const { hour, type, changes } of hourRows) addToHour(hours, Number(hour), type, Number(changes));
   const areTooMany = Number(tagRows[0]?.different ?? 0) > MAX_DIFFERENT_TAGS;
   return {
     plants: Number(counted?.plants),
     untagged: Number(counted?.untagged),
     tags: areTooMany ? [] : tagRows.map(({ tag, plants }) => ({ tag, plants: Number(plants) })),
     lastChange: Number(numbering?.seq ?? 0),
-    changes: describeHours(new Map(hourRows.map(({ hour, changes }) => [Number(hour), Number(changes)]))),
+    changes: describeHours(hours),
   };
 }
