@@ -184,15 +184,14 @@ export const Delivery = z
   .meta({ id: 'Delivery', description: 'The delivery of one change to one webhook' });
 export type Delivery = z.output<typeof Delivery>;
 
-const EventType = z.enum([...CHANGE_TYPES, 'webhook.test']);
+const EventType = z
+  .enum([...CHANGE_TYPES, 'webhook.test'])
+  .meta({ description: 'Type of the change, or `webhook.test` for a test', examples: ['plant.created'] });
 
 /** The body of a message in the format `event`. */
 export const WebhookEvent = z
   .object({
-    type: EventType.meta({
-      description: 'Type of the change, or `webhook.test` for a test',
-      examples: ['plant.created'],
-    }),
+    type: EventType,
     timestamp: Time.meta({ description: 'Time of the change' }),
     data: Change.extend({ type: EventType }).meta({
       description: 'The change. In a test, its number is 0 and it is not in the change log.',

@@ -2,7 +2,6 @@
 
 import { MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
-import { createCachedResult } from '../../lib/cached-result.ts';
 import { toIsoTime } from '../../lib/iso-time.ts';
 import { printRate, type Rate } from '../../lib/token-bucket.ts';
 import type { Metrics } from '../../observability/metrics.ts';
@@ -16,8 +15,6 @@ import { MAX_HEADER_BYTES } from '../core/raw-refusal.ts';
 import { MAX_IN_PROGRESS } from '../core/request-order.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 import { MAX_IMPORTS } from './import-export.ts';
-
-const PLANTS_KEPT_MS = 5000;
 
 /** Facts about the service that do not change while it runs. */
 export interface ServiceFacts {
@@ -38,8 +35,6 @@ export interface StatusOptions {
 }
 
 export function statusRoute({ store, metrics, facts, countConnections, clock }: StatusOptions): Route {
-  const countPlants = createCachedResult(PLANTS_KEPT_MS, async () => (await store.summary()).plants);
-
   return route('GET /status', 'getStatus', 'admin', {
     summary: 'Get the status of the service',
     description:
@@ -47,9 +42,9 @@ export function statusRoute({ store, metrics, facts, countConnections, clock }: 
       'With several nodes on PostgreSQL, `started`, `refused`, `hours` and `connections` are those of the node that responds.',
     response: { description: 'The status', schema: ServiceStatus, headers: NO_STORE },
     async handle() {
-      const [stats, plants, pending, oldestMs] = await Promise.all([
+      const [stats, { plants }, pending, oldestMs] = await Promise.all([
         store.stats(),
-        countPlants(),
+        store.count(),
         store.countPendingDeliveries(),
         store.oldestWaitingMs(),
       ]);

@@ -13,7 +13,7 @@ export function prepareFirstSince(db: DatabaseSync, lastSeq: () => number): (sin
 }
 
 /** Returns the first number from which `holds` is true, or `end` if it is never true. */
-export function bisect(begin: number, end: number, holds: (at: number) => boolean): number {
+function bisect(begin: number, end: number, holds: (at: number) => boolean): number {
   let [low, high] = [begin, end];
   while (low < high) {
     const middle = low + Math.floor((high - low) / 2); // their sum may be above 2^53

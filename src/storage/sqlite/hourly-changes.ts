@@ -4,6 +4,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../domain/names.ts';
 import { addToHour, firstHourMs, type HourCounts, hourOf } from '../../domain/plant-summary.ts';
+import { prepareLastSeq } from './change-numbers.ts';
+import { prepareFirstSince } from './change-times.ts';
 
 /** Number of changes in a slice, which takes less than 1 ms. */
 const SLICE_CHANGES = 1000;
@@ -24,9 +26,10 @@ export function createHourlyChanges() {
   /** Counts the changes in the snapshot of `db`, from the first hour of a summary at `nowMs`. */
   return async (db: DatabaseSync, nowMs: number, pauseWhenDue: () => Promise<void>): Promise<HourCounts> => {
     const sinceMs = firstHourMs(nowMs);
+    const firstSince = prepareFirstSince(db, prepareLastSeq(db));
     const { pruned_to } = db.prepare('SELECT pruned_to FROM numbering').get() as { pruned_to: number };
     const isValid = remembered && remembered.prunedTo === pruned_to && remembered.sinceMs <= sinceMs;
-    const { upTo, hours } = (isValid && remembered) || { upTo: lastBefore(db, sinceMs), hours: new Map() };
+    const { upTo, hours } = (isValid && remembered) || { upTo: firstSince(sinceMs) - 1, hours: new Map() };
     const recent: HourCounts = new Map();
     for (const [hour, counts] of hours) if (hour >= hourOf(sinceMs)) recent.set(hour, { ...counts });
     const counted = {
@@ -71,18 +74,3 @@ async function countAfter(
 }
 
 type Slice = Record<'changes' | 'hour' | 'lastHour' | 'created' | 'deleted', number> & { last: number | null };
-
-/** Returns a number before the first change since `sinceMs`. Times increase with change numbers. */
-function lastBefore(db: DatabaseSync, sinceMs: number): number {
-  const ends = db.prepare('SELECT (SELECT min(seq) FROM changes) AS first, (SELECT max(seq) FROM changes) AS last');
-  const firstFrom = db.prepare('SELECT time FROM changes WHERE seq >= ? ORDER BY seq LIMIT 1');
-  const { first, last } = ends.get() as { first: number | null; last: number | null };
-  if (first === null || last === null) return 0;
-  let [low, high] = [first, last + 1];
-  while (low < high) {
-    const middle = low + Math.floor((high - low) / 2); // their sum may be above 2^53
-    if ((firstFrom.get(middle) as { time: number }).time >= sinceMs) high = middle;
-    else low = middle + 1;
-  }
-  return low - 1;
-}
