@@ -1,4 +1,4 @@
-// Sends the rows of scenarios.ts and record-scenarios.ts to the service over a real socket and compares each response with
+// Sends the rows of scenarios.ts, record-scenarios.ts and list-scenarios.ts to the service over a real socket and compares each response with
 // /openapi.json. A second service, on PostgreSQL, receives the same requests and must return the same bytes.
 
 import assert from 'node:assert/strict';
@@ -8,6 +8,7 @@ import { makeDatabase, needsPostgres, queryPostgres } from '../testing/postgres.
 import { type Answer, send } from '../testing/request.ts';
 import { query } from '../testing/server.ts';
 import { startTestService, type TestService } from '../testing/service.ts';
+import { LIST_SCENARIOS } from './list-scenarios.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
@@ -28,7 +29,7 @@ after(() => Promise.all([server.stop(), onPostgres?.stop()]));
 
 test('a second service runs on PostgreSQL to compare the responses', needsPostgres, () => assert.ok(onPostgres));
 
-for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS })) {
+for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS, ...LIST_SCENARIOS })) {
   suite(title, () => {
     for (const scenario of table) test(scenario.name, () => play(scenario));
   });

@@ -15,12 +15,12 @@ function patch(id: bigint | number | string, body: string, headers: Record<strin
   return { method: 'PATCH', path: `/plants/${id}`, headers: { ...type, ...headers }, body };
 }
 
-function record(id: bigint | number, name: string, tag?: string): string {
+export function record(id: bigint | number, name: string, tag?: string): string {
   const printed = tag === undefined ? '' : `,"tag":${JSON.stringify(tag)}`;
   return `{"id":${id},"name":${JSON.stringify(name)}${printed},"created":"TIME","updated":"TIME"}`;
 }
 
-function badParameter(name: string, path: string, says = ''): Scenario {
+export function badParameter(name: string, path: string, says = ''): Scenario {
   return { name, send: { path }, status: 400, error: 40003, says };
 }
 

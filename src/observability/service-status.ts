@@ -117,5 +117,5 @@ export const ServiceStatus = z
       .meta({ description: 'Connections of clients to this node' }),
     limits: Limits.meta({ description: 'Limits in force on this node' }),
   })
-  .meta({ id: 'ServiceStatus' });
+  .meta({ id: 'ServiceStatus', description: 'The status of the service, as a dashboard shows it' });
 export type ServiceStatus = z.output<typeof ServiceStatus>;

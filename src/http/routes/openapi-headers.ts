@@ -33,11 +33,13 @@ const EXAMPLES: Record<string, string> = {
   'Cache-Control': 'no-store',
   ETag: '"1042"',
   'Idempotent-Replayed': 'true',
+  'Last-Seq': '1042',
   Location: '/plants/7',
   Link: '</plants?limit=100&cursor=eyJpZCI6MTA3fQ>; rel="next"',
   RateLimit: '"token";r=99;t=1',
   'RateLimit-Policy': '"token";q=100;w=1',
   'Retry-After': '1',
+  'Total-Count': '957',
   'WWW-Authenticate': 'Bearer realm="plant-store", error="invalid_token"',
   'X-Request-Id': '7f1c2a4e-5b0d-4c3e-9a68-1d2e3f405162',
 };
