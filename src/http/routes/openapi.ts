@@ -91,7 +91,7 @@ function describe(routes: Route[]): unknown {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const entry of routes) {
     const path = entry.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: describeOperation(entry, schemas) };
+    paths[path] = { ...paths[path], [entry.method.toLowerCase()]: describeOperation(entry, routes, schemas) };
   }
   return {
     openapi: '3.1.0',
@@ -126,18 +126,27 @@ function describe(routes: Route[]): unknown {
 }
 
 /** Returns the errors that an operation can return. */
-function errorsOf({ access, body, errors = [] }: Route): ErrorCode[] {
+function errorsOf(entry: Route, routes: Route[]): ErrorCode[] {
+  const { access, body, errors = [] } = entry;
   return [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
     ...(access === 'open' || access === 'any' ? [] : (['scope_missing'] as const)),
     ...(body?.schema ? WITH_JSON : []),
     ...(body ? (['media_type'] as const) : []),
+    ...(coversPathWithoutMethod(entry, routes) ? (['no_such_method'] as const) : []),
     ...errors,
   ];
 }
 
-function describeOperation(entry: Route, schemas: DescribedSchemas): unknown {
+/** True if a path with parameters also fits a path without this method, as `GET /plants/:id` fits `/plants/import`. */
+function coversPathWithoutMethod({ method, path }: Route, routes: Route[]): boolean {
+  const pattern = new RegExp(`^${path.replace(/:\w+/g, '[^/]+')}$`);
+  const covered = routes.map((other) => other.path).filter((other) => other !== path && pattern.test(other));
+  return covered.some((other) => !routes.some((route) => route.path === other && route.method === method));
+}
+
+function describeOperation(entry: Route, routes: Route[], schemas: DescribedSchemas): unknown {
   const { path, operationId, summary, description, access, parameters, body, response } = entry;
   return {
     operationId,
@@ -161,7 +170,10 @@ function describeOperation(entry: Route, schemas: DescribedSchemas): unknown {
         },
       }),
       ...Object.fromEntries(
-        errorsOf(entry).map((code) => [statusOf(code), { $ref: `#/components/responses/${nameOf(statusOf(code))}` }]),
+        errorsOf(entry, routes).map((code) => [
+          statusOf(code),
+          { $ref: `#/components/responses/${nameOf(statusOf(code))}` },
+        ]),
       ),
     },
   };
@@ -241,7 +253,7 @@ function describeContent({ schema, streams = [], streamExample }: RouteResponse,
 
 /** Returns one response per status that an operation can return, which lists the errors with this status. */
 function describeErrors(routes: Route[]): unknown {
-  const used = new Set(routes.flatMap(errorsOf).map(statusOf));
+  const used = new Set(routes.flatMap((entry) => errorsOf(entry, routes)).map(statusOf));
   const codesByStatus = Map.groupBy(Object.keys(ERROR_KINDS) as ErrorCode[], statusOf);
   return Object.fromEntries(
     [...codesByStatus]
