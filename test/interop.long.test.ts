@@ -13,6 +13,7 @@ import { startTestService, type TestService } from '../testing/service.ts';
 import { GENERATORS, generateClient, runTool, walkWith } from './interop/generate.ts';
 import { installTools } from './interop/install.ts';
 import { canCarry, startPrism, type Violation, violationsOf } from './interop/prism.ts';
+import { LIST_SCENARIOS } from './list-scenarios.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
 import { SCENARIOS, type Scenario } from './scenarios.ts';
 
@@ -20,6 +21,7 @@ import { SCENARIOS, type Scenario } from './scenarios.ts';
 const TOLERATED: Record<string, string> = {
   'the scheme ignores case': 'Prism requires "Bearer" with a capital letter, unlike RFC 9110',
   'a limit of 400 digits': 'the server accepts more than the described int32',
+  'a time with an offset, whose plus sign is not encoded': 'the server also accepts a time that arrives with a blank',
   'an empty file': 'Prism reports an empty body as a missing one',
 };
 
@@ -62,14 +64,14 @@ test('Prism sees no violation in any scenario', installed, async () => {
   const server = await startTestService();
   const port = await startPrism(folderOfTools, server.url);
   const found: string[] = [];
-  const scenarios = Object.values({ ...SCENARIOS, ...RECORD_SCENARIOS }).flat();
+  const scenarios = Object.values({ ...SCENARIOS, ...RECORD_SCENARIOS, ...LIST_SCENARIOS }).flat();
   const carried = scenarios.filter(canCarry);
   for (const scenario of carried) {
     const violations = await violationsIn(port, server, scenario);
     found.push(...violations.map(({ location, message }) => `${scenario.name}: ${location.join('.')}: ${message}`));
   }
   assert.deepEqual(found, []);
-  assert.ok(carried.length > 200, `Prism has carried only ${carried.length} scenarios`);
+  assert.ok(carried.length > 280, `Prism has carried only ${carried.length} scenarios`);
   await server.stop();
 });
 

@@ -55,7 +55,7 @@ export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
 const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
 export const cursor = parameter('query', 'cursor', CURSOR, { ...TEXT, examples: ['eyJpZCI6MTA3fQ'] }, unchanged);
 const MAX_TAGS = 100;
-const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags.`;
+const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags. \`tag[]\` means the same.`;
 export const tag = {
   ...parameter(
     'query',
@@ -205,7 +205,11 @@ export function readParameters(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   const queryAt = url.indexOf('?');
-  const query = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
+  const pairs = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
+  const query = pairs.map((pair) => {
+    const [name = ''] = pair.split('=', 1);
+    return { name, value: pair.slice(name.length + 1) };
+  });
   for (const key in wanted) {
     const parameter = wanted[key] as Parameter<unknown>;
     const texts = find(parameter).filter((text) => text !== undefined);
@@ -218,12 +222,14 @@ export function readParameters(
   function find({ in: place, name, maxValues = 1 }: Parameter<unknown>): (string | undefined)[] {
     if (place === 'path') return [params[name]];
     if (place === 'header') return [headers[name.toLowerCase()] as string | undefined];
-    const found = query.filter((pair) => pair.startsWith(`${name}=`) || pair === name);
+    // Axios and others append brackets to the name of a list.
+    const names = maxValues === 1 ? [name] : [name, `${name}[]`, `${name}%5B%5D`];
+    const found = query.filter((pair) => names.includes(pair.name));
     if (found.length > maxValues) {
       const most = maxValues === 1 ? 'must not be repeated' : `must not be repeated more than ${maxValues} times`;
       throw new PlantStoreError('bad_parameter', `"${name}" ${most}`);
     }
-    return found.map((pair) => decode(name, pair.slice(name.length + 1)));
+    return found.map(({ value }) => decode(name, value));
   }
 }
 

@@ -6,7 +6,11 @@ export const createClient: CreateClient = ({ url, token }) => {
   const client = createFetchClient<paths>({ baseUrl: url, headers: { Authorization: `Bearer ${token}` } });
   return {
     create: async (body) => dataOf(await client.POST('/plants', { body })),
-    list: async (query) => dataOf(await client.GET('/plants', { params: { query } })),
+    list: async (query) => {
+      const listed = await client.GET('/plants', { params: { query } });
+      return { plants: dataOf(listed), total: listed.response.headers.get('total-count') };
+    },
+    history: async (id) => dataOf(await client.GET('/plants/{id}/changes', { params: { path: { id } } })),
     patch: async (id, body, ifMatch) =>
       dataOf(await client.PATCH('/plants/{id}', { params: { path: { id }, header: { 'If-Match': ifMatch } }, body })),
     import: async (body) =>

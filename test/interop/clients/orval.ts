@@ -1,4 +1,4 @@
-import { createPlant, deletePlant, importPlants, listPlants, patchPlant } from './generated/orval.ts';
+import { createPlant, deletePlant, importPlants, listPlantChanges, listPlants, patchPlant } from './generated/orval.ts';
 import type { CreateClient } from './plant-client.ts';
 
 export const createClient: CreateClient = ({ token }) => {
@@ -12,6 +12,11 @@ export const createClient: CreateClient = ({ token }) => {
     list: async (query) => {
       const response = await listPlants(query, { headers });
       if (response.status !== 200) throw new Error(response.data.message);
+      return { plants: response.data, total: response.headers.get('total-count') };
+    },
+    history: async (id) => {
+      const response = await listPlantChanges(id, undefined, { headers });
+      if (response.status !== 200) throw new Error(response.data.message);
       return response.data;
     },
     patch: async (id, patch, ifMatch) => {
@@ -20,7 +25,7 @@ export const createClient: CreateClient = ({ token }) => {
       return response.data;
     },
     import: async (file) => {
-      const response = await importPlants(file, { headers });
+      const response = await importPlants(file, undefined, { headers });
       if (response.status !== 200) throw new Error(response.data.message);
       return response.data;
     },
