@@ -11,6 +11,8 @@ export interface StoreGrowth {
   records: number;
   import: Transfer;
   httpImport: Transfer;
+  /** Time after the import until the order by name was complete. */
+  nameOrderS: number;
   httpExport: Transfer;
   reads: Record<string, Latency>;
   /** Undefined if wrk is not installed. */
@@ -70,6 +72,7 @@ function rowsOf(stores: StoreGrowth[]): Row[] {
     row('  its peak memory', 'MiB', (store) => store.import.peakMib, FLAT),
     row('import over HTTP', '/s', ({ httpImport }) => httpImport.perSecond),
     row("  the server's peak memory", 'MiB', ({ httpImport }) => httpImport.peakMib, FLAT),
+    row('order by name after the import', 's', ({ nameOrderS }) => nameOrderS),
     row('export over HTTP', '/s', ({ httpExport }) => httpExport.perSecond),
     row("  the server's peak memory", 'MiB', ({ httpExport }) => httpExport.peakMib, FLAT),
     ...Object.keys(stores[0]?.reads ?? {}).flatMap((kind) => [

@@ -64,6 +64,18 @@ export async function exportOverHttp(server: TokenedServer, records: number): Pr
   return { perSecond: rate(lines, begunMs), peakMib: peakMibOf(server.pid) ?? 0 };
 }
 
+/** Waits until the order by name has all plants of an import. Returns the time in seconds. */
+export async function waitForNameOrder(server: TokenedServer): Promise<number> {
+  const begunMs = performance.now();
+  for (;;) {
+    const asked = ask(server, 'GET', '/plants?sort=name&limit=1', {}).end();
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+    await text(answer);
+    if (answer.statusCode === 200) return (performance.now() - begunMs) / 1000;
+    if (answer.statusCode !== 503) throw new Error(`The list by name returned ${answer.statusCode}`);
+  }
+}
+
 function ask({ url, secret }: TokenedServer, method: string, path: string, headers: Record<string, string>) {
   return request(url + path, { method, agent: false, headers: { authorization: `Bearer ${secret}`, ...headers } });
 }

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { measureCreates } from './growth-creates.ts';
 import { type Latency, measureReads } from './growth-reads.ts';
 import { type Growth, type StoreGrowth, toTable } from './growth-table.ts';
-import { exportOverHttp, importByCommand, importOverHttp } from './growth-transfer.ts';
+import { exportOverHttp, importByCommand, importOverHttp, waitForNameOrder } from './growth-transfer.ts';
 import { readMachine } from './machine.ts';
 import { rssMibOf } from './measure.ts';
 import { RESULTS, savePicture } from './picture.ts';
@@ -21,7 +21,7 @@ const READS = Number(process.env.BENCH_READS ?? 3000);
 /** Upper bound of the ids, which are spaced evenly at any store size. A random id falls between two others. */
 const ID_RANGE = 2 ** 52;
 
-interface Store extends Pick<StoreGrowth, 'records' | 'import' | 'httpImport' | 'httpExport'> {
+interface Store extends Pick<StoreGrowth, 'records' | 'import' | 'httpImport' | 'nameOrderS' | 'httpExport'> {
   path: string;
   server: TokenedServer;
 }
@@ -66,9 +66,10 @@ async function fill(records: number): Promise<Store> {
   const path = join(folder, `${records}.db`);
   const server = await startTokenedServer(`sqlite:${path}`);
   const httpImport = await importOverHttp(server, file);
+  const nameOrderS = await waitForNameOrder(server);
   const httpExport = await exportOverHttp(server, records);
   rmSync(file.path);
-  return { records, path, server, import: imported, httpImport, httpExport };
+  return { records, path, server, import: imported, httpImport, nameOrderS, httpExport };
 }
 
 async function finish({ path, server, ...store }: Store, at: number): Promise<StoreGrowth> {

@@ -2,7 +2,7 @@
 
 import type { Change, ChangePageQuery } from '../domain/change.ts';
 import { charsOf, PAGE_CHARS } from '../domain/page-size.ts';
-import { type LoggedRow, toLoggedChange } from './row-mapping.ts';
+import { type ChangeRow, toChange } from './row-mapping.ts';
 
 /** Maximum number of changes that a page scans. */
 export const SCANNED_AT_ONCE = 5000;
@@ -21,7 +21,7 @@ export interface ChangeRange {
 
 /** True if the change has the properties that the query asks for. */
 export function isWanted(
-  { type, time, token_id }: Pick<LoggedRow, 'type' | 'time' | 'token_id'>,
+  { type, time, token_id }: Pick<ChangeRow, 'type' | 'time' | 'token_id'>,
   query: ChangePageQuery,
 ): boolean {
   const { sinceMs = Number.NEGATIVE_INFINITY, untilMs = Number.POSITIVE_INFINITY } = query;
@@ -29,16 +29,20 @@ export function isWanted(
   return (query.token === undefined || token_id === query.token) && time >= sinceMs && time <= untilMs;
 }
 
-/** Collects a page of changes, which can hold fewer than `limit` changes when they are large. */
-export function createChangePage(limit: number) {
+/**
+ * Collects a page of changes, which can hold fewer than `limit` changes when they are large. `nameOf` returns the name
+ * of a token, or null if the store does not have the token.
+ */
+export function createChangePage(limit: number, nameOf: (tokenId: string) => string | null) {
   const changes: Change[] = [];
   let chars = 0;
   return {
     changes,
     /** Adds a change. Returns false, without adding it, if the page is already full. */
-    add(row: LoggedRow): boolean {
+    add(row: ChangeRow): boolean {
       if (changes.length === limit || chars > PAGE_CHARS) return false;
-      changes.push(toLoggedChange(row));
+      const tokenName = nameOf(row.token_id);
+      changes.push(tokenName === null ? toChange(row) : { ...toChange(row), tokenName });
       chars += charsOf(row);
       return true;
     },

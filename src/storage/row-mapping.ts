@@ -49,14 +49,6 @@ export function toChange(row: Omit<ChangeRow, 'previous' | 'plant_count'>): Chan
   return { seq: Number(seq), type, time: toTime(time), plant: toNewPlant(plant_id, row), token: token_id };
 }
 
-/** A change with the name of its token, if the store has the token. */
-export type LoggedRow = ChangeRow & { token_name: string | null };
-
-export function toLoggedChange(row: LoggedRow): Change {
-  const change = toChange(row);
-  return row.token_name === null ? change : { ...change, tokenName: row.token_name };
-}
-
 /** Columns of `tokens t` that form a TokenRow. */
 export const TOKEN_COLUMNS = 't.id, t.name, t.scopes, t.created, t.expires, t.revoked, t.rate, t.last_used';
 

@@ -13,7 +13,7 @@ import type { ChangeOrder } from '../../domain/names.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type ChangeRange, createChangePage, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
-import { type ChangeRow, type LoggedRow, toChange } from '../row-mapping.ts';
+import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { firstSeqSince } from './change-times.ts';
@@ -73,7 +73,7 @@ export async function readChangePage(
     const { type = null, token = null, sinceMs = null, untilMs = null } = query;
     const values = [after, before, type, token, sinceMs, untilMs, limit + 1];
     const rows = await read<LoggedRow>(bounded(text, order === 'desc' ? 'seq DESC' : 'seq', values));
-    const { changes, add } = createChangePage(limit);
+    const { changes, add } = createChangePage(limit, namesIn(rows));
     if (rows.some((row) => !add(row))) return { changes, next: changes.at(-1)?.seq };
     return scanned?.count === BigInt(SCANNED_AT_ONCE) ? { changes, next: Number(scanned.last) } : { changes };
   });
@@ -106,6 +106,13 @@ async function rangeOf(read: Query, tables: Tables, query: ChangePageQuery): Pro
   }
 }
 
+type LoggedRow = ChangeRow & { token_name: string | null };
+
+function namesIn(rows: LoggedRow[]): (tokenId: string) => string | null {
+  const names = new Map(rows.map(({ token_id, token_name }) => [token_id, token_name]));
+  return (tokenId) => names.get(tokenId) ?? null;
+}
+
 /** Reads the history of a plant: it follows the numbers of replaced versions from its newest change. */
 export async function readHistory(
   { read, names: { tables } }: Transactions,
@@ -129,7 +136,7 @@ export async function readHistory(
   );
   if (!plant) throw toError(noPlant(plantId));
   await nextEventLoopTurn(); // the caller serializes the page in the same turn
-  const { changes, add } = createChangePage(limit);
+  const { changes, add } = createChangePage(limit, namesIn(rows));
   const more = rows.find((row) => !add(row));
   return more ? { changes, next: toHistoryCursor(plantId, Number(more.seq)) } : { changes };
 }

@@ -1,6 +1,6 @@
 // Reads the change log and the history of a plant, on a connection that cannot write.
 
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type Change,
   type ChangePage,
@@ -12,26 +12,21 @@ import {
 import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import { type ChangeRange, createChangePage, isWanted, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
-import { type ChangeRow, type LoggedRow, toChange } from '../row-mapping.ts';
+import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { prepareIsGone, prepareLastSeq } from './change-numbers.ts';
 import { prepareFirstSince } from './change-times.ts';
 import { prepareSnapshots } from './snapshots.ts';
 
-/** Columns of a LoggedRow. The subquery reads one token by its primary key. */
-const LOGGED = 'changes.*, (SELECT name FROM tokens WHERE tokens.id = changes.token_id) AS token_name';
-
 type ScannedRow = Pick<ChangeRow, 'seq' | 'type' | 'time' | 'token_id'>;
 
 export function prepareChangeReads(db: DatabaseSync) {
   const listChanges = db.prepare('SELECT * FROM changes WHERE seq > ? ORDER BY seq LIMIT ?');
-  const scan = (order: 'ASC' | 'DESC') =>
-    db.prepare(`
-      SELECT seq, type, time, token_id FROM changes WHERE seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`);
-  const [scanUp, scanDown] = [scan('ASC'), scan('DESC')];
-  const findChange = db.prepare(`SELECT ${LOGGED} FROM changes WHERE seq = ?`);
+  const scans = { asc: prepareScan('ASC'), desc: prepareScan('DESC') };
+  const findChange = db.prepare('SELECT * FROM changes WHERE seq = ?');
+  const findToken = db.prepare('SELECT name FROM tokens WHERE id = ?');
   const findVersion = db.prepare('SELECT seq FROM plants WHERE id = ?');
-  for (const statement of [listChanges, scanUp, scanDown, findChange]) statement.setReadBigInts(true);
+  for (const statement of [listChanges, findChange]) statement.setReadBigInts(true);
   const isGone = prepareIsGone(db);
   const lastSeq = prepareLastSeq(db);
   const firstSince = prepareFirstSince(db, lastSeq);
@@ -54,13 +49,14 @@ export function prepareChangeReads(db: DatabaseSync) {
       return atOnce(() => {
         if (query.after !== undefined && isGone(query.after)) throw changesPruned(query.after);
         const { after, before } = rangeOf(query);
-        const { changes, add } = createChangePage(limit);
+        const isFiltered = [query.type, query.token, query.sinceMs, query.untilMs].some((value) => value !== undefined);
+        const { changes, add } = createChangePage(limit, createNames());
         let scanned = 0;
         let last: number | undefined;
-        for (const row of (order === 'desc' ? scanDown : scanUp).iterate(after, before, SCANNED_AT_ONCE + 1)) {
+        for (const row of scans[order](isFiltered).iterate(after, before, SCANNED_AT_ONCE + 1)) {
           if (++scanned > SCANNED_AT_ONCE) return { changes, next: last };
           const { seq } = row as ScannedRow;
-          if (isWanted(row as ScannedRow, query) && !add(findChange.get(seq) as LoggedRow)) {
+          if (isWanted(row as ScannedRow, query) && !add((isFiltered ? findChange.get(seq) : row) as ChangeRow)) {
             return { changes, next: changes.at(-1)?.seq };
           }
           last = Number(seq);
@@ -74,10 +70,10 @@ export function prepareChangeReads(db: DatabaseSync) {
       return atOnce(() => {
         const version = findVersion.get(plantId) as { seq: number } | undefined;
         if (!version) throw toError(noPlant(plantId));
-        const { changes, add } = createChangePage(limit);
+        const { changes, add } = createChangePage(limit, createNames());
         const first = cursor === undefined ? version.seq : readHistoryCursor(cursor, plantId);
         for (let seq: number | bigint | null = first; seq !== null; ) {
-          const row = findChange.get(seq) as LoggedRow | undefined;
+          const row = findChange.get(seq) as ChangeRow | undefined;
           if (row?.plant_id !== plantId) break; // it was pruned
           if (!add(row)) return { changes, next: toHistoryCursor(plantId, Number(seq)) };
           seq = row.previous;
@@ -86,6 +82,26 @@ export function prepareChangeReads(db: DatabaseSync) {
       });
     },
   };
+
+  /** A filtered scan reads only the columns of the filter: most names are not on the page, and names can be long. */
+  function prepareScan(order: 'ASC' | 'DESC') {
+    const [all, narrow] = ['*', 'seq, type, time, token_id'].map((columns) => {
+      const scan = db.prepare(`SELECT ${columns} FROM changes WHERE seq > ? AND seq < ? ORDER BY seq ${order} LIMIT ?`);
+      scan.setReadBigInts(true);
+      return scan;
+    }) as [StatementSync, StatementSync];
+    return (isFiltered: boolean) => (isFiltered ? narrow : all);
+  }
+
+  /** Returns a function that finds the name of a token, and remembers it for the rest of the page. */
+  function createNames(): (tokenId: string) => string | null {
+    const known = new Map<string, string | null>();
+    return (tokenId) => {
+      const name = known.get(tokenId) ?? (findToken.get(tokenId) as { name: string } | undefined)?.name ?? null;
+      known.set(tokenId, name);
+      return name;
+    };
+  }
 
   function rangeOf({ after = 0, before, sinceMs, untilMs }: ChangePageQuery): ChangeRange {
     const end = before ?? lastSeq() + 1;
