@@ -39,7 +39,8 @@ test('The client implements PlantStore and ChangeLog, with exact ids everywhere'
     changes.map(({ plant }) => plant),
     plants,
   );
-  assert.deepEqual(await collect(store.follow(), 5), changes);
+  const followed = changes.map(({ tokenName, ...change }) => change); // a stream has no names of tokens
+  assert.deepEqual(await collect(store.follow(), 5), followed);
 });
 
 test('walk() yields the records of all pages, starting at the cursor if one is given', async () => {

@@ -64,8 +64,9 @@ test('each route requires the documented scope', () => {
   for (const { method, path, access } of routes) {
     if (access === 'open') continue;
     const isPlants = /^\/(plants|events)(\/|$)/.test(path);
-    const hasPlantsSent = method === 'POST' && path.startsWith('/webhooks') && !path.endsWith('/test');
-    const ofAdmin: Access = hasPlantsSent ? ['admin', 'plants:read'] : 'admin';
+    const isDelivery = path === '/webhooks/:id/deliveries/:seq';
+    const sends = ['POST', 'PATCH'].includes(method) && path.startsWith('/webhooks') && !path.endsWith('/test');
+    const ofAdmin: Access = sends || isDelivery ? ['admin', 'plants:read'] : 'admin';
     const wanted: Access = isPlants ? (method === 'GET' ? 'plants:read' : 'plants:write') : ofAdmin;
     assert.deepEqual(access, ANY_TOKEN.includes(path) ? 'any' : wanted, `${method} ${path}`);
   }

@@ -11,7 +11,7 @@ import { startTestService, type TestService } from '../../../testing/service.ts'
 import { sharedBrowser } from '../../../testing/shared-browser.ts';
 
 const SHOP = 'https://shop.example.com';
-const EXPOSED = /^Link, ETag, Location, RateLimit, RateLimit-Policy\b/;
+const EXPOSED = /^Link, ETag, Location, Total-Count, Last-Seq, RateLimit, RateLimit-Policy\b/;
 
 function preflight({ port }: TestService, origin: string, path = '/plants'): Promise<Answer> {
   const headers = {
