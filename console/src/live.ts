@@ -43,9 +43,9 @@ export function createLive({ client, reach }: Session, onSignedOut: (error: Erro
 
   async function follow(signal: AbortSignal): Promise<void> {
     try {
-      const { lastChange } = await client.summary({ signal });
+      const lastSeq = await client.lastSeq({ signal });
       notify();
-      for await (const change of client.follow({ after: lastChange, signal })) notify(change);
+      for await (const change of client.follow({ after: lastSeq, signal })) notify(change);
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof PlantStoreError && error.code === 'bad_token') return onSignedOut(error);
