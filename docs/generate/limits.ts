@@ -5,7 +5,8 @@ import { LEEWAY_S } from '../../src/auth/jwt-verifier.ts';
 import { ECHO_MS, STOP_WITHIN_MS } from '../../src/cli/serve.ts';
 import { MAX_LOG_CHARS, MAX_LOGGED_ATTEMPTS } from '../../src/domain/attempt-log.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
-import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
+import { MAX_COUNTED, MAX_SORTED } from '../../src/domain/list-order.ts';
+import { MAX_KEY_CHARS, MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../src/domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../src/domain/plant.ts';
 import { MAX_EXPORTS } from '../../src/domain/store.ts';
@@ -17,6 +18,7 @@ import { shareOf } from '../../src/http/access/fair-share.ts';
 import { DELAY_MS, WRONG } from '../../src/http/access/rate-limit.ts';
 import { MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../../src/http/core/connection-limits.ts';
 import { MAX_BODY_BYTES } from '../../src/http/core/json-body.ts';
+import { MAX_TAGS } from '../../src/http/core/parameters.ts';
 import { MAX_HEADER_BYTES } from '../../src/http/core/raw-refusal.ts';
 import { MAX_IN_PROGRESS } from '../../src/http/core/request-order.ts';
 import { EXPORT_BYTES_PER_S, EXPORT_GRACE_BYTES, UNREAD_BYTES } from '../../src/http/core/slow-clients.ts';
@@ -26,6 +28,7 @@ import { MAX_ERRORS_NAMED, MAX_IMPORTS } from '../../src/http/routes/import-expo
 import { MAX_TESTS } from '../../src/http/routes/webhooks.ts';
 import { MAX_NESTING } from '../../src/lib/exact-json.ts';
 import { MAX_COUNT } from '../../src/lib/token-bucket.ts';
+import { SCANNED_AT_ONCE } from '../../src/storage/change-page.ts';
 import { KEPT_DELIVERED, MAX_QUEUED_CHARS, MAX_QUEUED_WRITES } from '../../src/storage/write-limits.ts';
 import { LEASE_TIMING, MAX_OPEN, MIN_OPEN } from '../../src/webhooks/delivery-loop.ts';
 import {
@@ -54,6 +57,19 @@ const REQUESTS: Limit[] = [
     'Search query `q`',
     `${toCount(MAX_QUERY_CHARS)} characters and ${toCount(MAX_QUERY_WORDS)} words`,
     respond('bad_parameter'),
+  ],
+  ['Values of `tag` in a list', toCount(MAX_TAGS), respond('bad_parameter')],
+  [
+    'Matches of a filter that can be sorted by anything but `id`',
+    toCount(MAX_SORTED),
+    `${respond('bad_parameter')} Narrow the filter.`,
+  ],
+  ['Characters of a name that are sorted', toCount(MAX_KEY_CHARS), 'Names with the same beginning are sorted by id.'],
+  ['Matches of a filter that are counted', toCount(MAX_COUNTED), `\`Total-Count\` is \`>${MAX_COUNTED}\`.`],
+  [
+    'Changes that a page of the change log scans',
+    toCount(SCANNED_AT_ONCE),
+    'The page is short or empty. Its `Link` continues after them.',
   ],
   [
     'Records or changes in a page',

@@ -54,7 +54,7 @@ export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
 
 const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
 export const cursor = parameter('query', 'cursor', CURSOR, { ...TEXT, examples: ['eyJpZCI6MTA3fQ'] }, unchanged);
-const MAX_TAGS = 100;
+export const MAX_TAGS = 100;
 const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags. \`tag[]\` means the same.`;
 export const tag = {
   ...parameter(
