@@ -91,11 +91,7 @@ fault({
       caught: lateBeside('the first MCP message'),
     },
     'searches on the main thread': {
-      change: [
-        'src/storage/sqlite/store.ts',
-        '(isPlain ? reads.list(query) : search.list(query))',
-        '(isPlain ? reads.list(query) : reads.list(query))',
-      ],
+      change: ['src/storage/sqlite/store.ts', 'return search.list(query);', 'return reads.list(query);'],
       caught: lateBeside('a search for a prefix of very many words'),
     },
     'accepts a query of any length': {
@@ -139,7 +135,7 @@ fault({
     'reads every list without yielding': {
       change: [
         'src/storage/sqlite/plants-read.ts',
-        'await nextEventLoopTurn(); // the caller serializes the page in the same turn',
+        '        await nextEventLoopTurn(); // the caller serializes the page in the same turn\n',
         '',
       ],
       caught: lateBeside('a list of long records on each of many connections'),
