@@ -23,7 +23,7 @@ export const RELATIONS = [
 
 /** Functions that the migrations create and nodes call, with the types of their arguments. */
 const FUNCTIONS = {
-  begin_changes_2: [],
+  begin_changes_3: [],
   create_plants_3: ['bigint[]', 'text[]', 'text[]', 'text[]', 'bigint[]', 'text[]', 'bigint[]', 'bigint[]'],
   change_plants_3: [
     ...['bigint[]', 'bigint[]', 'text[]', 'text[]', 'text[]', 'text[]', 'bigint[]', 'text[]'],

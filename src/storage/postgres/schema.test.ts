@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import pg from 'pg';
 import {
   makeDatabase,
   makeEmptyDatabase,
@@ -12,12 +13,18 @@ import {
   queryPostgres,
 } from '../../../testing/postgres.ts';
 import { walk } from '../../../testing/store-walk.ts';
+import { until } from '../../../testing/until.ts';
 import { wordsOf } from '../../domain/name-search.ts';
 import type { ListQuery } from '../../domain/plant.ts';
 import type { Store } from '../../domain/store.ts';
 import { tagKey, wordKey } from './index-key.ts';
 
 const BY = { tokenId: 'tok_1' };
+
+const FOLDER = join(import.meta.dirname, 'migrations');
+const SQL_FILES = readdirSync(FOLDER)
+  .sort()
+  .map((file) => readFileSync(join(FOLDER, file), 'utf8'));
 
 suite('the schema', needsPostgres, () => {
   test('eight nodes that start concurrently on an empty database create the schema once', async () => {
@@ -29,7 +36,7 @@ suite('the schema', needsPostgres, () => {
     const versions = await queryPostgres(url, 'SELECT version FROM plant_store_schema ORDER BY version');
     assert.deepEqual(
       versions.map(({ version }) => version),
-      readdirSync(join(import.meta.dirname, 'migrations')).map((_file, at) => at + 1),
+      SQL_FILES.map((_sql, at) => at + 1),
     );
   });
 
@@ -51,15 +58,7 @@ suite('the schema', needsPostgres, () => {
   });
 
   test('a node migrates the schema of the previous version, and nodes of that version continue to work', async () => {
-    const url = await makeEmptyDatabase();
-    const folder = join(import.meta.dirname, 'migrations');
-    const files = readdirSync(folder).sort().slice(0, 4);
-    await queryPostgres(url, files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'));
-    await queryPostgres(
-      url,
-      `CREATE TABLE plant_store_schema (version integer PRIMARY KEY, works_with integer NOT NULL, applied timestamptz NOT NULL DEFAULT now());
-       INSERT INTO plant_store_schema VALUES (1, 1), (2, 1), (3, 1), (4, 1)`,
-    );
+    const url = await makeDatabaseOfPreviousVersion();
     const oldKeys = (name: string, tag: string | null) => [
       ...wordsOf(name).map(wordKey),
       ...(tag ? [tagKey(tag)] : []),
@@ -107,6 +106,32 @@ suite('the schema', needsPostgres, () => {
     await store.close();
   });
 
+  test('a write of the previous version that waits for the migration is retried, and then complete', async () => {
+    const url = await makeDatabaseOfPreviousVersion();
+    const create = (id: number) => {
+      const values = [[id], ['x'], [null], [1], ['tok'], [], []];
+      return queryPostgres(url, 'SELECT * FROM create_plants_2($1, $2, $3, $4, $5, $6, $7)', ...values);
+    };
+    await create(1);
+    const migration = new pg.Client(url);
+    await migration.connect();
+    await migration.query('BEGIN; SET LOCAL search_path = public, pg_temp');
+    for (const sql of SQL_FILES.slice(4)) await migration.query(`${sql}; SET LOCAL search_path = public, pg_temp`);
+    const [late] = await Promise.allSettled([create(2), waitForLock(url).then(() => migration.query('COMMIT'))]);
+    await migration.end();
+    assert.equal(late.status === 'rejected' && late.reason.code, '40001'); // nodes retry after this error
+    await create(2);
+    await queryPostgres(
+      url,
+      'INSERT INTO plant_store_schema SELECT n, 4 FROM generate_series(5, $1) n',
+      SQL_FILES.length,
+    );
+    const store = await openPostgres(url);
+    assert.deepEqual(await store.count(), { plants: 2, isMore: false });
+    assert.equal((await walk(store, { untagged: true })).length, 2);
+    await store.close();
+  });
+
   test('a node uses a newer schema that supports its version, and rejects any other', async () => {
     const url = await makeDatabase();
     await queryPostgres(url, 'INSERT INTO plant_store_schema (version, works_with) VALUES (99, 1)');
@@ -145,3 +170,20 @@ suite('the schema', needsPostgres, () => {
     await store.close();
   });
 });
+
+async function makeDatabaseOfPreviousVersion(): Promise<string> {
+  const url = await makeEmptyDatabase();
+  await queryPostgres(url, SQL_FILES.slice(0, 4).join('\n'));
+  await queryPostgres(
+    url,
+    `CREATE TABLE plant_store_schema (version integer PRIMARY KEY, works_with integer NOT NULL, applied timestamptz NOT NULL DEFAULT now());
+     INSERT INTO plant_store_schema VALUES (1, 1), (2, 1), (3, 1), (4, 1)`,
+  );
+  return url;
+}
+
+/** Waits until a session of the database waits for a lock. */
+async function waitForLock(url: string): Promise<void> {
+  const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  await until(async () => (await queryPostgres(url, text)).length > 0);
+}
