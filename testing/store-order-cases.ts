@@ -254,6 +254,8 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     const { next: cursor } = await store.history(1n, { limit: 2 });
     await refuses('bad_parameter', store.history(2n, { cursor }));
     await refuses('bad_parameter', store.history(1n, { cursor: 'x' }));
+    await refuses('bad_parameter', store.history(3n, { cursor: 'x' }));
+    await refuses('not_found', store.history(3n));
     await store.delete(1n, by);
     await refuses('not_found', store.history(1n, { cursor }));
     assert.deepEqual(
@@ -281,7 +283,7 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     assert.deepEqual(await pages({ type: 'plant.deleted' }), all.slice(6));
     assert.deepEqual(await pages({ type: 'plant.created', order: 'desc', limit: 2 }), all.slice(0, 5).toReversed());
     assert.deepEqual(await pages({ token: by.tokenId, limit: 4 }), all);
-    assert.deepEqual(await pages({ token: 'tok_none' }), []);
+    for (const token of ['tok_none', '', 'tok\0', '\u{1f335}']) assert.deepEqual(await pages({ token }), []);
     const times = all.map(({ time }) => Date.parse(time));
     const [first = 0, middle = 0, last = 0] = [times[0], times[3], times[6]];
     for (const [sinceMs, untilMs] of [
@@ -316,6 +318,12 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     );
     const upwards = await store.changePage({ type: 'plant.deleted', after: start + 2 });
     assert.deepEqual(upwards, { changes: [], next: start + 5002 });
+    const [exact, one] = [{ before: start + 5003 }, { before: start + 5004 }];
+    assert.deepEqual(await store.changePage({ type: 'plant.deleted', after: start + 2, ...exact }), { changes: [] });
+    assert.deepEqual(await store.changePage({ type: 'plant.deleted', after: start + 2, ...one }), {
+      changes: [],
+      next: start + 5002,
+    });
   },
 };
 

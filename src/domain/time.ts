@@ -9,6 +9,7 @@ export const Time = z.string().meta({
 });
 
 const RFC_3339 = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
+export const FIRST_TIME_MS = Date.parse('0000-01-01T00:00:00.000Z');
 export const LAST_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** True if the text is an RFC 3339 time on an existing day. */

@@ -9,6 +9,7 @@ import { CHANGE_ORDERS, CHANGE_TYPES, DELIVERY_STATUSES, SORTS } from '../../dom
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
+import { FIRST_TIME_MS, isTime } from '../../domain/time.ts';
 import { DURATION_FORM, parseDuration } from '../../lib/duration.ts';
 import { readEtags } from './etag.ts';
 
@@ -159,9 +160,9 @@ function timeParameter(name: string, description: string) {
     description,
     { type: 'string', format: 'date-time', examples: ['2026-11-17T12:00:00Z'] },
     (text) => {
-      const isTime = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[ +-]\d\d:\d\d)$/.test(text);
-      const timeMs = isTime ? Date.parse(text.toUpperCase().replace(' ', '+')) : Number.NaN;
-      if (!Number.isNaN(timeMs)) return timeMs;
+      const time = text.toUpperCase().replace(' ', '+');
+      const timeMs = isTime(time) ? Date.parse(time) : Number.NaN;
+      if (timeMs >= FIRST_TIME_MS) return timeMs;
       throw malformed(`"${name}"`, 'a time in RFC 3339, such as 2026-11-17T12:00:00Z');
     },
   );

@@ -58,33 +58,32 @@ export async function readChangePage(
   const { limit = DEFAULT_LIMIT, order = 'asc' } = query;
   const page = await readStepwise(async (read) => {
     const { after, before } = await rangeOf(read, tables, query);
-    const [scanned] = await read<{ count: bigint; last: bigint | null }>({
-      text: `
-        SELECT count(*) AS count, ${order === 'desc' ? 'min' : 'max'}(seq) AS last FROM (${scan(tables, order)}) AS scanned`,
+    const [last, following] = await read<{ seq: bigint }>({
+      text: `${selectRange(tables, order)} OFFSET ${SCANNED_AT_ONCE - 1} LIMIT 2`,
       values: [after, before],
     });
     const text = `
       SELECT c.*, t.name AS token_name FROM (
-        SELECT seq FROM (${scan(tables, order)}) AS scanned
+        SELECT seq FROM (${selectRange(tables, order)} LIMIT ${SCANNED_AT_ONCE}) AS scanned
         WHERE ($3::text IS NULL OR type = $3) AND ($4::text IS NULL OR token_id = $4)
           AND time >= coalesce($5::bigint, time) AND time <= coalesce($6::bigint, time)
         ORDER BY seq ${order} LIMIT $7
       ) AS wanted JOIN ${tables.changes} c ON c.seq = wanted.seq LEFT JOIN ${tables.tokens} t ON t.id = c.token_id`;
     const { type = null, token = null, sinceMs = null, untilMs = null } = query;
-    const values = [after, before, type, token, sinceMs, untilMs, limit + 1];
+    const knownToken = token?.includes('\0') ? '' : token; // PostgreSQL refuses U+0000, which no id contains
+    const values = [after, before, type, knownToken, sinceMs, untilMs, limit + 1];
     const rows = await read<LoggedRow>(bounded(text, order === 'desc' ? 'seq DESC' : 'seq', values));
     const { changes, add } = createChangePage(limit, namesIn(rows));
     if (rows.some((row) => !add(row))) return { changes, next: changes.at(-1)?.seq };
-    return scanned?.count === BigInt(SCANNED_AT_ONCE) ? { changes, next: Number(scanned.last) } : { changes };
+    return following ? { changes, next: Number(last?.seq) } : { changes };
   });
   await nextEventLoopTurn(); // the caller serializes the page in the same turn
   return page;
 }
 
-/** Selects the changes that a page scans: those after number $1 and before number $2. */
-function scan({ changes }: Tables, order: ChangeOrder): string {
-  return `
-    SELECT seq, type, time, token_id FROM ${changes} WHERE seq > $1 AND seq < $2 ORDER BY seq ${order} LIMIT ${SCANNED_AT_ONCE}`;
+/** Selects the changes after number $1 and before number $2. A page scans the first of them. */
+function selectRange({ changes }: Tables, order: ChangeOrder): string {
+  return `SELECT seq, type, time, token_id FROM ${changes} WHERE seq > $1 AND seq < $2 ORDER BY seq ${order}`;
 }
 
 async function rangeOf(read: Query, tables: Tables, query: ChangePageQuery): Promise<ChangeRange> {
@@ -180,9 +179,10 @@ const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
   pruned AS (DELETE FROM ${changes} WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
   noted AS (
     UPDATE ${numbering} SET
-      pruned_to = greatest(pruned_to, (SELECT max(seq) FROM old)),
+      pruned_to = (SELECT max(seq) FROM old),
       plant_count = coalesce(
         (SELECT c.plant_count FROM ${changes} c WHERE c.seq = (SELECT max(seq) FROM old)), numbering.plant_count
       )
+    WHERE pruned_to < (SELECT max(seq) FROM old) -- another node may have pruned later changes meanwhile
   )
   SELECT count(*) AS pruned FROM pruned`;

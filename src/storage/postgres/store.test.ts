@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import pg from 'pg';
 import { freePort } from '../../../testing/free-port.ts';
 import { startPgBouncer } from '../../../testing/pgbouncer.ts';
 import { makeDatabase, needsPostgres, openPostgres, queryPostgres } from '../../../testing/postgres.ts';
@@ -143,4 +144,28 @@ suite('a restored backup', needsPostgres, () => {
     assert.equal((await store.changes({ after: seq })).length, 1);
     await store.close();
   });
+});
+
+test('the number of plants stays exact when two nodes prune at once', needsPostgres, async (t) => {
+  const url = await makeDatabase();
+  let nowMs = 1000;
+  const stores = [await openPostgres(url, { clock: () => nowMs }), await openPostgres(url)] as const;
+  const lock = new pg.Client(url);
+  await lock.connect();
+  t.after(() => Promise.all([...stores, { close: () => lock.end() }].map((one) => one.close())));
+  for (const id of [1n, 2n, 3n]) await stores[0].create({ id, name: 'x' }, BY);
+  nowMs = 5000;
+  for (const id of [4n, 5n]) await stores[0].create({ id, name: 'x' }, BY);
+  const waiting = async (count: number) => {
+    const text = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await until(async () => (await queryPostgres(url, text)).length === count);
+  };
+  await lock.query('BEGIN; SELECT FROM numbering FOR UPDATE');
+  const all = stores[0].pruneChanges(10_000);
+  await waiting(1);
+  const some = stores[1].pruneChanges(2000);
+  await waiting(2);
+  await lock.query('COMMIT');
+  assert.deepEqual([await all, await some], [5, 0]);
+  for (const store of stores) assert.deepEqual(await store.count(), { plants: 5, isMore: false });
 });

@@ -29,7 +29,7 @@ export function prepareChangeReads(db: DatabaseSync) {
   for (const statement of [listChanges, findChange]) statement.setReadBigInts(true);
   const isGone = prepareIsGone(db);
   const lastSeq = prepareLastSeq(db);
-  const firstSince = prepareFirstSince(db, lastSeq);
+  const firstSince = prepareFirstSince(db);
   const atOnce = prepareSnapshots(db);
 
   return {
@@ -67,12 +67,12 @@ export function prepareChangeReads(db: DatabaseSync) {
 
     /** Follows the numbers of replaced versions from the newest change of the plant. */
     history(plantId: bigint, { limit = DEFAULT_LIMIT, cursor }: HistoryQuery): ChangePage<string> {
+      const start = cursor === undefined ? undefined : readHistoryCursor(cursor, plantId);
       return atOnce(() => {
         const version = findVersion.get(plantId) as { seq: number } | undefined;
         if (!version) throw toError(noPlant(plantId));
         const { changes, add } = createChangePage(limit, createNames());
-        const first = cursor === undefined ? version.seq : readHistoryCursor(cursor, plantId);
-        for (let seq: number | bigint | null = first; seq !== null; ) {
+        for (let seq: number | bigint | null = start ?? version.seq; seq !== null; ) {
           const row = findChange.get(seq) as ChangeRow | undefined;
           if (row?.plant_id !== plantId) break; // it was pruned
           if (!add(row)) return { changes, next: toHistoryCursor(plantId, Number(seq)) };

@@ -4,7 +4,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../domain/names.ts';
 import { addToHour, firstHourMs, type HourCounts, hourOf } from '../../domain/plant-summary.ts';
-import { prepareLastSeq } from './change-numbers.ts';
 import { prepareFirstSince } from './change-times.ts';
 
 /** Number of changes in a slice, which takes less than 1 ms. */
@@ -26,7 +25,7 @@ export function createHourlyChanges() {
   /** Counts the changes in the snapshot of `db`, from the first hour of a summary at `nowMs`. */
   return async (db: DatabaseSync, nowMs: number, pauseWhenDue: () => Promise<void>): Promise<HourCounts> => {
     const sinceMs = firstHourMs(nowMs);
-    const firstSince = prepareFirstSince(db, prepareLastSeq(db));
+    const firstSince = prepareFirstSince(db);
     const { pruned_to } = db.prepare('SELECT pruned_to FROM numbering').get() as { pruned_to: number };
     const isValid = remembered && remembered.prunedTo === pruned_to && remembered.sinceMs <= sinceMs;
     const { upTo, hours } = (isValid && remembered) || { upTo: firstSince(sinceMs) - 1, hours: new Map() };
