@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { codePoints } from '../../testing/code-points.ts';
-import { cutText, hasWords, MAX_QUERY_CHARS, MAX_QUERY_WORDS, queryWords, wordsOf } from './name-search.ts';
+import { cutText, hasWords, MAX_QUERY_CHARS, MAX_QUERY_WORDS, nameKey, queryWords, wordsOf } from './name-search.ts';
 
 const NAME_BYTES = 64 * 1024;
 /** CPU time far above the cost of any name, and far below that of a name whose cost is quadratic. */
@@ -102,4 +102,13 @@ test('a text is truncated between characters', () => {
   assert.equal(cutText('ab', 2), 'ab');
   assert.equal(cutText('abc', 2), 'ab');
   assert.equal(cutText('a🌵', 2), 'a');
+});
+
+test('nameKey() folds only the beginning of a name, and cuts no character', () => {
+  for (const piece of ['x', 'É', 'e\u0301\u0302', 'ß', '\ufdfa', '한', '\u{1f335}']) {
+    const [short, long] = [piece.repeat(600), piece.repeat(20_000)].map(nameKey) as [string, string];
+    assert.equal(long, short, piece);
+    assert.equal([...long].length, 500);
+    assert.ok(long.isWellFormed());
+  }
 });

@@ -6,10 +6,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
 import { MAX_KEY_CHARS, nameKey } from '../../domain/name-search.ts';
 
-/** Maximum number of changes whose names are added in one transaction. */
+/** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
 const CHANGES_AT_ONCE = 10_000;
+const BYTES_AT_ONCE = 1024 * 1024;
 /** Number of missing changes from which names are added while the store is idle. Fewer are added before a list. */
 const WORTHWHILE = 1000;
+/** Number of missing changes from which names are also added while the store is busy, so that no list waits long. */
+const URGENT = 500_000;
 const IDLE_MS = 500;
 /** Maximum time that a list waits. */
 const MAX_WAIT_MS = 5000;
@@ -22,7 +25,12 @@ export function registerNameKey(db: DatabaseSync): void {
 export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () => void {
   registerNameKey(db);
   const namesTo = prepareNamesTo(db);
-  const endOfPart = db.prepare('SELECT seq FROM changes WHERE seq > ? ORDER BY seq LIMIT 1 OFFSET ?');
+  const endOfPart = db.prepare(`
+    SELECT max(seq) AS seq FROM (
+      SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before FROM (
+        SELECT seq, octet_length(name) AS bytes FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_AT_ONCE}
+      )
+    ) WHERE bytes_before <= ${BYTES_AT_ONCE}`);
   const addNames = db.prepare(`
     INSERT INTO name_order (key, id)
     SELECT iif(
@@ -36,8 +44,8 @@ export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () =
 
   return () => {
     const from = namesTo();
-    const part = endOfPart.get(from, CHANGES_AT_ONCE - 1) as { seq: bigint } | undefined;
-    const to = part ? Number(part.seq) : lastSeq();
+    const { seq } = endOfPart.get(from) as { seq: bigint | null };
+    const to = seq === null ? lastSeq() : Number(seq);
     addNames.run(from, to);
     setNamesTo.run(to);
   };
@@ -61,13 +69,14 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
   const namesTo = prepareNamesTo(db);
   let adding: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let lastCommitMs = 0;
   let isClosed = false;
 
   return {
     /** Must be called after each commit. */
     onCommit(): void {
-      if (timer) timer.refresh();
-      else timer = setTimeout(addWhileIdle, IDLE_MS).unref();
+      lastCommitMs = performance.now();
+      addLater();
     },
     /** Waits until the names of all earlier changes are in the order. Throws `unavailable` if that takes too long. */
     async catchUp(): Promise<void> {
@@ -93,9 +102,17 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
     return adding;
   }
 
-  async function addWhileIdle(): Promise<void> {
+  function addLater(): void {
+    timer ??= setTimeout(addWhenDue, IDLE_MS).unref();
+  }
+
+  async function addWhenDue(): Promise<void> {
+    timer = undefined;
+    const isQuiet = performance.now() - lastCommitMs >= IDLE_MS;
+    const missing = () => lastSeq() - namesTo();
     try {
-      while (!isClosed && isIdle() && lastSeq() - namesTo() >= WORTHWHILE) await add();
+      while (!isClosed && missing() >= (isQuiet && isIdle() ? WORTHWHILE : URGENT)) await add();
+      if (!isClosed && missing() >= WORTHWHILE) addLater();
     } catch {
       // The store cannot write now, which every write reports. The next commit tries again.
     }
