@@ -8,6 +8,7 @@ import type { Change, ChangeLog } from '../src/domain/change.ts';
 import type { PlantStoreError } from '../src/domain/errors.ts';
 import { hasWords, queryWords } from '../src/domain/name-search.ts';
 import type { Author, ListQuery, NewPlant, PlantRecord, PlantStore } from '../src/domain/plant.ts';
+import { MODEL_CASES } from './store-model-cases.ts';
 import { ORDER_CASES } from './store-order-cases.ts';
 import { refuses, walk } from './store-walk.ts';
 
@@ -540,7 +541,7 @@ export function testStore(
       opened = await open();
     });
     after(() => opened.close());
-    for (const [title, run] of Object.entries({ ...STORE_CASES, ...ORDER_CASES })) {
+    for (const [title, run] of Object.entries({ ...STORE_CASES, ...ORDER_CASES, ...MODEL_CASES })) {
       test(title, async () => {
         await clear(opened.store, opened.by);
         await run(opened);

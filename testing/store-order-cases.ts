@@ -4,11 +4,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Change, ChangeLog, ChangePageQuery } from '../src/domain/change.ts';
-import { nameKey } from '../src/domain/name-search.ts';
 import { SORTS } from '../src/domain/names.ts';
-import type { Author, ListQuery, NewPlant, PlantRecord, PlantStore } from '../src/domain/plant.ts';
+import type { Author, ListQuery, NewPlant, PlantStore } from '../src/domain/plant.ts';
 import { codePoints } from './code-points.ts';
-import { refuses, walk } from './store-walk.ts';
+import { inOrder, refuses, walk } from './store-walk.ts';
 
 interface Tested {
   store: PlantStore & ChangeLog;
@@ -336,17 +335,4 @@ async function walkChanges(store: ChangeLog, query: ChangePageQuery): Promise<Ch
     if (page.next === undefined) return changes;
     from = query.order === 'desc' ? { before: page.next } : { after: page.next };
   }
-}
-
-/** Sorts records by the definition: by the bytes of the folded name or by the time, then by id. */
-function inOrder(records: PlantRecord[], sort: (typeof SORTS)[number]): PlantRecord[] {
-  const sorted = records.toSorted((a, b) => {
-    const byKey = sort.endsWith('name')
-      ? Buffer.compare(Buffer.from(nameKey(a.name)), Buffer.from(nameKey(b.name)))
-      : sort.endsWith('updated')
-        ? Date.parse(a.updated) - Date.parse(b.updated)
-        : 0;
-    return byKey || (a.id < b.id ? -1 : 1);
-  });
-  return sort.startsWith('-') ? sorted.reverse() : sorted;
 }

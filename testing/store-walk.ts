@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict';
 import type { ErrorCode, PlantStoreError } from '../src/domain/errors.ts';
+import { nameKey } from '../src/domain/name-search.ts';
+import type { SORTS } from '../src/domain/names.ts';
 import type { ListQuery, PlantRecord, PlantStore } from '../src/domain/plant.ts';
 
 /** Returns the records of all pages. */
@@ -24,4 +26,17 @@ export async function refuses(code: ErrorCode, promise: Promise<unknown>): Promi
     return true;
   });
   return error as PlantStoreError;
+}
+
+/** Sorts records by the definition: by the bytes of the folded name or by the time, then by id. */
+export function inOrder(records: PlantRecord[], sort: (typeof SORTS)[number]): PlantRecord[] {
+  const sorted = records.toSorted((a, b) => {
+    const byKey = sort.endsWith('name')
+      ? Buffer.compare(Buffer.from(nameKey(a.name)), Buffer.from(nameKey(b.name)))
+      : sort.endsWith('updated')
+        ? Date.parse(a.updated) - Date.parse(b.updated)
+        : 0;
+    return byKey || (a.id < b.id ? -1 : 1);
+  });
+  return sort.startsWith('-') ? sorted.reverse() : sorted;
 }
