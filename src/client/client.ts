@@ -33,7 +33,16 @@ import {
   toHeaders,
   toQuery,
 } from './request.ts';
-import { nextParameter, seqOf, toChange, totalOf, toVersioned, withExactId } from './response.ts';
+import {
+  lastSeqOf,
+  nextParameter,
+  seqOf,
+  toChange,
+  totalOf,
+  toVersioned,
+  unexpectedResponse,
+  withExactId,
+} from './response.ts';
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
@@ -51,7 +60,7 @@ export type {
   WebhookWithSecret,
 } from '../domain/webhook.ts';
 export type { ExportFileOptions } from './export.ts';
-export type { FileType, ImportFileOptions, ImportProgress } from './import.ts';
+export type { FileType, ImportFileOptions, ImportOptions, ImportProgress } from './import.ts';
 export type {
   CallOptions,
   Change,
@@ -151,7 +160,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   const { requestJson, request } = requester;
 
   const client: PlantStoreClient = {
-    ...createImports(requester),
+    ...createImports(requester, timeoutMs),
     ...createExports(requester, timeoutMs),
     create(plant, options) {
       const call = { ...options, method: 'POST', path: '/plants', ...json(plant), isRepeatable: true } as const;
@@ -179,7 +188,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     async count({ tag, untagged, q } = {}, options) {
       const { total } = await client.list({ tag, untagged, q, limit: 1, count: true }, options);
       if (total) return total;
-      throw new PlantStoreError('bug', 'The server does not count plants. Use version 1.1 or later.');
+      throw unexpectedResponse('its Total-Count is missing');
     },
     async *walk(query, options) {
       let cursor = query?.cursor;
@@ -231,7 +240,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
     },
     lastSeq(options) {
       const call = { ...options, method: 'HEAD', path: '/events?limit=1' } as const;
-      return request(call, async ({ headers }) => Number(headers.get('last-seq')));
+      return request(call, async ({ headers }) => lastSeqOf(headers));
     },
     follow: createFollow(requester, silenceMs),
     tokens: createTokensClient(requester),

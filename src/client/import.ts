@@ -24,18 +24,28 @@ export interface ImportProgress {
   result: ImportResult;
 }
 
+/** Options of an import. */
+export interface ImportOptions extends CallOptions {
+  /**
+   * With `true`, the server checks all plants and compares them with the store, but stores nothing. One request sends
+   * all plants, so that the check finds an id that occurs twice. The timeout then applies to each MiB of the request,
+   * and the result lists the first 1,000 errors.
+   */
+  dryRun?: boolean | undefined;
+}
+
 /** Options of `importFile`. */
-export interface ImportFileOptions extends CallOptions {
+export interface ImportFileOptions extends ImportOptions {
   /** Format of the file. */
   type: FileType;
-  /** Called after each piece of the file. */
+  /** Called after each piece of the file, or once at the end of a dry run. */
   onProgress?: ((progress: ImportProgress) => void) | undefined;
 }
 
 /** Imports of many plants. A rejected plant does not stop the others. */
 export interface Imports {
   /** Creates the plants, in requests of at most 1,000 plants. The n-th plant is line n, and every error is listed. */
-  import(plants: NewPlant[], options?: CallOptions): Promise<ImportResult>;
+  import(plants: NewPlant[], options?: ImportOptions): Promise<ImportResult>;
   /**
    * Sends a file in pieces of about 1 MiB, and retries each piece after a transient failure. Line numbers refer to the
    * file, and the result lists the first 1,000 errors. If it throws, earlier pieces are already stored. Importing the
@@ -44,10 +54,12 @@ export interface Imports {
   importFile(file: Blob, options: ImportFileOptions): Promise<ImportResult>;
 }
 
-/** Returns the client's import methods. */
-export function createImports({ requestJson }: Requester): Imports {
+/** Returns the client's import methods. `timeoutMs` is the default timeout of a request. */
+export function createImports({ requestJson }: Requester, timeoutMs: number): Imports {
   return {
-    async import(plants, options) {
+    async import(plants, { dryRun, ...options } = {}) {
+      if (dryRun)
+        return tryAll('application/x-ndjson', new Blob(plants.map((plant) => `${printJson(plant)}\n`)), options);
       const result = noPlants();
       for (let done = 0; done < plants.length; ) {
         const lines = printLines(plants, done);
@@ -56,7 +68,12 @@ export function createImports({ requestJson }: Requester): Imports {
       }
       return result;
     },
-    async importFile(file, { type, onProgress, ...options }) {
+    async importFile(file, { type, dryRun, onProgress, ...options }) {
+      if (dryRun) {
+        const result = await tryAll(type, file, options);
+        onProgress?.({ bytes: file.size, totalBytes: file.size, result: { ...result, errors: [...result.errors] } });
+        return result;
+      }
       const result = noPlants();
       for await (const { body, linesBefore, bytes } of cutFile(file, type === 'text/csv')) {
         add(result, await send(type, body, linesBefore, options));
@@ -67,14 +84,21 @@ export function createImports({ requestJson }: Requester): Imports {
     },
   };
 
+  /** Sends a whole file as a dry run. The time that a piece of a real import has is allowed for each MiB. */
+  function tryAll(type: FileType, file: Blob, options: CallOptions): Promise<ImportResult> {
+    const pieces = Math.max(1, Math.ceil(file.size / CHARACTERS_AT_ONCE));
+    return send(type, file, 0, { ...options, timeoutMs: (options.timeoutMs ?? timeoutMs) * pieces }, '?dryRun=true');
+  }
+
   function send(
     type: FileType,
     body: string | Blob,
     linesBefore: number,
-    options: CallOptions | undefined,
+    options: CallOptions,
+    query = '',
   ): Promise<ImportResult> {
     const sent = { headers: { 'content-type': type }, body, isRepeatable: true } as const;
-    return requestJson({ ...options, method: 'POST', path: '/plants/import', ...sent }, (report) =>
+    return requestJson({ ...options, method: 'POST', path: `/plants/import${query}`, ...sent }, (report) =>
       toImportResult(report, linesBefore),
     );
   }

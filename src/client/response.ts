@@ -137,6 +137,13 @@ export function totalOf(headers: Headers): PlantCount | undefined {
   return text === null ? undefined : { plants: Number(text.replace('>', '')), isMore: text.startsWith('>') };
 }
 
+/** Returns the number of the newest change in the header Last-Seq. Throws if the header is missing or malformed. */
+export function lastSeqOf(headers: Headers): number {
+  const text = headers.get('last-seq');
+  if (text !== null && /^\d{1,16}$/.test(text)) return Number(text);
+  throw unexpectedResponse('its Last-Seq is missing or malformed');
+}
+
 /** Node's error message for ports that fetch never connects to, such as 1 and 6000. */
 export const BAD_PORT = 'bad port';
 
