@@ -17,8 +17,8 @@ server.`;
 
 const ENDING = / \((?:default: .*|required)\)$/;
 
-const STATUS_NOTE = `"Commands on plants" are \`add\`, \`get\`, \`list\`, \`edit\`, \`rm\` and \`watch\`. \`import\` and \`export\` with \`--url\`
-return only 0, 1 and 2, or 130 after Ctrl-C.`;
+const STATUS_NOTE = `"Commands on plants" are \`add\`, \`get\`, \`list\`, \`tags\`, \`history\`, \`edit\`, \`rm\` and \`watch\`, and also \`changes list\`
+and \`status\`. \`import\` and \`export\` with \`--url\` return only 0, 1 and 2, or 130 after Ctrl-C.`;
 
 export async function renderCli(): Promise<string> {
   const program = await createProgram(process, () => true);

@@ -9,7 +9,7 @@ import { piped, typeInto } from '../../testing/command-line.ts';
 import { makeFolder, needs, needsTerminal } from '../../testing/server.ts';
 
 const TOP =
-  'add backup changes completion edit export get help import list migrate restore rm serve settings status token watch webhook';
+  'add backup changes completion edit export get help history import list migrate restore rm serve settings status tags token watch webhook';
 
 const ROWS: [typed: string, offered: string][] = [
   ['', TOP],
@@ -23,6 +23,9 @@ const ROWS: [typed: string, offered: string][] = [
   ['webhook deliveries x --status d', 'dead delivered'],
   ['webhook update x --format ', 'event plant'],
   ['export x --format ', 'csv ndjson'],
+  ['list --sort u', 'updated'],
+  ['changes ', 'help list prune'],
+  ['changes list --type plant.d', 'plant.deleted'],
   ['completion ', 'bash fish zsh'],
   ['add 7 token --', '--help --json --replace --tag --url'],
   ['token create --name ', ''],

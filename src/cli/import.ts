@@ -2,12 +2,14 @@
 
 import { createReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import type { ImportError, PlantStore } from '../domain/plant.ts';
 import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { CLI, newStorePath } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { INTERRUPTED } from './exit-status.ts';
+import { checkOnServer, withDryRun } from './import-dry-run.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
@@ -15,27 +17,33 @@ import { countOf, report } from './terminal/report.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
+interface ImportFileOptions {
+  format?: string;
+  url?: string;
+  dryRun?: true;
+}
+
 export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
     .option('--url <url>', 'import to this server, with PLANT_STORE_TOKEN (default: to the database)')
+    .option('--dry-run', 'check the file and compare it with the store, but store nothing')
     .notes(`
 Each line that fails is reported on standard error, and the exit status is 1.
-After an interruption, run the command again: plants already stored are skipped.`)
+After an interruption, run the command again: plants already stored are skipped.
+With --dry-run and --url, the server reports the first 1,000 failed lines.`)
     .examples(
       'plant-store import species.csv',
+      'plant-store import species.csv --dry-run',
       'zcat plants.ndjson.gz | plant-store import -',
       'PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com',
     )
     .runs(importFile);
 }
 
-async function importFile(
-  { io, config }: CommandContext,
-  file: string,
-  options: { format?: string; url?: string },
-): Promise<void> {
+async function importFile({ io, config }: CommandContext, file: string, options: ImportFileOptions): Promise<void> {
+  const { url, dryRun } = options;
   const format = chooseFormat(file, options.format);
   const input = openInput(file, io);
   const stop = new AbortController();
@@ -43,37 +51,48 @@ async function importFile(
     stop.abort();
     input.chunks.destroy(); // ends a pending read
   }); // a second signal ends the process immediately, which loses nothing
-  const newPath = options.url === undefined ? newStorePath(config) : undefined;
+  const newPath = url === undefined && !dryRun ? newStorePath(config) : undefined;
   if (newPath) io.stderr.write(`Creating a new store at ${newPath}\n`);
   const { readPlants } = await import('../files/plant-files.ts');
   const { importPlants } = await import('../files/import-plants.ts');
-  const progress = startProgress(io.stderr, 'Importing', input.bytes);
+  const progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.bytes);
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };
   try {
-    await withPlants(config, options.url, { isRead: false }, (store) =>
-      importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
-        by: CLI,
-        signal: stop.signal,
-        onError: ({ line, error }) => progress.printLine(`Line ${line}: ${error.message}`),
-        onStored(soFar) {
-          counts = soFar;
-          progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
-        },
-      }),
-    );
+    if (dryRun && url !== undefined) await checkAll(url);
+    else if (dryRun) await withDryRun(config, importInto);
+    else await withPlants(config, url, { isRead: false }, importInto);
   } catch (error) {
     if (!stop.signal.aborted) throw toUserError(file, error);
   } finally {
     progress.stop();
   }
-  const { created, replayed, failed } = counts;
-  const words = `${countOf(created, 'plant')} imported, ${replayed.toLocaleString('en')} already stored`;
-  report(io.stdout, `${words}, ${countOf(failed, 'line')} failed.`, counts);
-  if (counts.failed > 0) io.exitCode = 1;
-  if (stop.signal.aborted) {
-    io.stderr.write('Interrupted. All counted plants are stored. Run the command again to continue.\n');
-    io.exitCode = INTERRUPTED;
+  reportCounts(io, counts, dryRun);
+  if (stop.signal.aborted) reportInterrupt(io, dryRun);
+
+  function importInto(store: Pick<PlantStore, 'import'>): Promise<unknown> {
+    return importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
+      by: CLI,
+      signal: stop.signal,
+      onError: printError,
+      onStored(soFar) {
+        counts = soFar;
+        progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
+      },
+    });
+  }
+
+  async function checkAll(url: string): Promise<void> {
+    const path = input.bytes === undefined ? undefined : file;
+    const { errors, ...found } = await checkOnServer(config, url, { format, chunks: input.chunks, path }, stop.signal);
+    for (const error of errors) printError(error);
+    if (found.failed > errors.length)
+      progress.printLine(`${countOf(found.failed - errors.length, 'more line')} failed`);
+    counts = found;
+  }
+
+  function printError({ line, error }: ImportError): void {
+    progress.printLine(`Line ${line}: ${error.message}`);
   }
 
   function onIgnored(columns: string[]): void {
@@ -86,6 +105,20 @@ async function importFile(
       yield chunk;
     }
   }
+}
+
+function reportCounts(io: CommandIo, counts: Counts, dryRun: true | undefined): void {
+  const { created, replayed, failed } = counts;
+  const [imported, lost, end] = dryRun ? [' would be', ' would fail', ' Nothing was stored.'] : ['', ' failed', ''];
+  const words = `${countOf(created, 'plant')}${imported} imported, ${replayed.toLocaleString('en')} already stored`;
+  report(io.stdout, `${words}, ${countOf(failed, 'line')}${lost}.${end}`, counts);
+  if (failed > 0) io.exitCode = 1;
+}
+
+function reportInterrupt(io: CommandIo, dryRun: true | undefined): void {
+  const state = dryRun ? 'Nothing was stored.' : 'All counted plants are stored. Run the command again to continue.';
+  io.stderr.write(`Interrupted. ${state}\n`);
+  io.exitCode = INTERRUPTED;
 }
 
 function openInput(file: string, io: CommandIo): { chunks: Readable; bytes: number | undefined } {

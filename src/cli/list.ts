@@ -1,10 +1,11 @@
-// The command list, which prints pages of plants from a server as they arrive, as a table or as NDJSON.
+// The command list, which prints pages of plants from a server as they arrive, as a table or as NDJSON, or their number.
 
 import { Option } from 'commander';
-import type { ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
+import type { Filter, ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
+import { SORTS } from '../domain/names.ts';
 import type { CommandContext } from './command-io.ts';
-import type { CliCommand } from './declare.ts';
-import { readCount } from './parse-arguments.ts';
+import { type CliCommand, FixedOption } from './declare.ts';
+import { readCount, readOneOf } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
@@ -13,26 +14,39 @@ const PAGE = 1000;
 const DEFAULT_WIDTH = 80;
 
 interface ListOptions extends ServerOptions {
-  tag?: string;
+  tag?: string[];
+  untagged?: true;
   search?: string;
+  sort?: string;
   limit?: string;
   all?: true;
+  count?: true;
   json?: boolean;
 }
 
 export function declareList(command: CliCommand): void {
   command
-    .option('--tag <tag>', 'only plants with exactly this tag')
+    .option('--tag <tag>', 'only plants with exactly this tag; repeat it for any of several tags', addTag)
+    .option('--untagged', 'only plants without a tag; with --tag, also these')
     .option('--search <words>', 'only plants whose name has a word that starts with each of these')
+    .addOption(new FixedOption('--sort <order>', 'id, name or updated; a leading - reverses it (default: id)', SORTS))
     .option('--limit <n>', `maximum number of plants (default: ${DEFAULT_LIMIT})`)
     .addOption(new Option('--all', 'all plants, without a limit').conflicts('limit'))
+    .addOption(
+      new Option('--count', 'print only the number of plants, or >100000').conflicts(['sort', 'limit', 'all', 'json']),
+    )
     .addOption(urlOption())
     .option('--json', 'print NDJSON, one plant per line (the default when piped)')
     .notes(`
-If more plants match than the limit allows, a line on standard error reports it.`)
+If more plants match than the limit allows, a line on standard error reports it.
+Names are sorted without case and accents. With --tag, --untagged or --search,
+an order other than id is limited to 10,000 matches. Without them, --count is
+always exact.`)
     .examples(
       'plant-store list',
       'plant-store list --search "mon del" --tag tropical',
+      'plant-store list --sort -updated --limit 10',
+      'plant-store list --tag shrub --tag tree --count',
       "plant-store list --all | jq -r 'select(.tag == null) | .id'",
     )
     .runs(listPlants);
@@ -40,6 +54,9 @@ If more plants match than the limit allows, a line on standard error reports it.
 
 async function listPlants(context: CommandContext, options: ListOptions): Promise<void> {
   const { stdout, stderr } = context.io;
+  const filter: Filter = { tag: options.tag, untagged: options.untagged, q: options.search };
+  if (options.count) return printCount(context, options, filter);
+  const sort = options.sort === undefined ? undefined : readOneOf('--sort', options.sort, SORTS);
   const max = options.all ? Number.POSITIVE_INFINITY : readCount('--limit', options.limit ?? DEFAULT_LIMIT, 1);
   const isJson = wantsJson(stdout, options);
   const { createPlantTable } = await import('./terminal/plant-table.ts');
@@ -54,7 +71,7 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   }
 
   async function* printed(client: PlantStoreClient): AsyncGenerator<string> {
-    const query: ListQuery = { tag: options.tag, q: options.search };
+    const query: ListQuery = { ...filter, sort };
     do {
       const page = await client.list({ ...query, limit: Math.min(PAGE, max - count) });
       if (page.records.length > 0) yield print(page.records);
@@ -67,4 +84,14 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   function toLines(records: PlantRecord[]): string {
     return records.map((record) => jsonLine(stdout, record)).join('');
   }
+}
+
+/** Adds a tag to those before it. */
+function addTag(tag: string, tags: string[] = []): string[] {
+  return [...tags, tag];
+}
+
+async function printCount(context: CommandContext, options: ListOptions, filter: Filter): Promise<void> {
+  const { plants, isMore } = await withServer(context, options, (client) => client.count(filter), { isRead: true });
+  await writeOut(context.io.stdout, [`${isMore ? '>' : ''}${plants}\n`]);
 }

@@ -38,6 +38,13 @@ export function readCount(option: string, text: string, min: 0 | 1): number {
   throw new UsageError(`${option} must be an integer of at least ${min}, not ${JSON.stringify(text)}`);
 }
 
+/** Returns the text as one of the known values. The error message names `option`. */
+export function readOneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
+  const value = known.find((one) => one === text);
+  if (value !== undefined) return value;
+  throw new UsageError(`${option} must be one of ${known.join(', ')}, not ${JSON.stringify(text)}`);
+}
+
 /** Returns the values of a comma-separated list, in the order of `known`. An error describes them as `wanted`. */
 export function readList<T extends string>(option: string, text: string, known: readonly T[], wanted: string): T[] {
   const values = text.split(',').map((value) => value.trim());

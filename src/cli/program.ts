@@ -13,7 +13,9 @@ const GROUPS: Record<string, Record<string, string>> = {
   'Plants on a running server:': {
     'add <id> <name>': 'store a plant; repeating the command changes nothing',
     'get <id>': 'show a plant',
-    list: 'list plants by ascending id, or search by words or tag',
+    list: 'list, sort, count or search plants',
+    tags: 'list the most common tags with their numbers of plants',
+    'history <id>': 'list the changes of a plant, newest first',
     'edit <id>': 'change the name or tag of a plant',
     'rm <id...>': 'remove plants; their ids can be used again',
     watch: 'print each change as it happens, until Ctrl-C',
@@ -28,7 +30,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     status: 'show the version, size, traffic and last backup of a running server',
     token: 'create, list, change, rotate and revoke access tokens',
     webhook: 'add, list, test and remove webhooks, and inspect their deliveries',
-    changes: 'manage the change log',
+    changes: 'list and prune the changes in the change log',
     migrate: 'copy a store from SQLite to PostgreSQL and verify the copy',
   },
   'More:': {
@@ -42,6 +44,8 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   add: async () => (await import('./plants.ts')).declareAdd,
   get: async () => (await import('./plants.ts')).declareGet,
   list: async () => (await import('./list.ts')).declareList,
+  tags: async () => (await import('./tags.ts')).declareTags,
+  history: async () => (await import('./history.ts')).declareHistory,
   edit: async () => (await import('./plants.ts')).declareEdit,
   rm: async () => (await import('./plants.ts')).declareRemove,
   watch: async () => (await import('./watch.ts')).declareWatch,

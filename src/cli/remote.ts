@@ -54,7 +54,16 @@ export async function withPlants<T>(
   { isRead }: { isRead: boolean },
   work: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  if (url === undefined) return withStore(config, work);
+  return url === undefined ? withStore(config, work) : withClient(config, url, { isRead }, work);
+}
+
+/** Runs `work` with a client for the server at `url`, with the retries and exit statuses of a file transfer. */
+export async function withClient<T>(
+  config: Config,
+  url: string,
+  { isRead }: { isRead: boolean },
+  work: (client: PlantStoreClient) => Promise<T>,
+): Promise<T> {
   readServerUrl(url);
   if (config.clientToken === undefined) {
     throw new UsageError(

@@ -82,8 +82,6 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
       await client.changes({ after: wanted, limit: 1 }, { signal: stop.signal });
       return wanted;
     }
-    const snapshot = await client.export({ signal: stop.signal }); // only an export returns the current change number
-    snapshot.close();
-    return snapshot.seq;
+    return client.lastSeq({ signal: stop.signal });
   }
 }

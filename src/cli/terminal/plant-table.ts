@@ -9,6 +9,7 @@ import { shortTime, timeToSecond } from './table.ts';
 const GAP = '  ';
 const TIME_WIDTH = '2026-01-31 12:00Z'.length;
 const MIN_TEXT_WIDTH = 8;
+const MAX_AUTHOR_WIDTH = 20;
 /** Minimum share of the tag in the width available for name and tag. */
 const TAG_SHARE = 1 / 3;
 const ACTIONS = new Map<string, ['green' | 'yellow' | 'red', string]>([
@@ -72,15 +73,24 @@ export function describePlant(
     .join('');
 }
 
-/** Returns a change as one line. It has no columns, because the widths of later changes are unknown. */
-export function describeChange({ seq, type, time, plant }: Change, terminalWidth: number, stream: Output): string {
+/**
+ * Returns a change as one line, with its author if one is given. It has no columns, because the widths of later changes
+ * are unknown.
+ */
+export function describeChange(
+  { seq, type, time, plant }: Change,
+  terminalWidth: number,
+  stream: Output,
+  author?: string,
+): string {
   const [colour, word] = ACTIONS.get(type) ?? ['dim', toSafeText(String(type))]; // a newer server can send other types
   const start = `${toSafeText(String(seq)).padStart(6)}${GAP}${timeToSecond(time)}${GAP}`;
   const id = String(plant.id);
   const tag = plant.tag === undefined ? '' : ` (${toSafeText(String(plant.tag))})`;
-  const left = terminalWidth - displayWidth(start) - displayWidth(word) - id.length - 2 * GAP.length;
+  const by = author === undefined ? '' : `${GAP}by ${cutToWidth(MAX_AUTHOR_WIDTH, toSafeText(String(author)))}`;
+  const left = terminalWidth - displayWidth(start + word + id + by) - 2 * GAP.length;
   const text = cutToWidth(Math.max(MIN_TEXT_WIDTH, left), quotedIfEmpty(plant.name) + tag);
-  return `${styleText('dim', start, { stream })}${styleText(colour, word, { stream })}${GAP}${id}${GAP}${text}\n`;
+  return `${styleText('dim', start, { stream })}${styleText(colour, word, { stream })}${GAP}${id}${GAP}${text}${styleText('dim', by, { stream })}\n`;
 }
 
 function quotedIfEmpty(text: string): string {

@@ -1,0 +1,38 @@
+// The command history, which prints the changes of one plant on a server, newest first.
+
+import { allOption, type ChangePagesOptions, JSON_LINES, LIMIT, printChangePages, readMax } from './change-pages.ts';
+import type { CommandContext } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
+import { readPlantId } from './parse-arguments.ts';
+import { type ServerOptions, urlOption, withServer } from './remote.ts';
+
+export function declareHistory(command: CliCommand): void {
+  command
+    .argument('<id>', 'id of the plant, a 64-bit integer; it can be negative')
+    .option(...LIMIT)
+    .addOption(allOption())
+    .addOption(urlOption())
+    .option(...JSON_LINES)
+    .notes(`
+The history goes back to the creation of the plant, or to the last prune. Each
+change has the plant after it, and the token that made it. For a deleted plant,
+use "changes list".`)
+    .examples('plant-store history 7', "plant-store history 7 | jq -r '[.time, .tokenName, .plant.name] | @tsv'")
+    .runs(listHistory);
+}
+
+async function listHistory(
+  context: CommandContext,
+  idText: string,
+  options: ServerOptions & ChangePagesOptions,
+): Promise<void> {
+  const id = readPlantId(idText);
+  const max = readMax(options);
+  await withServer(
+    context,
+    options,
+    (client) =>
+      printChangePages<string>(context.io, options, max, (cursor, limit) => client.history(id, { cursor, limit })),
+    { isRead: true },
+  );
+}

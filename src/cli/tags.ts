@@ -1,0 +1,38 @@
+// The command tags, which prints the most common tags of a server with their numbers of plants.
+
+import type { PlantStoreClient, Summary } from '../client/client.ts';
+import type { CommandContext } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
+import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { countOf, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { toTable } from './terminal/table.ts';
+
+interface TagsOptions extends ServerOptions {
+  json?: boolean;
+}
+
+export function declareTags(command: CliCommand): void {
+  command
+    .addOption(urlOption())
+    .option('--json', 'print NDJSON, one tag per line (the default when piped)')
+    .notes(`
+The command lists up to 100 tags, most common first. The numbers can be a few
+seconds old. A store with more than 10,000 different tags lists none.`)
+    .examples('plant-store tags', "plant-store tags | jq -r 'select(.plants == 1) | .tag'")
+    .runs(listTags);
+}
+
+async function listTags(context: CommandContext, options: TagsOptions): Promise<void> {
+  const { stdout } = context.io;
+  const read = (client: PlantStoreClient) => client.summary();
+  const summary = await withServer(context, options, read, { isRead: true });
+  const texts = wantsJson(stdout, options) ? summary.tags.map((tag) => jsonLine(stdout, tag)) : [print(summary)];
+  await writeOut(stdout, texts);
+}
+
+function print({ tags, untagged, plants }: Summary): string {
+  const rows = tags.map((each) => [each.tag === '' ? '""' : each.tag, each.plants.toLocaleString('en')]);
+  const isUncounted = tags.length === 0 && plants > untagged;
+  const table = tags.length > 0 ? toTable(['TAG', 'PLANTS'], rows) : isUncounted ? 'Too many different tags.\n' : '';
+  return `${table}${countOf(untagged, 'plant')} without a tag.\n`;
+}
