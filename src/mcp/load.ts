@@ -1,7 +1,7 @@
 // Loads the MCP server in parts, one per turn of the event loop, so that other requests wait for at most one part.
 
-import type { PlantStore } from '../domain/plant.ts';
 import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
+import type { ToolSources } from './tools.ts';
 
 const PARTS = [
   () => new Request('http://mcp.invalid/'), // loads Node's fetch
@@ -12,12 +12,12 @@ const PARTS = [
   async () => (await import('@modelcontextprotocol/server')).preloadSchemas(),
 ];
 
-export async function loadMcp(store: PlantStore, version: string) {
+export async function loadMcp(sources: ToolSources, version: string) {
   for (const load of PARTS) {
     await nextEventLoopTurn();
     await load();
   }
   await nextEventLoopTurn();
   const { createMcp } = await import('./server.ts');
-  return createMcp(store, version);
+  return createMcp(sources, version);
 }

@@ -2,9 +2,13 @@
 // and return it as a string of digits, because a host may parse numbers as doubles.
 
 import { z } from 'zod';
+import { Change } from '../domain/change.ts';
+import { MAX_COUNTED, MAX_SORTED } from '../domain/list-order.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';
+import { SORTS } from '../domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../domain/page-size.ts';
 import { MAX_ID, MIN_ID, Plant, PlantRecord } from '../domain/plant.ts';
+import { Summary } from '../domain/plant-summary.ts';
 
 const DIGITS = '^(0|-?[1-9][0-9]{0,18})$';
 
@@ -52,21 +56,54 @@ export const Words = Text.meta({
     `"mon del" finds "Monstera deliciosa". At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`,
 });
 
-export const PAGE_ARGUMENTS = {
-  tag: Text.optional().meta({ description: 'Return only plants whose tag equals this text exactly' }),
-  limit: z
+const MAX_TAGS = 100;
+
+/** One tag, or several of which a plant has one. */
+const Tags = z
+  .custom<string | string[]>(isTags, {
+    error: `must be a string or a list of 1 to ${MAX_TAGS} strings, without lone surrogates`,
+  })
+  .meta({
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_TAGS }],
+    description: 'Return only plants whose tag equals this text exactly. A list matches any of its tags.',
+  });
+
+function isTags(given: unknown): boolean {
+  const tags: unknown[] = [given].flat();
+  const isText = (tag: unknown) => typeof tag === 'string' && tag.isWellFormed();
+  return tags.length >= 1 && tags.length <= MAX_TAGS && tags.every(isText);
+}
+
+const Flag = z.boolean({ error: 'must be true or false' }).optional();
+
+const Limit = (what: string) =>
+  z
     .int(COUNT)
     .min(1, COUNT)
     .optional()
     .meta({
-      description: `Maximum number of plants to return. The default is ${DEFAULT_LIMIT} and the maximum is ${MAX_LIMIT}; a larger value counts as ${MAX_LIMIT}.`,
+      description: `Maximum number of ${what} to return. The default is ${DEFAULT_LIMIT} and the maximum is ${MAX_LIMIT}; a larger value counts as ${MAX_LIMIT}.`,
     })
-    .transform((limit) => limit && Math.min(limit, MAX_LIMIT)),
+    .transform((limit) => limit && Math.min(limit, MAX_LIMIT));
+
+export const PAGE_ARGUMENTS = {
+  tag: Tags.optional(),
+  untagged: Flag.meta({ description: 'Also return plants without a tag. Without "tag", return only those.' }),
+  sort: z
+    .enum(SORTS, { error: `must be one of ${SORTS.join(', ')}` })
+    .optional()
+    .meta({
+      description: `Order of the plants, "id" by default. A leading "-" reverses it. With a filter, any other order than "id" is limited to ${MAX_SORTED} matches.`,
+    }),
+  count: Flag.meta({ description: 'Also return "total", the number of plants that match' }),
+  limit: Limit('plants'),
   cursor: Text.optional().meta({
     description:
-      'Value of "next" from the previous page, to get the page after it. Use it with the same "q" and "tag". Omit it for the first page.',
+      'Value of "next" from the previous page, to get the page after it. Keep all other arguments the same. Omit it for the first page.',
   }),
 };
+
+export const HISTORY_ARGUMENTS = { id: PlantId, limit: Limit('changes'), cursor: PAGE_ARGUMENTS.cursor };
 
 const ExactId = z.string().meta({ pattern: DIGITS, description: 'Id of the plant, as a string of digits' });
 const GivenVersion = z.int().meta({ description: 'Version of the plant. It changes each time the plant changes.' });
@@ -81,10 +118,23 @@ export const StoredPlant = z.object({
 });
 export const VersionedRecord = GivenRecord.extend({ version: GivenVersion });
 export const DeletedPlant = z.object({ id: ExactId, deleted: z.literal(true) });
+
+const Next = z.string().optional().meta({ description: 'Cursor of the next page. Absent on the last page.' });
 export const RecordPage = z.object({
-  plants: z.array(GivenRecord).meta({ description: 'Plants in ascending order of id' }),
-  next: z.string().optional().meta({ description: 'Cursor of the next page. Absent on the last page.' }),
+  plants: z.array(GivenRecord).meta({ description: 'Plants in the order of "sort"' }),
+  next: Next,
+  total: z
+    .string()
+    .optional()
+    .meta({ description: `Number of plants that match, or ">${MAX_COUNTED}" if a filter matches more` }),
 });
+
+const GivenChange = Change.extend({ plant: z.object({ id: ExactId, ...Plant.shape }) }).meta({ id: undefined });
+export const HistoryPage = z.object({
+  changes: z.array(GivenChange).meta({ description: 'Changes, newest first, each with the plant after it' }),
+  next: Next,
+});
+export const TagCounts = Summary.pick({ plants: true, untagged: true, tags: true }).meta({ id: undefined });
 
 /** Returns the plant with its id as a string of digits. */
 export function withExactId<T extends { id: bigint }>(plant: T): Omit<T, 'id'> & { id: string } {

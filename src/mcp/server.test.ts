@@ -9,7 +9,7 @@ import { type Call, callerOf, send } from '../../testing/request.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { mintSecret } from '../domain/token-secret.ts';
 
-const READ = ['list_plants', 'search_plants', 'get_plant'];
+const READ = ['list_plants', 'search_plants', 'get_plant', 'get_plant_history', 'list_tags'];
 const WRITE = ['create_plant', 'update_plant', 'delete_plant'];
 
 let service: TestService;
@@ -212,6 +212,6 @@ test('a page may use MCP only from a configured origin, or from an own IP addres
     headers: { origin: shop, 'access-control-request-method': 'POST' },
   });
   assert.match(preflight.headers['access-control-allow-headers'] ?? '', /MCP-Protocol-Version, Mcp-Method, Mcp-Name/);
-  assert.equal((await (await connect({ url: `${named.url}` }, named.secret, 'auto')).listTools()).tools.length, 6);
+  assert.equal((await (await connect({ url: `${named.url}` }, named.secret, 'auto')).listTools()).tools.length, 8);
   await named.stop();
 });

@@ -13,15 +13,14 @@ import {
 import { z } from 'zod';
 import { ERROR_NUMBERS, PlantStoreError } from '../domain/errors.ts';
 import type { Scope } from '../domain/names.ts';
-import type { PlantStore } from '../domain/plant.ts';
 import { requireScopes, type Token } from '../domain/token.ts';
 import { validate } from '../domain/validate.ts';
 import { printJson } from '../lib/exact-json.ts';
-import { TOOLS, type Tool } from './tools.ts';
+import { TOOLS, type Tool, type ToolSources } from './tools.ts';
 
 const INSTRUCTIONS =
   'Plant Store keeps plant records. Each record has an id (a 64-bit integer), a name and an optional tag. ' +
-  'Use search_plants to find plants by name. Use list_plants to read all plants, or all plants with a tag. ' +
+  'Use search_plants to find plants by name. Use list_plants to read, sort or count all plants, or plants with given tags. ' +
   'Pass ids beyond ±9007199254740991 as strings of digits, because a JSON number may be rounded. ' +
   'Before you change or delete a plant that others may change, call get_plant and pass its "version". ' +
   'A failed call returns JSON with the error number in "error" and the reason in "message".';
@@ -44,7 +43,7 @@ export interface Exchange {
 }
 
 /** Returns a function that handles a message parsed by exact-json.ts. The function rejects if the service has a bug. */
-export function createMcp(store: PlantStore, version: string) {
+export function createMcp(sources: ToolSources, version: string) {
   return async (message: object, { token, headers }: Exchange) => {
     let lacked: Scope | undefined;
     let bug: { error: unknown } | undefined;
@@ -78,7 +77,7 @@ export function createMcp(store: PlantStore, version: string) {
         if (!mayCall(token, tool)) lacked = tool.scope;
         requireScopes(token, tool.scope);
         const taken = validate(tool.takes, given, 'The call');
-        const { texts, structured } = await tool.call(taken, { store, tokenId: token.id });
+        const { texts, structured } = await tool.call(taken, { ...sources, tokenId: token.id });
         return { content: texts.map(toContent), structuredContent: structured as Record<string, unknown> };
       } catch (error) {
         if (error instanceof PlantStoreError) return toFailure(error);

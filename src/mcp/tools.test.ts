@@ -131,6 +131,14 @@ test('a call that does not match its schema gets the same reason as over HTTP', 
     ['update_plant', { id, name: null }, 40002, '"name" must be a string'],
     ['search_plants', {}, 40002, '"q" is missing'],
     ['search_plants', { q: '\udc00' }, 40002, '"q" must not contain a lone surrogate'],
+    ['list_plants', { tag: [] }, 40002, '"tag" must be a string or a list of 1 to 100 strings'],
+    ['list_plants', { tag: ['a', 5] }, 40002, '"tag" must be a string or a list of 1 to 100 strings'],
+    ['list_plants', { tag: '\udc00' }, 40002, '"tag" must be a string or a list of 1 to 100 strings, without lone'],
+    ['list_plants', { sort: 'size' }, 40002, '"sort" must be one of id, -id, name, -name, updated, -updated'],
+    ['list_plants', { count: 'yes' }, 40002, '"count" must be true or false'],
+    ['get_plant_history', { id: 301 }, 40401, 'No plant has id 301'],
+    ['get_plant_history', { id, cursor: 'x' }, 40003, '"cursor" is malformed'],
+    ['list_tags', { limit: 5 }, 40002, 'The call has unknown fields: limit'],
     ['list_plants', { limit: 0 }, 40002, '"limit" must be an integer of at least 1'],
     ['list_plants', { cursor: 'x' }, 40003, '"cursor" is malformed'],
   ] as const) {
@@ -160,6 +168,73 @@ test('following "next" returns every plant once, like following the Link headers
   assert.deepEqual(seen, ['400', '401', '402', '403', '404', '405', '406']);
   const other = await call(client, 'search_plants', { limit: 3, q: 'wal' });
   assert.match((await refusal(client, 'list_plants', { cursor: other.structured.next }))[1], /belongs to another/);
+});
+
+test('lists can be sorted, counted and filtered by several tags, like over HTTP', async () => {
+  const client = await connect(service, service.secret, 'auto');
+  for (const [id, name, tag] of [
+    [500, 'sorted b', 's1'],
+    [501, 'Sorted Ä', 's2'],
+    [502, 'sorted c', undefined],
+  ] as const) {
+    await http('PUT', `/plants/${id}`, { name, tag });
+  }
+  for (const [name, given, path, total] of [
+    ['list_plants', { tag: ['s1', 's2'], sort: '-name', count: true }, 'tag=s1&tag=s2&sort=-name', '2'],
+    ['list_plants', { tag: 's1', untagged: true, count: false }, 'tag=s1&untagged=true', undefined],
+    ['search_plants', { q: 'sorted', sort: 'name', count: true, limit: 3 }, 'q=sorted&sort=name', '3'],
+    ['search_plants', { q: 'sorted', untagged: true, sort: 'updated' }, 'q=sorted&untagged=true', undefined],
+  ] as const) {
+    const { texts, structured } = await call(client, name, given);
+    const over = await http('GET', `/plants?${path}`);
+    assert.equal(texts[0], over.body);
+    assert.deepEqual(texts.slice(1), total === undefined ? [] : [JSON.stringify({ total })]);
+    assert.equal(structured.total, total);
+  }
+  const page = await call(client, 'search_plants', { q: 'sorted', sort: 'name', count: true, limit: 2 });
+  const { plants, next, total } = page.structured as { plants: { name: string }[]; next: string; total: string };
+  assert.deepEqual([plants.map(({ name }) => name), total], [['Sorted Ä', 'sorted b'], '3']);
+  assert.equal(page.texts[1], JSON.stringify({ next, total }));
+  const rest = await call(client, 'search_plants', { q: 'sorted', sort: 'name', cursor: next });
+  assert.deepEqual(
+    (rest.structured.plants as { name: string }[]).map(({ name }) => name),
+    ['sorted c'],
+  );
+});
+
+test('get_plant_history returns the changes of a plant in pages, like over HTTP', async () => {
+  const id = '9007199254740997';
+  const client = await connect(service, service.secret);
+  await call(client, 'create_plant', { id, name: 'a' });
+  for (const name of ['b', 'c']) await call(client, 'update_plant', { id, name });
+  const first = await call(client, 'get_plant_history', { id, limit: 2 });
+  const over = await http('GET', `/plants/${id}/changes?limit=2`);
+  const { next } = first.structured as { next: string };
+  assert.deepEqual(first.texts, [over.body, JSON.stringify({ next })]);
+  assert.ok(String(over.headers.link).includes(`cursor=${next}`));
+  const changes = JSON.parse(over.body) as { plant: object }[];
+  assert.deepEqual(
+    first.structured.changes,
+    changes.map((change) => ({ ...change, plant: { ...change.plant, id } })),
+  );
+  const last = await call(client, 'get_plant_history', { id, cursor: next });
+  const [{ type, plant, tokenName }, ...others] = last.structured.changes as [Record<string, unknown>];
+  assert.deepEqual([type, plant, tokenName, others], ['plant.created', { id, name: 'a' }, 'test', []]);
+  assert.equal(last.structured.next, undefined);
+  await call(client, 'delete_plant', { id });
+});
+
+test('list_tags returns the tags of the summary, from the same cache', async () => {
+  const own = await startTestService();
+  const write = callerOf(own, own.secret);
+  for (const id of [1, 2, 3]) await write('PUT', `/plants/${id}`, { name: 'x', ...(id < 3 && { tag: 't' }) });
+  const expected = { plants: 3, untagged: 1, tags: [{ tag: 't', plants: 2 }] };
+  const { plants, untagged, tags } = JSON.parse((await write('GET', '/plants/summary')).body);
+  assert.deepEqual({ plants, untagged, tags }, expected);
+  await write('PUT', '/plants/4', { name: 'after the summary' });
+  const { texts, structured } = await call(await connect(own, own.secret), 'list_tags');
+  assert.deepEqual([texts, structured], [[JSON.stringify(expected)], expected]);
+  await own.stop();
 });
 
 test('the tools return the same bytes as GET for any plant', async () => {

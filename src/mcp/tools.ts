@@ -1,20 +1,32 @@
 // The MCP tools. Each calls the store in the same way as the HTTP route for the same task.
 
 import { z } from 'zod';
+import type { ChangeLog } from '../domain/change.ts';
 import type { Scope } from '../domain/names.ts';
 import { type ListQuery, NewPlant, PlantPatch, type PlantStore } from '../domain/plant.ts';
+import type { Summary } from '../domain/plant-summary.ts';
 import { strictObjectError, validate } from '../domain/validate.ts';
 import {
   DeletedPlant,
+  HISTORY_ARGUMENTS,
+  HistoryPage,
   PAGE_ARGUMENTS,
   PlantId,
   RecordPage,
   StoredPlant,
+  TagCounts,
   Version,
   VersionedRecord,
   Words,
   withExactId,
 } from './schemas.ts';
+
+/** Sources of the data that tools return. */
+export interface ToolSources {
+  store: PlantStore & Pick<ChangeLog, 'history'>;
+  /** Returns the summary of the store, which can be a few seconds old. */
+  readSummary(): Promise<Summary>;
+}
 
 interface Definition<Arguments, Given extends object> {
   name: string;
@@ -25,7 +37,7 @@ interface Definition<Arguments, Given extends object> {
   effect: 'reads' | 'adds' | 'overwrites';
   takes: z.ZodType<Arguments>;
   gives: z.ZodType<Given>;
-  call(taken: Arguments, by: { store: PlantStore; tokenId: string }): Promise<Outcome<Given>>;
+  call(taken: Arguments, by: ToolSources & { tokenId: string }): Promise<Outcome<Given>>;
 }
 
 interface Outcome<Given> {
@@ -50,7 +62,7 @@ export const TOOLS: Tool[] = [
     name: 'list_plants',
     title: 'List plants',
     description:
-      'Returns plants in ascending order of id, one page at a time. Use it to read all plants, or all plants with one tag. To find plants by name, use search_plants. If the result has "next", pass it as "cursor" with the same "tag" to get the next page.',
+      'Returns plants in ascending order of id or in the order of "sort", one page at a time. Use it to read all plants, the latest changes ("sort": "-updated"), or plants with given tags. To only count plants, set "count" and "limit": 1. To find plants by name, use search_plants. If the result has "next", pass it as "cursor" with the same other arguments to get the next page.',
     scope: 'plants:read',
     effect: 'reads',
     takes: z.strictObject(PAGE_ARGUMENTS, STRICT),
@@ -61,7 +73,7 @@ export const TOOLS: Tool[] = [
     name: 'search_plants',
     title: 'Search plants',
     description:
-      'Finds plants by name. Each word in "q" must be the beginning of a word in the name. Returns plants in ascending order of id, one page at a time. If the result has "next", pass it as "cursor" with the same "q" and "tag" to get the next page.',
+      'Finds plants by name. Each word in "q" must be the beginning of a word in the name. Returns plants in ascending order of id or in the order of "sort", one page at a time. If the result has "next", pass it as "cursor" with the same other arguments to get the next page.',
     scope: 'plants:read',
     effect: 'reads',
     takes: z.strictObject({ q: Words, ...PAGE_ARGUMENTS }, STRICT),
@@ -80,6 +92,36 @@ export const TOOLS: Tool[] = [
     async call({ id }, { store }) {
       const { record, seq } = await store.get(id);
       return { texts: [record, { version: seq }], structured: { ...withExactId(record), version: seq } };
+    },
+  }),
+  tool({
+    name: 'get_plant_history',
+    title: 'Get the history of a plant',
+    description:
+      'Returns the changes of one plant, newest first: when it changed, to what, and with which token. The history ends with the creation of the plant or with the oldest stored change. If the result has "next", pass it as "cursor" to get the next page. Fails with error 40401 if no plant has the id.',
+    scope: 'plants:read',
+    effect: 'reads',
+    takes: z.strictObject(HISTORY_ARGUMENTS, STRICT),
+    gives: HistoryPage,
+    async call({ id, ...query }, { store }) {
+      const { changes, next } = await store.history(id, query);
+      const more = next === undefined ? {} : { next };
+      const exact = changes.map((change) => ({ ...change, plant: withExactId(change.plant) }));
+      return { texts: [changes, ...toTexts(more)], structured: { changes: exact, ...more } };
+    },
+  }),
+  tool({
+    name: 'list_tags',
+    title: 'List tags',
+    description:
+      'Returns the most common tags with their numbers of plants, the number of all plants, and the number of plants without a tag. The numbers can be a few seconds old.',
+    scope: 'plants:read',
+    effect: 'reads',
+    takes: z.strictObject({}, STRICT),
+    gives: TagCounts,
+    async call(_taken, { readSummary }) {
+      const { plants, untagged, tags } = await readSummary();
+      return { texts: [{ plants, untagged, tags }], structured: { plants, untagged, tags } };
     },
   }),
   tool({
@@ -129,10 +171,21 @@ export const TOOLS: Tool[] = [
   }),
 ];
 
-async function page(query: ListQuery, store: PlantStore): Promise<Outcome<z.output<typeof RecordPage>>> {
-  const { records, next } = await store.list(query);
-  const more = next === undefined ? [] : [{ next }];
-  return { texts: [records, ...more], structured: { plants: records.map(withExactId), ...more[0] } };
+async function page(
+  { count, ...query }: ListQuery & { count?: boolean | undefined },
+  store: PlantStore,
+): Promise<Outcome<z.output<typeof RecordPage>>> {
+  const [{ records, next }, total] = await Promise.all([store.list(query), count ? store.count(query) : undefined]);
+  const more = {
+    ...(next !== undefined && { next }),
+    ...(total && { total: `${total.isMore ? '>' : ''}${total.plants}` }),
+  };
+  return { texts: [records, ...toTexts(more)], structured: { plants: records.map(withExactId), ...more } };
+}
+
+/** Returns the texts of the contents of headers, unless there are none. */
+function toTexts(headers: object): object[] {
+  return Object.keys(headers).length === 0 ? [] : [headers];
 }
 
 function ifAt(version: number | undefined): { ifMatch?: number[] } {

@@ -93,7 +93,8 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe, cleanUp)),
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
-    loadMcp: async () => (await import('../mcp/load.ts')).loadMcp(store, packageJson.version),
+    loadMcp: async (readSummary) =>
+      (await import('../mcp/load.ts')).loadMcp({ store, readSummary }, packageJson.version),
     certificate,
     stopping: stopping.signal,
     timeouts,

@@ -7,6 +7,7 @@ import type { Observe } from '../../observability/service-events.ts';
 import type { Route } from '../core/route.ts';
 import type { ServerUrlOf } from '../core/server-url.ts';
 import type { Timeouts } from '../core/timeouts.ts';
+import { createSummaryReader } from './cached-summary.ts';
 import { consolePageRoutes } from './console-pages.ts';
 import { eventRoutes } from './events.ts';
 import { healthMetricsRoutes } from './health-metrics.ts';
@@ -44,8 +45,9 @@ export interface ServerFacts {
 export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConnections }: ServerFacts): Route[] {
   const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe, facts } = options;
+  const readSummary = createSummaryReader(store, stopping);
   const described = [
-    ...plantRoutes(store, basePath, stopping),
+    ...plantRoutes(store, basePath, readSummary),
     ...importExportRoutes(store, stopping, timeouts),
     ...eventRoutes(store, basePath, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),
@@ -56,7 +58,7 @@ export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConne
   return [
     ...described,
     openapiRoute(described, serverUrlOf),
-    mcpRoute(loadMcp, corsOrigins, observe),
+    mcpRoute(() => loadMcp(readSummary), corsOrigins, observe),
     ...consolePageRoutes(basePath),
   ];
 }

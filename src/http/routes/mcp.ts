@@ -9,6 +9,7 @@ import type { Observe } from '../../observability/service-events.ts';
 import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
+import type { ReadSummary } from './cached-summary.ts';
 
 interface McpResponse {
   status: number;
@@ -23,7 +24,7 @@ type AnswerMessage = (
   exchange: { token: Token; headers: IncomingHttpHeaders },
 ) => Promise<McpResponse>;
 
-export type LoadMcp = () => Promise<AnswerMessage>;
+export type LoadMcp = (readSummary: ReadSummary) => Promise<AnswerMessage>;
 
 /** One message. A batch is rejected, because it would count as one request against the rate. */
 const Message = z.custom<object>(
@@ -31,7 +32,7 @@ const Message = z.custom<object>(
   { error: 'must be one JSON-RPC message (an object, not a batch)' },
 );
 
-export function mcpRoute(loadMcp: LoadMcp, corsOrigins: string[], observe: Observe): Route {
+export function mcpRoute(loadMcp: () => Promise<AnswerMessage>, corsOrigins: string[], observe: Observe): Route {
   let loading: Promise<AnswerMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {

@@ -2,30 +2,27 @@
 
 import { z } from 'zod';
 import { Change, type ChangeLog } from '../../domain/change.ts';
-import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import { PlantStoreError } from '../../domain/errors.ts';
 import { MAX_COUNTED } from '../../domain/list-order.ts';
 import { NewPlant, Plant, PlantPatch, PlantRecord, type PlantStore } from '../../domain/plant.ts';
 import { Summary } from '../../domain/plant-summary.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
-import { createCachedResult } from '../../lib/cached-result.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { count, cursor, id, ifMatch, ifNoneMatch, limit, q, sort, tag, untagged } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
+import { type ReadSummary, SUMMARY_KEPT_MS } from './cached-summary.ts';
 
 const ETAG = { ETag: 'The quoted number of the change that created this version' };
 const NEXT_PAGE = 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.';
 const TOTAL_COUNT = `With \`count=true\`: the number of plants that match, or \`>${MAX_COUNTED}\` if a filter matches more. Without a filter, the number is always exact.`;
 const IF_UNCHANGED = { id, ifMatch, ifNoneMatch };
-const SUMMARY_KEPT_MS = 5000;
 
 export function plantRoutes(
   store: PlantStore & Pick<ChangeLog, 'history'>,
   basePath: string,
-  stopping: AbortSignal,
+  readSummary: ReadSummary,
 ): Route[] {
-  const cachedSummary = createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
-
   return [
     route('POST /plants', 'createPlant', 'plants:write', {
       summary: 'Create a plant',
@@ -157,20 +154,7 @@ export function plantRoutes(
       summary: 'Count plants, tags and changes',
       description: `Returns the number of plants, the most common tags, and the changes per hour, from one consistent snapshot. The snapshot can be ${SUMMARY_KEPT_MS / 1000} s old, or older if the store is very large.`,
       response: { description: 'The counts', schema: Summary, headers: NO_STORE },
-      handle: () => unlessStopping(cachedSummary(), stopping),
+      handle: () => readSummary(),
     }),
   ];
-}
-
-/** Rejects as soon as the service stops, because counting can take longer than a stop may. */
-async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(unavailable('The service is stopping. Retry later.'));
-  stopping.addEventListener('abort', stop);
-  try {
-    if (stopping.aborted) stop();
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    stopping.removeEventListener('abort', stop);
-  }
 }
