@@ -186,10 +186,15 @@ async function tryHostileServer(trial: Trial): Promise<number> {
     ['get', '1', '--json'],
     ['get', '404'],
     ['list'],
+    ['tags'],
+    ['history', '1'],
+    ['history', '1', '--json'],
+    ['changes', 'list'],
     ['add', '1', 'x'],
     ['export', '-', '--url', url],
     ['export', '-', '--url', url, '--format', 'csv'],
     ['import', join(folder, 'plants.ndjson'), '--url', url],
+    ['import', join(folder, 'plants.ndjson'), '--url', url, '--dry-run'],
     ['watch', '--after', '0'],
   ];
   const env = { PLANT_STORE_URL: url, PLANT_STORE_TOKEN: 'pst_x' };
@@ -208,6 +213,12 @@ function answerBadly({ method, url = '', headers }: IncomingMessage, response: S
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ error, message: HOSTILE }));
   response.setHeader('etag', '"1"');
   if (method === 'GET' && url === '/plants/1') return void response.end(JSON.stringify(RECORD));
+  if (url.startsWith('/plants/1/changes'))
+    return void response.end(JSON.stringify([{ ...CHANGE, tokenName: HOSTILE }]));
+  if (url === '/plants/summary') {
+    const tags = [{ tag: HOSTILE, plants: 1 }];
+    return void response.end(JSON.stringify({ plants: 1, untagged: 0, tags, lastChange: 1, changes: [] }));
+  }
   if (url.startsWith('/plants/export')) return void response.end(`${JSON.stringify(RECORD)}\n`);
   if (url.startsWith('/plants/import')) {
     const errors = [{ line: HOSTILE, error: 40002, message: HOSTILE }];
