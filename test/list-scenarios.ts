@@ -82,6 +82,38 @@ const LISTS: Scenario[] = [
   badParameter('a cursor that is too short', '/plants?sort=name&cursor=AAAA', '"cursor" is malformed'),
 ];
 
+/** Plants whose texts fill a page before its limit. */
+const LONG = Array.from({ length: 20 }, (_, at) => ({
+  id: 7300 + at,
+  name: `${at % 3} ${'é'.repeat(30_000)}`,
+  tag: 'long',
+}));
+
+const LONG_LISTS: Scenario[] = [
+  {
+    name: 'plants with long names are imported',
+    send: {
+      method: 'POST',
+      path: '/plants/import',
+      headers: { 'content-type': 'application/x-ndjson' },
+      body: LONG.map((plant) => JSON.stringify(plant)).join('\n'),
+    },
+    status: 200,
+    body: '{"created":20,"replayed":0,"failed":0,"errors":[]}',
+  },
+  // Not by time: the two services write at other times, which their cursors contain.
+  ...['id', '-id', 'name', '-name'].flatMap((sort) => [
+    {
+      name: `a page of long names, sorted by ${sort}`,
+      send: { path: `/plants?sort=${sort}&tag=long` },
+      status: 200,
+      headers: { link: /cursor=/ },
+    },
+    { name: `a page of all names, sorted by ${sort}`, send: { path: `/plants?sort=${sort}&limit=1000` }, status: 200 },
+  ]),
+  list('a tag that no database can hold', 'tag=%00&count=true', [], { headers: { 'total-count': '0' } }),
+];
+
 const HISTORY: Scenario[] = [
   {
     name: 'a plant is changed',
@@ -276,6 +308,7 @@ const DRY_RUNS: Scenario[] = [
 
 export const LIST_SCENARIOS = {
   'lists in any order': LISTS,
+  'lists of long names': LONG_LISTS,
   'the history of a plant': HISTORY,
   'pages of the change log': EVENTS,
   'dry runs of imports': DRY_RUNS,
