@@ -8,7 +8,9 @@ import { test } from 'node:test';
 import { addToken, LAUNCHER, makeFolder, query } from '../../../testing/server.ts';
 import { whyNoStrace, withSyncs } from '../../../testing/strace.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
+import { SORTS } from '../../domain/names.ts';
 import { UserError } from '../../lib/user-error.ts';
+import { openSqliteStore } from './store.ts';
 
 const noStrace = whyNoStrace();
 const needsStrace = noStrace === undefined ? {} : { skip: `SKIPPED: ${noStrace}` };
@@ -40,4 +42,26 @@ test('a full disk while the file is created does not block the next attempt', ne
     spawnSync('mount', ['-o', 'remount,size=2m', folder]);
     await assert.doesNotReject(addToken(databaseUrl, {}), `${sizeKib} KiB`);
   }
+});
+
+test('lists in every order are read while the disk is full', needsMount, async (t) => {
+  const folder = makeFolder();
+  assert.equal(spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder]).status, 0);
+  t.after(() => spawnSync('umount', ['-l', folder]));
+  const onFailure = () => assert.fail('the store failed');
+  const store = await openSqliteStore({
+    path: join(folder, 'plants.db'),
+    role: 'server',
+    observe: () => {},
+    onFailure,
+  });
+  t.after(store.close);
+  let plants = 0;
+  const fill = async () => {
+    for (const name = 'x'.repeat(2000); ; plants++)
+      await store.create({ id: BigInt(plants), name }, { tokenId: 'tok_1' });
+  };
+  await assert.rejects(fill(), { code: 'unavailable', message: /disk of the database is full/ });
+  assert.ok(plants > 100, `${plants} plants are enough for the list to wait for the order by name`);
+  for (const sort of SORTS) assert.equal((await store.list({ sort, limit: 1000 })).records.length, plants, sort);
 });

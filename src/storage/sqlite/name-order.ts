@@ -1,16 +1,19 @@
 // Keeps the table `name_order` up to date. Adding each name in the transaction of its write would write one more page
 // for each plant: ten times the cost of the index on the updated time. So names are added together, when the store is
-// idle, and before a list by name is read.
+// idle. A list by name finds the names that are still missing in the change log, unless they are too many.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { unavailable } from '../../domain/errors.ts';
+import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import { MAX_KEY_CHARS, nameKey } from '../../domain/name-search.ts';
 
 /** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
 const CHANGES_AT_ONCE = 10_000;
 const BYTES_AT_ONCE = 1024 * 1024;
-/** Number of missing changes from which names are added while the store is idle. Fewer are added before a list. */
+/** Number of missing changes from which names are added while the store is idle. */
 const WORTHWHILE = 1000;
+/** Maximum number of missing changes that a list reads, and if the store cannot write, for example on a full disk. */
+const MERGED = 100;
+const MERGED_WITHOUT_WRITES = 10_000;
 /** Number of missing changes from which names are also added while the store is busy, so that no list waits long. */
 const URGENT = 500_000;
 const IDLE_MS = 500;
@@ -20,6 +23,17 @@ const MAX_WAIT_MS = 5000;
 export function registerNameKey(db: DatabaseSync): void {
   db.function('name_key', { deterministic: true }, (name) => nameKey(name as string));
 }
+
+/** SQL for the keys and ids of the plants whose last change is `changes`. Its result is that of `nameKey`. */
+const SELECT_KEYS = `
+  SELECT iif(
+    octet_length(plants.name) = length(plants.name) AND length(plants.name) <= ${MAX_KEY_CHARS},
+    lower(plants.name), name_key(plants.name)
+  ) AS key, plants.id
+  FROM changes JOIN plants ON plants.id = changes.plant_id AND plants.seq = changes.seq`;
+
+/** SQL for the entries that name_order lacks. It can also return existing entries. Requires `registerNameKey`. */
+export const SELECT_MISSING = `${SELECT_KEYS} WHERE changes.seq > (SELECT names_to FROM numbering)`;
 
 /** Returns a function that adds the names of the next changes in the caller's transaction. */
 export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () => void {
@@ -33,12 +47,7 @@ export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () =
     ) WHERE bytes_before <= ${BYTES_AT_ONCE}`);
   const addNames = db.prepare(`
     INSERT INTO name_order (key, id)
-    SELECT iif(
-      octet_length(plants.name) = length(plants.name) AND length(plants.name) <= ${MAX_KEY_CHARS},
-      lower(plants.name), name_key(plants.name)
-    ), plants.id
-    FROM changes JOIN plants ON plants.id = changes.plant_id AND plants.seq = changes.seq
-    WHERE changes.seq > ? AND changes.seq <= ? ORDER BY 1, 2
+    ${SELECT_KEYS} WHERE changes.seq > ? AND changes.seq <= ? ORDER BY 1, 2
     ON CONFLICT DO NOTHING`);
   const setNamesTo = db.prepare('UPDATE numbering SET names_to = ?');
 
@@ -78,22 +87,32 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
       lastCommitMs = performance.now();
       addLater();
     },
-    /** Waits until the names of all earlier changes are in the order. Throws `unavailable` if that takes too long. */
-    async catchUp(): Promise<void> {
-      const wanted = lastSeq();
-      const startedMs = performance.now();
-      while (namesTo() < wanted) {
-        if (performance.now() - startedMs > MAX_WAIT_MS) {
-          throw unavailable('The order by name is being updated after many changes. Retry in a minute.');
-        }
-        await add();
+    /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
+    async prepareList(): Promise<void> {
+      try {
+        await addUpTo(lastSeq() - MERGED);
+      } catch (error) {
+        const isUnavailable = error instanceof PlantStoreError && error.code === 'unavailable';
+        if (!isUnavailable || lastSeq() - namesTo() > MERGED_WITHOUT_WRITES) throw error;
       }
     },
+    /** Waits until the names of all earlier changes are in the order. Throws `unavailable` after MAX_WAIT_MS. */
+    catchUp: () => addUpTo(lastSeq()),
     close(): void {
       isClosed = true;
       clearTimeout(timer);
     },
   };
+
+  async function addUpTo(wanted: number): Promise<void> {
+    const startedMs = performance.now();
+    while (namesTo() < wanted) {
+      if (performance.now() - startedMs > MAX_WAIT_MS) {
+        throw unavailable('The order by name is being updated after many changes. Retry in a minute.');
+      }
+      await add();
+    }
+  }
 
   function add(): Promise<unknown> {
     adding ??= orderNames().finally(() => {

@@ -4,11 +4,13 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { fieldOf, isDescending, type Place, type Sort } from '../../domain/list-order.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { PlantRow } from '../row-mapping.ts';
+import { registerNameKey, SELECT_MISSING } from './name-order.ts';
 
 type ListedRow = PlantRow & { id: bigint };
 
 /** Returns a function that yields up to `limit` plants. `start` is the place in a cursor. */
 export function preparePlantOrders(db: DatabaseSync) {
+  registerNameKey(db);
   const statements = new Map<string, StatementSync>();
 
   return (sort: Sort, start: Place | undefined, limit: number): Iterable<ListedRow> => {
@@ -35,10 +37,17 @@ type Direction = [after: '<' | '>', order: 'ASC' | 'DESC'];
 /** SQL by field. `isLater` is true for a page after a place. */
 const SELECT = {
   id: ([after, order]: Direction) => `SELECT * FROM plants WHERE id ${after}= ?1 ORDER BY id ${order} LIMIT ?2`,
-  name: ([after, order]: Direction, isLater: boolean) => `
-    SELECT plants.* FROM name_order JOIN plants ON plants.id = name_order.id
-    ${isLater ? `WHERE (key, name_order.id) ${after} (?, ?)` : ''}
-    ORDER BY key ${order}, name_order.id ${order} LIMIT ?`,
+  /** UNION removes entries that are in both parts. */
+  name([after, order]: Direction, isLater: boolean): string {
+    const where = isLater ? `WHERE (key, id) ${after} (?1, ?2)` : '';
+    const limit = isLater ? '?3' : '?1';
+    return `
+      SELECT plants.* FROM (
+        SELECT * FROM (SELECT key, id FROM name_order ${where} ORDER BY key ${order}, id ${order} LIMIT ${limit})
+        UNION SELECT key, id FROM (${SELECT_MISSING}) ${where}
+      ) AS ordered JOIN plants ON plants.id = ordered.id
+      ORDER BY ordered.key ${order}, ordered.id ${order} LIMIT ${limit}`;
+  },
   /** Two parts, because SQLite does not use the id at the end of the index for a condition on both columns. */
   updated([after, order]: Direction, isLater: boolean): string {
     if (!isLater) return `SELECT * FROM plants ORDER BY updated ${order}, id ${order} LIMIT ?`;

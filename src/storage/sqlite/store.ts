@@ -136,7 +136,7 @@ function createPlantStore(parts: Parts): PlantStore {
     list(query = {}) {
       return readAsync(async () => {
         if (!matchesAll(query)) return search.list(query);
-        if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.catchUp();
+        if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.prepareList();
         return reads.list(query);
       });
     },
