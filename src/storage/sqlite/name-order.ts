@@ -90,24 +90,24 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
     /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
     async prepareList(): Promise<void> {
       try {
-        await addUpTo(lastSeq() - MERGED);
+        await addUpTo(lastSeq() - MERGED, MAX_WAIT_MS);
       } catch (error) {
         const isUnavailable = error instanceof PlantStoreError && error.code === 'unavailable';
         if (!isUnavailable || lastSeq() - namesTo() > MERGED_WITHOUT_WRITES) throw error;
       }
     },
-    /** Waits until the names of all earlier changes are in the order. Throws `unavailable` after MAX_WAIT_MS. */
-    catchUp: () => addUpTo(lastSeq()),
+    /** Waits until the names of all earlier changes are in the order, however long that takes. */
+    catchUp: () => addUpTo(lastSeq(), Number.POSITIVE_INFINITY),
     close(): void {
       isClosed = true;
       clearTimeout(timer);
     },
   };
 
-  async function addUpTo(wanted: number): Promise<void> {
+  async function addUpTo(wanted: number, maxWaitMs: number): Promise<void> {
     const startedMs = performance.now();
     while (namesTo() < wanted) {
-      if (performance.now() - startedMs > MAX_WAIT_MS) {
+      if (performance.now() - startedMs > maxWaitMs) {
         throw unavailable('The order by name is being updated after many changes. Retry in a minute.');
       }
       await add();
