@@ -3,8 +3,9 @@
 // idle. A list by name finds the names that are still missing in the change log, unless they are too many.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import { unavailable } from '../../domain/errors.ts';
 import { MAX_KEY_CHARS, nameKey } from '../../domain/name-search.ts';
+import { isUnavailable } from '../../observability/bug-report.ts';
 
 /** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
 const CHANGES_AT_ONCE = 10_000;
@@ -71,10 +72,11 @@ export interface NameOrderOptions {
   orderNames(): Promise<unknown>;
   /** True if no write is waiting. */
   isIdle(): boolean;
+  reportBug(error: unknown): void;
 }
 
 /** Adds names while the store is idle, and on request. `db` is a connection for reads. */
-export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle }: NameOrderOptions) {
+export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle, reportBug }: NameOrderOptions) {
   const namesTo = prepareNamesTo(db);
   let adding: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -92,8 +94,7 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
       try {
         await addUpTo(lastSeq() - MERGED, MAX_WAIT_MS);
       } catch (error) {
-        const isUnavailable = error instanceof PlantStoreError && error.code === 'unavailable';
-        if (!isUnavailable || lastSeq() - namesTo() > MERGED_WITHOUT_WRITES) throw error;
+        if (!isUnavailable(error) || lastSeq() - namesTo() > MERGED_WITHOUT_WRITES) throw error;
       }
     },
     /** Waits until the names of all earlier changes are in the order, however long that takes. */
@@ -132,8 +133,9 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle 
     try {
       while (!isClosed && missing() >= (isQuiet && isIdle() ? WORTHWHILE : URGENT)) await add();
       if (!isClosed && missing() >= WORTHWHILE) addLater();
-    } catch {
-      // The store cannot write now, which every write reports. The next commit tries again.
+    } catch (error) {
+      // If the store cannot write now, every write reports it. The next commit tries again.
+      if (!isUnavailable(error)) reportBug(error);
     }
   }
 }

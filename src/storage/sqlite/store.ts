@@ -9,6 +9,7 @@ import type { PlantStore } from '../../domain/plant.ts';
 import type { Store, StoreStats } from '../../domain/store.ts';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
+import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
@@ -54,7 +55,7 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
     cleanUp.defer(() => writer.close());
     const db = openReader(path);
     cleanUp.defer(() => db.close());
-    const parts = prepareParts(database, writer, db, clock);
+    const parts = prepareParts(database, writer, db, { observe, clock });
     return createStore(parts);
   } catch (error) {
     await cleanUp.disposeAsync();
@@ -64,7 +65,12 @@ export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
 
 type Parts = ReturnType<typeof prepareParts>;
 
-function prepareParts(database: PreparedDatabase, writer: GroupCommit, db: DatabaseSync, clock: () => number) {
+function prepareParts(
+  database: PreparedDatabase,
+  writer: GroupCommit,
+  db: DatabaseSync,
+  { observe, clock }: { observe: Observe; clock: () => number },
+) {
   const { path } = database;
   const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
   const guard = guardReads((error) => writer.fail(error));
@@ -80,6 +86,7 @@ function prepareParts(database: PreparedDatabase, writer: GroupCommit, db: Datab
     lastSeq,
     orderNames: () => write({ kind: 'order_names' }),
     isIdle: () => writer.waiting() === 0,
+    reportBug: createBugReport(observe),
   });
   return {
     ...{ database, clock, writer, write, guard, db, reads, changeReads, readBatcher },
