@@ -27,12 +27,12 @@ const ASCII_WORD = /[0-9a-z]+/g;
 /** Number of characters of a folded name that determine its place in the order by name. */
 export const MAX_KEY_CHARS = 500;
 /** UTF-16 units of a name that are folded for its key: enough for two accents per letter. A whole name takes up to 10 ms. */
-const MAX_UNITS_OF_KEY = 4 * MAX_KEY_CHARS;
+export const MAX_UNITS_OF_KEY = 4 * MAX_KEY_CHARS;
 
 /** Returns the text by which names are sorted: the beginning of the folded name, with up to MAX_KEY_CHARS characters. */
 export function nameKey(name: string): string {
   const begin = cutText(name, MAX_UNITS_OF_KEY);
-  return isAscii(name) ? begin.slice(0, MAX_KEY_CHARS).toLowerCase() : cutToCodePoints(fold(begin), MAX_KEY_CHARS);
+  return isAscii(begin) ? begin.slice(0, MAX_KEY_CHARS).toLowerCase() : cutToCodePoints(fold(begin), MAX_KEY_CHARS);
 }
 
 /** Returns the folded words of a text, in order. */

@@ -4,7 +4,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
-import { MAX_KEY_CHARS, nameKey } from '../../domain/name-search.ts';
+import { MAX_KEY_CHARS, MAX_UNITS_OF_KEY, nameKey } from '../../domain/name-search.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
 
 /** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
@@ -12,11 +12,12 @@ const CHANGES_AT_ONCE = 10_000;
 const BYTES_AT_ONCE = 1024 * 1024;
 /** Number of missing changes from which names are added while the store is idle. */
 const WORTHWHILE = 1000;
-/** Maximum number of missing changes that a list reads, and if the store cannot write, for example on a full disk. */
-const MERGED = 100;
-const MERGED_WITHOUT_WRITES = 10_000;
 /** Number of missing changes from which names are also added while the store is busy, so that no list waits long. */
 const URGENT = 500_000;
+/** Limits on the missing changes that a list reads: their number, and the total size of their names. */
+const READ_BY_LIST = { changes: 100, bytes: 64 * 1024 };
+/** The same if the store cannot write, for example because the disk is full. */
+const READ_WITHOUT_WRITES = { changes: 10_000, bytes: BYTES_AT_ONCE };
 const IDLE_MS = 500;
 /** Maximum time that a list waits. */
 const MAX_WAIT_MS = 5000;
@@ -28,8 +29,8 @@ export function registerNameKey(db: DatabaseSync): void {
 /** SQL for the keys and ids of the plants whose last change is `changes`. Its result is that of `nameKey`. */
 const SELECT_KEYS = `
   SELECT iif(
-    octet_length(plants.name) = length(plants.name) AND length(plants.name) <= ${MAX_KEY_CHARS},
-    lower(plants.name), name_key(plants.name)
+    octet_length(plants.name) <= ${MAX_KEY_CHARS} AND octet_length(plants.name) = length(plants.name),
+    lower(plants.name), name_key(substr(plants.name, 1, ${MAX_UNITS_OF_KEY}))
   ) AS key, plants.id
   FROM changes JOIN plants ON plants.id = changes.plant_id AND plants.seq = changes.seq`;
 
@@ -78,6 +79,9 @@ export interface NameOrderOptions {
 /** Adds names while the store is idle, and on request. `db` is a connection for reads. */
 export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle, reportBug }: NameOrderOptions) {
   const namesTo = prepareNamesTo(db);
+  const missingBytes = db.prepare(
+    'SELECT total(octet_length(name)) AS bytes FROM changes WHERE seq > (SELECT names_to FROM numbering)',
+  );
   let adding: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
   let lastCommitMs = 0;
@@ -91,10 +95,11 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle,
     },
     /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
     async prepareList(): Promise<void> {
+      if (isMissingWithin(READ_BY_LIST)) return;
       try {
-        await addUpTo(lastSeq() - MERGED, MAX_WAIT_MS);
+        await addUpTo(lastSeq(), MAX_WAIT_MS);
       } catch (error) {
-        if (!isUnavailable(error) || lastSeq() - namesTo() > MERGED_WITHOUT_WRITES) throw error;
+        if (!isUnavailable(error) || !isMissingWithin(READ_WITHOUT_WRITES)) throw error;
       }
     },
     /** Waits until the names of all earlier changes are in the order, however long that takes. */
@@ -104,6 +109,11 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle,
       clearTimeout(timer);
     },
   };
+
+  /** True if a list can read the missing names itself. */
+  function isMissingWithin({ changes, bytes }: { changes: number; bytes: number }): boolean {
+    return lastSeq() - namesTo() <= changes && (missingBytes.get() as { bytes: number }).bytes <= bytes;
+  }
 
   async function addUpTo(wanted: number, maxWaitMs: number): Promise<void> {
     const startedMs = performance.now();

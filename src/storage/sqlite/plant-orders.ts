@@ -37,16 +37,18 @@ type Direction = [after: '<' | '>', order: 'ASC' | 'DESC'];
 /** SQL by field. `isLater` is true for a page after a place. */
 const SELECT = {
   id: ([after, order]: Direction) => `SELECT * FROM plants WHERE id ${after}= ?1 ORDER BY id ${order} LIMIT ?2`,
-  /** UNION removes entries that are in both parts. */
+  /**
+   * UNION removes entries that are in both parts. Only the keys are sorted, not the plants: a page reads no more plants
+   * than it can hold. A cross join keeps the order of its first table.
+   */
   name([after, order]: Direction, isLater: boolean): string {
     const where = isLater ? `WHERE (key, id) ${after} (?1, ?2)` : '';
-    const limit = isLater ? '?3' : '?1';
+    const orderAndLimit = `ORDER BY key ${order}, id ${order} LIMIT ${isLater ? '?3' : '?1'}`;
     return `
       SELECT plants.* FROM (
-        SELECT * FROM (SELECT key, id FROM name_order ${where} ORDER BY key ${order}, id ${order} LIMIT ${limit})
-        UNION SELECT key, id FROM (${SELECT_MISSING}) ${where}
-      ) AS ordered JOIN plants ON plants.id = ordered.id
-      ORDER BY ordered.key ${order}, ordered.id ${order} LIMIT ${limit}`;
+        SELECT * FROM (SELECT key, id FROM name_order ${where} ${orderAndLimit})
+        UNION SELECT key, id FROM (${SELECT_MISSING}) ${where} ${orderAndLimit}
+      ) AS ordered CROSS JOIN plants ON plants.id = ordered.id`;
   },
   /** Two parts, because SQLite does not use the id at the end of the index for a condition on both columns. */
   updated([after, order]: Direction, isLater: boolean): string {
