@@ -9,10 +9,13 @@ import type { DryRun } from '../domain/store.ts';
 import { createTimeSlices } from '../lib/event-loop-turns.ts';
 import { idTaken, toError } from './write-rules.ts';
 
-/** Returns the stored plants with these ids. */
-type ReadPlants = (ids: bigint[]) => Promise<Map<bigint, Plant>>;
+/**
+ * Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. The database
+ * compares them, because stored plants can be much larger than the file.
+ */
+type CompareWithStored = (plants: NewPlant[]) => Promise<(boolean | undefined)[]>;
 
-export function createDryRun(readPlants: ReadPlants): DryRun {
+export function createDryRun(compareWithStored: CompareWithStored): DryRun {
   const db = new DatabaseSync(''); // a file without a name, which the system deletes at the end
   db.exec(`
     PRAGMA journal_mode = OFF;
@@ -34,16 +37,16 @@ export function createDryRun(readPlants: ReadPlants): DryRun {
   };
 
   async function compareAll(plants: NewPlant[]): Promise<ImportResult> {
-    const stored = await readPlants(plants.map(({ id }) => id));
+    const stored = await compareWithStored(plants);
     const result: ImportResult = { created: 0, replayed: 0, failed: 0, errors: [] };
     const slices = createTimeSlices();
     for (const [at, plant] of plants.entries()) {
       if (slices.isOver()) await slices.next();
-      const known = digestOfKnown(plant.id, stored.get(plant.id));
-      if (known === undefined) {
+      const isSame = stored[at] ?? isSameAsSeen(plant);
+      if (isSame === undefined) {
         note(plant);
         result.created++;
-      } else if (known === digestOf(plant)) result.replayed++;
+      } else if (isSame) result.replayed++;
       else {
         result.failed++;
         result.errors.push({ line: at + 1, error: toError(idTaken(plant.id)) });
@@ -52,8 +55,10 @@ export function createDryRun(readPlants: ReadPlants): DryRun {
     return result;
   }
 
-  function digestOfKnown(id: bigint, stored: Plant | undefined): string | undefined {
-    return stored ? digestOf(stored) : (findSeen.get(id) as { digest: string } | undefined)?.digest;
+  /** Returns undefined if no earlier plant of the file has the id. */
+  function isSameAsSeen(plant: NewPlant): boolean | undefined {
+    const seen = findSeen.get(plant.id) as { digest: string } | undefined;
+    return seen && seen.digest === digestOf(plant);
   }
 
   function note(plant: NewPlant): void {

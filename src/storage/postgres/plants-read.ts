@@ -3,7 +3,15 @@
 import { type Filter, matchesAll, readCursor } from '../../domain/list-cursor.ts';
 import { fieldOf, isDescending, MAX_COUNTED, type Place, type Sort } from '../../domain/list-order.ts';
 import { createPage, DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { type ListQuery, MAX_ID, MIN_ID, type Page, type PlantCount, type PlantRecord } from '../../domain/plant.ts';
+import {
+  type ListQuery,
+  MAX_ID,
+  MIN_ID,
+  type NewPlant,
+  type Page,
+  type PlantCount,
+  type PlantRecord,
+} from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type PlantRow, toRecord } from '../row-mapping.ts';
@@ -23,6 +31,29 @@ export async function readPlants({ read, names: { tables } }: Transactions, ids:
   const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`;
   const [rows] = await read<[ListedRow]>({ text, values: [toArray(ids)] });
   return rows;
+}
+
+/** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */
+export async function comparePlants(
+  { read, names: { tables } }: Transactions,
+  plants: NewPlant[],
+): Promise<(boolean | undefined)[]> {
+  const text = `
+    SELECT sent.n, stored.same
+    FROM unnest($1::bigint[], $2::text[], $3::text[]) WITH ORDINALITY AS sent (id, name, tag, n)
+    CROSS JOIN LATERAL (
+      SELECT p.name = sent.name AND p.tag IS NOT DISTINCT FROM sent.tag AS same FROM ${tables.plants} p
+      WHERE p.id = sent.id LIMIT 1 -- makes PostgreSQL look up each id, not read the whole table
+    ) AS stored`;
+  const values = [
+    toArray(plants.map(({ id }) => id)),
+    toArray(plants.map(({ name }) => name)),
+    toArray(plants.map(({ tag }) => tag ?? null)),
+  ];
+  const [rows] = await read<[{ n: bigint; same: boolean }]>({ text, values });
+  const results: (boolean | undefined)[] = plants.map(() => undefined);
+  for (const { n, same } of rows) results[Number(n) - 1] = same;
+  return results;
 }
 
 export async function listPlants(transactions: Transactions, query: ListQuery): Promise<Page> {

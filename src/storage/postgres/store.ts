@@ -23,7 +23,7 @@ import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createNameKeys } from './name-keys.ts';
-import { countPlants, type ListedRow, listPlants, readPlants } from './plants-read.ts';
+import { comparePlants, countPlants, type ListedRow, listPlants, readPlants } from './plants-read.ts';
 import { createStoreQueries, type StoreQueries, tooManyReads } from './store-queries.ts';
 import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
@@ -143,10 +143,7 @@ function createPlantReads(
       });
     },
     openDryRun() {
-      return createDryRun(async (ids) => {
-        const rows = await read((transactions) => readPlants(transactions, ids));
-        return new Map(rows.map((row) => [row.id, toRecord(row.id, row)]));
-      });
+      return createDryRun((plants) => read((transactions) => comparePlants(transactions, plants)));
     },
     summary: () => read((transactions) => runBounded(() => readSummary(transactions, clock()))),
   };

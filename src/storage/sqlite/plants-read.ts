@@ -8,6 +8,7 @@ import {
   type ListQuery,
   MAX_ID,
   MIN_ID,
+  type NewPlant,
   type Page,
   type PlantCount,
   type PlantRecord,
@@ -30,6 +31,7 @@ type ListedRow = PlantRow & { id: bigint };
 
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
+  const comparePlant = db.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
   const searchPlants = db.prepare(`
     SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
     WHERE words MATCH ? AND words.rowid >= ? ORDER BY words.rowid LIMIT ?`);
@@ -46,10 +48,16 @@ export function prepareReads(db: DatabaseSync) {
       return { record: toRecord(id, row), seq: Number(row.seq) };
     },
 
-    /** Returns the plants with these ids. */
-    plants(ids: bigint[]): Map<bigint, PlantRecord> {
-      const found = ids.map((id) => [id, findPlant.get(id) as PlantRow | undefined] as const);
-      return new Map(found.flatMap(([id, row]) => (row ? [[id, toRecord(id, row)]] : [])));
+    /** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */
+    async compare(plants: NewPlant[]): Promise<(boolean | undefined)[]> {
+      const results: (boolean | undefined)[] = [];
+      const slices = createTimeSlices();
+      for (const { id, name, tag = null } of plants) {
+        if (slices.isOver()) await slices.next();
+        const row = comparePlant.get(name, tag, id) as { same: number } | undefined;
+        results.push(row && row.same === 1);
+      }
+      return results;
     },
 
     async list(query: ListQuery): Promise<Page> {

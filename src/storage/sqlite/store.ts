@@ -107,7 +107,7 @@ function createStore(parts: Parts): Store {
       write,
       hasChangesAfter: (seq) => read(() => changeReads.changes({ after: seq, limit: 1 })).length > 0,
     }),
-    openDryRun: () => createDryRun(async (ids) => read(() => reads.plants(ids))),
+    openDryRun: () => createDryRun((plants) => guard.readAsync(() => reads.compare(plants))),
     queuedWrites: () => writer.waiting(),
     stats: () => guard.readAsync(stats),
     async probe() {
