@@ -10,6 +10,7 @@ import { startTestService, type TestService } from '../../testing/service.ts';
 import { mintSecret } from '../domain/token-secret.ts';
 
 const READ = ['list_plants', 'search_plants', 'get_plant', 'get_plant_history', 'list_tags'];
+const ADMIN = ['get_status'];
 const WRITE = ['create_plant', 'update_plant', 'delete_plant'];
 
 let service: TestService;
@@ -27,7 +28,7 @@ test('tools/list returns the tools that the token may call, with schemas and hin
     ],
     [['plants:read'], READ],
     [['plants:write'], WRITE],
-    [['admin'], []],
+    [['admin'], ADMIN],
   ] as const) {
     const { secret } = await service.addToken({ scopes: [...scopes] });
     const { tools } = await (await connect(service, secret)).listTools();
@@ -39,7 +40,7 @@ test('tools/list returns the tools that the token may call, with schemas and hin
       assert.ok(title && description && inputSchema.additionalProperties === false && outputSchema, name);
       assert.deepEqual(
         [annotations?.readOnlyHint, annotations?.destructiveHint, annotations?.idempotentHint],
-        [READ.includes(name), ['update_plant', 'delete_plant'].includes(name), true],
+        [[...READ, ...ADMIN].includes(name), ['update_plant', 'delete_plant'].includes(name), true],
         name,
       );
     }

@@ -237,6 +237,20 @@ test('list_tags returns the tags of the summary, from the same cache', async () 
   await own.stop();
 });
 
+test('get_status returns the status to an admin', async () => {
+  const { secret } = await service.addToken({ scopes: ['admin'] });
+  const { texts, structured } = await call(await connect(service, secret), 'get_status');
+  const expected = JSON.parse((await callerOf(service, secret)('GET', '/status')).body);
+  const fixed = ({ version, started, database, limits }: Record<string, unknown>) => ({
+    version,
+    started,
+    database,
+    limits,
+  });
+  assert.deepEqual(fixed(structured), fixed(expected));
+  assert.deepEqual(JSON.parse(texts[0] as string), structured);
+});
+
 test('the tools return the same bytes as GET for any plant', async () => {
   const client = await connect(service, service.secret, 'auto');
   const text = fc.string({ unit: codePoints, maxLength: 20 }).filter((value) => !value.includes('\0'));

@@ -6,6 +6,7 @@ import type { Scope } from '../domain/names.ts';
 import { type ListQuery, NewPlant, PlantPatch, type PlantStore } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
 import { strictObjectError, validate } from '../domain/validate.ts';
+import { ServiceStatus } from '../observability/service-status.ts';
 import {
   DeletedPlant,
   HISTORY_ARGUMENTS,
@@ -26,6 +27,7 @@ export interface ToolSources {
   store: PlantStore & Pick<ChangeLog, 'history'>;
   /** Returns the summary of the store, which can be a few seconds old. */
   readSummary(): Promise<Summary>;
+  readStatus(): Promise<ServiceStatus>;
 }
 
 interface Definition<Arguments, Given extends object> {
@@ -122,6 +124,20 @@ export const TOOLS: Tool[] = [
     async call(_taken, { readSummary }) {
       const { plants, untagged, tags } = await readSummary();
       return { texts: [{ plants, untagged, tags }], structured: { plants, untagged, tags } };
+    },
+  }),
+  tool({
+    name: 'get_status',
+    title: 'Get the status of the service',
+    description:
+      'Returns the version, the database, the numbers of plants and changes, pending deliveries, traffic per hour, the last backup and the limits of the service.',
+    scope: 'admin',
+    effect: 'reads',
+    takes: z.strictObject({}, STRICT),
+    gives: ServiceStatus,
+    async call(_taken, { readStatus }) {
+      const status = await readStatus();
+      return { texts: [status], structured: status };
     },
   }),
   tool({

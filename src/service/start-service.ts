@@ -93,8 +93,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe, cleanUp)),
     trustProxy: config.trustProxy,
     corsOrigins: config.corsOrigins,
-    loadMcp: async (readSummary) =>
-      (await import('../mcp/load.ts')).loadMcp({ store, readSummary }, packageJson.version),
+    loadMcp: async (shared) => (await import('../mcp/load.ts')).loadMcp({ store, ...shared }, packageJson.version),
     certificate,
     stopping: stopping.signal,
     timeouts,

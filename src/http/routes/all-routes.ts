@@ -15,7 +15,7 @@ import { importExportRoutes } from './import-export.ts';
 import { type LoadMcp, mcpRoute } from './mcp.ts';
 import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
-import { type ServiceFacts, statusRoute } from './status.ts';
+import { createStatusReader, type ServiceFacts, statusRoute } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
 import { type WebhookTools, webhookRoutes } from './webhooks.ts';
 
@@ -46,6 +46,7 @@ export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConne
   const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe, facts } = options;
   const readSummary = createSummaryReader(store, stopping);
+  const readStatus = createStatusReader({ store, metrics, facts, countConnections, clock });
   const described = [
     ...plantRoutes(store, basePath, readSummary),
     ...importExportRoutes(store, stopping, timeouts),
@@ -53,12 +54,12 @@ export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConne
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, clock),
     ...healthMetricsRoutes(store, metrics, stopping),
-    statusRoute({ store, metrics, facts, countConnections, clock }),
+    statusRoute(readStatus),
   ];
   return [
     ...described,
     openapiRoute(described, serverUrlOf),
-    mcpRoute(() => loadMcp(readSummary), corsOrigins, observe),
+    mcpRoute(() => loadMcp({ readSummary, readStatus }), corsOrigins, observe),
     ...consolePageRoutes(basePath),
   ];
 }

@@ -10,6 +10,7 @@ import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { type Route, route } from '../core/route.ts';
 import type { ReadSummary } from './cached-summary.ts';
+import type { ReadStatus } from './status.ts';
 
 interface McpResponse {
   status: number;
@@ -24,7 +25,8 @@ type AnswerMessage = (
   exchange: { token: Token; headers: IncomingHttpHeaders },
 ) => Promise<McpResponse>;
 
-export type LoadMcp = (readSummary: ReadSummary) => Promise<AnswerMessage>;
+/** Loads the MCP server with the sources that it shares with other routes. */
+export type LoadMcp = (shared: { readSummary: ReadSummary; readStatus: ReadStatus }) => Promise<AnswerMessage>;
 
 /** One message. A batch is rejected, because it would count as one request against the rate. */
 const Message = z.custom<object>(

@@ -34,36 +34,43 @@ export interface StatusOptions {
   clock: () => number;
 }
 
-export function statusRoute({ store, metrics, facts, countConnections, clock }: StatusOptions): Route {
+export function statusRoute(readStatus: ReadStatus): Route {
   return route('GET /status', 'getStatus', 'admin', {
     summary: 'Get the status of the service',
     description:
       'Returns what a dashboard shows: version, database, counts, pending deliveries, traffic, the last backup and the limits in force. ' +
       'With several nodes on PostgreSQL, `started`, `refused`, `hours` and `connections` are those of the node that responds.',
     response: { description: 'The status', schema: ServiceStatus, headers: NO_STORE },
-    async handle() {
-      const [stats, { plants }, pending, oldestMs] = await Promise.all([
-        store.stats(),
-        store.count(),
-        store.countPendingDeliveries(),
-        store.oldestWaitingMs(),
-      ]);
-      const { lastBackup } = stats;
-      const status: ServiceStatus = {
-        version: facts.version,
-        started: toIsoTime(facts.startedMs),
-        database: { kind: facts.database.kind, bytes: stats.bytes, schemaVersion: stats.schemaVersion },
-        plants,
-        lastChange: stats.lastSeq,
-        deliveries: { pending, ...(oldestMs !== undefined && { oldest: toIsoTime(oldestMs) }) },
-        ...describeTraffic(metrics),
-        ...(lastBackup && { lastBackup: describeBackup(lastBackup, clock()) }),
-        connections: { open: countConnections() },
-        limits: limitsInForce(facts),
-      };
-      return status;
-    },
+    handle: readStatus,
   });
+}
+
+export type ReadStatus = () => Promise<ServiceStatus>;
+
+/** Returns a function that reads the status. */
+export function createStatusReader(options: StatusOptions): ReadStatus {
+  const { store, metrics, facts, countConnections, clock } = options;
+  return async () => {
+    const [stats, { plants }, pending, oldestMs] = await Promise.all([
+      store.stats(),
+      store.count(),
+      store.countPendingDeliveries(),
+      store.oldestWaitingMs(),
+    ]);
+    const { lastBackup } = stats;
+    return {
+      version: facts.version,
+      started: toIsoTime(facts.startedMs),
+      database: { kind: facts.database.kind, bytes: stats.bytes, schemaVersion: stats.schemaVersion },
+      plants,
+      lastChange: stats.lastSeq,
+      deliveries: { pending, ...(oldestMs !== undefined && { oldest: toIsoTime(oldestMs) }) },
+      ...describeTraffic(metrics),
+      ...(lastBackup && { lastBackup: describeBackup(lastBackup, clock()) }),
+      connections: { open: countConnections() },
+      limits: limitsInForce(facts),
+    };
+  };
 }
 
 function describeTraffic(metrics: Metrics): Pick<ServiceStatus, 'refused' | 'hours'> {
