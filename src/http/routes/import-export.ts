@@ -73,27 +73,24 @@ export function importExportRoutes(
       errors: ['not_json', 'not_valid', 'over_share'],
       isLong: true,
       async handle({ parameters: { dryRun }, request, token, ended }) {
-        const endShare = takeImport(token.id);
+        using cleanUp = new DisposableStack();
+        cleanUp.defer(takeImport(token.id));
         if (imports >= MAX_IMPORTS) {
-          endShare();
           throw new PlantStoreError('unavailable', 'Too many imports are in progress. Retry later.');
         }
-        const errors: z.output<typeof ImportReport>['errors'] = [];
         imports++;
+        cleanUp.defer(() => imports--);
+        const dry = dryRun ? cleanUp.adopt(store.openDryRun(), ({ close }) => close()) : undefined;
         const format = FORMAT_OF[essenceOf(request.headers)];
         const body = readStreamedBody(request.raw, AbortSignal.any([stopping, ended]), timeouts);
         const plants = format ? readPlants(format, body) : readUndeclaredPlants(body);
-        const dry = dryRun ? store.openDryRun() : undefined;
+        const errors: z.output<typeof ImportReport>['errors'] = [];
         const counts = await importPlants(dry ?? store, plants, {
           by: { tokenId: token.id },
           onError({ line, error }) {
             if (errors.length >= MAX_ERRORS_NAMED) return;
             errors.push({ line, error: ERROR_NUMBERS[error.code], message: error.message });
           },
-        }).finally(() => {
-          dry?.close();
-          imports--;
-          endShare();
         });
         return { ...counts, errors };
       },

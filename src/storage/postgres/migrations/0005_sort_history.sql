@@ -29,7 +29,18 @@ UPDATE %1$I.numbering SET plant_count = (SELECT count(*) FROM %1$I.plants);
 INSERT INTO %1$I.words (word, id)
   SELECT 9079256848778919937, p.id FROM %1$I.plants p WHERE p.tag IS NULL ON CONFLICT DO NOTHING;
 
--- The number of plants. Call it with the lock of begin_changes_2.
+-- As begin_changes_2 was until now.
+CREATE FUNCTION %1$I.begin_changes_3() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+  PERFORM pg_advisory_xact_lock(x'504c4e54'::bigint);
+  IF EXISTS (SELECT FROM %1$I.copied WHERE seq = -1) THEN
+    RAISE EXCEPTION 'A copy into this database is not finished' USING ERRCODE = 'object_in_use';
+  END IF;
+END
+$body$;
+
+-- The number of plants. Call it with the lock of begin_changes_3.
 CREATE FUNCTION %1$I.plant_count_1() RETURNS bigint
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
 BEGIN
@@ -73,7 +84,7 @@ BEGIN
         WHERE sent.id <> ALL (taken)
         ON CONFLICT DO NOTHING;
     END;
-    PERFORM %1$I.begin_changes_2();
+    PERFORM %1$I.begin_changes_3();
     plants_before := %1$I.plant_count_1();
     made := ARRAY(
       SELECT CASE WHEN sent.id <> ALL (taken) THEN nextval(%2$L) END FROM unnest(ids) AS sent (id)
@@ -121,7 +132,7 @@ BEGIN
     SELECT sent.word, sent.id FROM unnest(new_words, new_word_ids) AS sent (word, id)
     WHERE sent.id = ANY (held)
     ON CONFLICT DO NOTHING;
-  PERFORM %1$I.begin_changes_2();
+  PERFORM %1$I.begin_changes_3();
   plants_before := %1$I.plant_count_1();
   made := ARRAY(
     SELECT CASE WHEN sent.does <> 'keep' AND sent.id = ANY (held) THEN nextval(%2$L) END
@@ -184,6 +195,17 @@ BEGIN
     old_words || array_fill(9079256848778919937, ARRAY[cardinality(tagged)]), old_word_ids || tagged,
     new_words || array_fill(9079256848778919937, ARRAY[cardinality(untagged)]), new_word_ids || untagged
   );
+END
+$body$;
+
+-- A node of the version before can call create_plants_2 or change_plants_2 while this migration holds the tables. PostgreSQL
+-- then finishes that call with the old body of the function, after the migration: it would store changes without a number
+-- of plants and records without the entry for a missing tag. So begin_changes_2, which only old bodies still call, makes
+-- the node retry its transaction. The retry calls the new body.
+CREATE OR REPLACE FUNCTION %1$I.begin_changes_2() RETURNS void
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $body$
+BEGIN
+  RAISE EXCEPTION 'The schema was changed during this call' USING ERRCODE = 'serialization_failure';
 END
 $body$;
 
