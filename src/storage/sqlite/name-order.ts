@@ -13,7 +13,7 @@ const BYTES_AT_ONCE = 1024 * 1024;
 /** Number of missing changes from which names are added while the store is idle. */
 const WORTHWHILE = 1000;
 /** Number of missing changes from which names are also added while the store is busy, so that no list waits long. */
-const URGENT = 500_000;
+const URGENT = 5_000_000;
 /** Limits on the missing changes that a list reads: their number, and the total size of their names. */
 const READ_BY_LIST = { changes: 100, bytes: 64 * 1024 };
 /** The same if the store cannot write, for example because the disk is full. */
@@ -136,12 +136,17 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle,
     timer ??= setTimeout(addWhenDue, IDLE_MS).unref();
   }
 
+  /** Adds names until none are missing or another write comes. */
   async function addWhenDue(): Promise<void> {
     timer = undefined;
-    const isQuiet = performance.now() - lastCommitMs >= IDLE_MS;
+    let isQuiet = performance.now() - lastCommitMs >= IDLE_MS;
     const missing = () => lastSeq() - namesTo();
     try {
-      while (!isClosed && missing() >= (isQuiet && isIdle() ? WORTHWHILE : URGENT)) await add();
+      while (!isClosed && missing() >= (isQuiet && isIdle() ? WORTHWHILE : URGENT)) {
+        const before = lastSeq();
+        await add();
+        isQuiet &&= isClosed || lastSeq() === before;
+      }
       if (!isClosed && missing() >= WORTHWHILE) addLater();
     } catch (error) {
       // If the store cannot write now, every write reports it. The next commit tries again.
