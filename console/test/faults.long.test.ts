@@ -160,7 +160,7 @@ describe('the console under faults', needsBrowser, () => {
     const streams = new Set<Request>();
     const tries: Promise<unknown>[] = [];
     page.on('request', (request) => {
-      if (request.url().includes('/events')) streams.add(request);
+      if (request.method() === 'GET' && request.url().includes('/events')) streams.add(request);
       if (request.url().includes('/tokens/self')) tries.push(request.response());
     });
     await again.evaluate((button: HTMLButtonElement) => {
