@@ -57,7 +57,7 @@ export function requestsOf(
         let target = path;
         for (const one of parameters) {
           if (one?.place === 'header') headers.push([one.name, one.text]);
-          if (one?.place === 'query') query.push(`${one.name}=${escapeText(one.text)}`);
+          if (one?.place === 'query') query.push(...one.texts.map((text) => `${one.name}=${escapeText(text)}`));
           if (one?.place === 'path') target = target.replace(`{${one.name}}`, () => one.text);
         }
         if (query.length > 0) target += `?${query.join('&')}`;
@@ -74,7 +74,9 @@ export function requestsOf(
     return fc.tuple(
       ...wanted.map(({ name, in: place, schema }) => {
         const values = validTexts(schema, hints, place === 'query' ? `?${name}` : name).map((text) => {
-          return { place, name, text: text.startsWith('"') ? (JSON.parse(text) as string) : text };
+          const value = /^["[]/.test(text) ? (JSON.parse(text) as string | string[]) : text;
+          const texts = [value].flat(); // a list is sent as a repeated parameter
+          return { place, name, texts, text: texts[0] ?? '' };
         });
         return place === 'path' ? values : fc.option(values, { nil: undefined, freq: 2 });
       }),

@@ -91,12 +91,18 @@ function integers({ minimum, maximum }: Schema): fc.Arbitrary<string> {
   return fc.oneof(fc.constantFrom(...ends), fc.bigInt({ min, max })).map(String);
 }
 
+const times = fc
+  .date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true })
+  .chain((time) => fc.constantFrom(time.toISOString(), time.toISOString().replace(/\.\d+Z/, '-01:00')));
+
 /** Returns matching strings. JSON Schema counts lengths in code points. */
 function strings({
   minLength = 0,
   maxLength = 8,
   pattern,
-}: Partial<Record<'minLength' | 'maxLength', number>> & { pattern?: string }) {
+  format,
+}: Partial<Record<'minLength' | 'maxLength', number> & Record<'pattern' | 'format', string>>) {
+  if (format === 'date-time') return times;
   if (pattern?.includes('[^\\u')) {
     const unit = fc.constantFrom(...'aZ é\u0301🌵ß中');
     const wanted = new RegExp(pattern, 'u');
