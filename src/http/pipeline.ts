@@ -125,7 +125,8 @@ export class Pipeline {
       const { access, body } = route;
       const lookingUp = access === 'open' ? undefined : this.#admission.admit(request, reply, scopesOf(access));
       if (lookingUp) await this.#whileNothingIsRead(lookingUp, raw);
-      route.guard?.(request);
+      const preparing = route.prepare?.(request, reply);
+      if (preparing) await this.#whileNothingIsRead(preparing, raw);
       acceptBody(body, request, reply);
       const bytes = body?.schema && (await raw.wholeBody());
       if (connectionOf(raw.socket).isBehindLast(raw)) return;

@@ -70,8 +70,11 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
    * responses.
    */
   isConcurrent?: true;
-  /** Throws to reject a request with a valid credential before its body is read. */
-  guard?(request: HttpRequest): void;
+  /**
+   * Runs for a request with a valid credential, before its parameters and its body are read. Throws to reject the
+   * request, or sets headers that every response then has.
+   */
+  prepare?(request: HttpRequest, reply: HttpReply): void | Promise<void>;
   /** The accepted body. Undefined if the operation has none. */
   body?: RequestBody<Body>;
   response: RouteResponse;

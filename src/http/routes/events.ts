@@ -45,8 +45,11 @@ export function eventRoutes(
       },
       errors: ['changes_pruned'],
       isLong: true,
+      async prepare(_, reply) {
+        reply.header('last-seq', String(await log.lastSeq()));
+      },
       async handle({ parameters: { lastEventId, since: sinceMs, until: untilMs, ...query }, ended, request, reply }) {
-        reply.vary('accept').header('last-seq', String(await log.lastSeq()));
+        reply.vary('accept');
         if (preferredType(request.headers, ['application/json', EVENT_STREAM]) !== EVENT_STREAM) {
           const { changes, next } = await log.changePage({ ...query, sinceMs, untilMs });
           if (next !== undefined)

@@ -41,7 +41,7 @@ export function mcpRoute(loadMcp: () => Promise<AnswerMessage>, corsOrigins: str
     summary: 'Handle an MCP message',
     body: jsonBody(Message),
     response: { description: 'The response to the message' },
-    guard: (request) => requireOrigin(request, corsOrigins),
+    prepare: (request) => requireOrigin(request, corsOrigins),
     async handle({ body, token, request, reply }) {
       loading ??= loadMcp();
       loading.catch(() => (loading = undefined)); // the next request tries again
