@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { printAttempt } from '../src/domain/attempt-log.ts';
-import type { Delivery, DeliveryDetail } from '../src/domain/webhook.ts';
+import type { Delivery, DeliveryDetail } from '../src/domain/delivery.ts';
 import { type Received, startReceiver } from './receiver.ts';
 import { callerOf } from './request.ts';
 import { eventually, until } from './until.ts';

@@ -1,7 +1,8 @@
 // Queues, changes and outcomes that the tests of webhook queues share.
 
 import type { Change } from '../src/domain/change.ts';
-import type { OpenDelivery, StoredWebhook } from '../src/domain/webhook.ts';
+import type { StoredWebhook } from '../src/domain/webhook.ts';
+import type { OpenDelivery } from '../src/domain/webhook-store.ts';
 import type { PendingDelivery } from '../src/webhooks/per-plant-queue.ts';
 import type { Outcome } from '../src/webhooks/receiver-client.ts';
 import { WebhookQueue } from '../src/webhooks/webhook-queue.ts';

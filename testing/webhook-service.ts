@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Delivery, Webhook } from '../src/domain/webhook.ts';
+import type { Delivery } from '../src/domain/delivery.ts';
+import type { Webhook } from '../src/domain/webhook.ts';
 import { createTestClock, type TestClock } from './delivery-clock.ts';
 import { type Call, callerOf } from './request.ts';
 import { startTestService, type TestService } from './service.ts';

@@ -1,7 +1,8 @@
 // The commands webhook deliveries, delivery, retry and replay, which show deliveries and repeat them.
 
+import type { Delivery, DeliveryDetail } from '../domain/delivery.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
-import type { Delivery, DeliveryDetail, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { toSafeLines } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';

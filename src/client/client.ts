@@ -46,19 +46,11 @@ import {
 import { createTokensClient, type TokensClient } from './tokens.ts';
 import { createWebhooksClient, type WebhooksClient } from './webhooks.ts';
 
+export type { Delivery, DeliveryDetail, Replay, TestResult } from '../domain/delivery.ts';
 export type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain/names.ts';
 export type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
-export type {
-  Delivery,
-  DeliveryDetail,
-  DeliveryQuery,
-  NewWebhook,
-  Replay,
-  TestResult,
-  Webhook,
-  WebhookPatch,
-  WebhookWithSecret,
-} from '../domain/webhook.ts';
+export type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../domain/webhook.ts';
+export type { DeliveryQuery } from '../domain/webhook-store.ts';
 export type { ExportFileOptions } from './export.ts';
 export type { FileType, ImportFileOptions, ImportOptions, ImportProgress } from './import.ts';
 export type {

@@ -1,17 +1,9 @@
 // The client's methods for webhooks. After a lost response the client retries only reads, because a retry of any other
 // call could create a second secret or a second delivery.
 
-import type {
-  Delivery,
-  DeliveryDetail,
-  DeliveryQuery,
-  NewWebhook,
-  Replay,
-  TestResult,
-  Webhook,
-  WebhookPatch,
-  WebhookWithSecret,
-} from '../domain/webhook.ts';
+import type { Delivery, DeliveryDetail, Replay, TestResult } from '../domain/delivery.ts';
+import type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../domain/webhook.ts';
+import type { DeliveryQuery } from '../domain/webhook-store.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
 
 /**

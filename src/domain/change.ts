@@ -6,6 +6,9 @@ import { CHANGE_TYPES, type ChangeOrder, type ChangeType } from './names.ts';
 import { NewPlant } from './plant.ts';
 import { Time } from './time.ts';
 
+/** The number of a change in a response. */
+export const Seq = z.number().meta({ type: 'integer', format: 'int64', examples: [1042] });
+
 export const Change = z
   .object({
     seq: z.number().meta({

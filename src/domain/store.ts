@@ -3,7 +3,7 @@
 import type { ChangeStore } from './change.ts';
 import type { ImportResult, NewPlant, PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
-import type { DeliveryStore, WebhookStore } from './webhook.ts';
+import type { DeliveryStore, WebhookStore } from './webhook-store.ts';
 
 /** Maximum number of concurrent exports of a store. Each keeps a connection and a snapshot open. */
 export const MAX_EXPORTS = 16;

@@ -1,18 +1,9 @@
-// Webhooks, which send changes to receivers, their deliveries, and the stores of both.
+// Webhooks, which send changes to receivers: the requests that add or change one, a webhook in a response, and a webhook
+// in the store.
 
 import { z } from 'zod';
-import type { Attempt } from './attempt-log.ts';
-import { Change } from './change.ts';
-import { PlantStoreError } from './errors.ts';
-import {
-  CHANGE_TYPES,
-  type ChangeType,
-  DELIVERY_STATUSES,
-  type DeliveryStatus,
-  WEBHOOK_FORMATS,
-  WEBHOOK_STATUSES,
-  type WebhookFormat,
-} from './names.ts';
+import { Seq } from './change.ts';
+import { CHANGE_TYPES, type ChangeType, WEBHOOK_FORMATS, WEBHOOK_STATUSES, type WebhookFormat } from './names.ts';
 import { Time } from './time.ts';
 import { WantedToken } from './token.ts';
 import { mintId } from './token-secret.ts';
@@ -27,12 +18,6 @@ const Url = z.string({ error: (issue) => (issue.input === undefined ? 'is missin
   description:
     'URL to which the server sends changes with POST. It must use `https` and resolve to a public address, unless the operator allows private addresses.',
 });
-const Code = z
-  .int()
-  .min(100)
-  .max(999)
-  .meta({ examples: [503] });
-const Seq = z.number().meta({ type: 'integer', format: 'int64', examples: [1042] });
 const EVENTS_EXAMPLE = ['plant.created', 'plant.updated'];
 
 /** Events of a webhook that names none. The published API sends its webhook when a plant was added. */
@@ -135,156 +120,6 @@ export const WebhookWithSecret = z
   .meta({ id: 'WebhookWithSecret', description: 'A webhook with its secret' });
 export type WebhookWithSecret = z.output<typeof WebhookWithSecret>;
 
-const DELIVERY = {
-  seq: Seq.meta({ description: 'Number of the change' }),
-  event: z.enum(CHANGE_TYPES).meta({ description: 'Type of the change', examples: ['plant.created'] }),
-  plant: z.bigint().meta({
-    type: 'integer',
-    format: 'int64',
-    description: 'Id of the plant. It has 64 bits, more than a number in JavaScript.',
-    examples: [7],
-  }),
-  status: z.enum(DELIVERY_STATUSES).meta({
-    description:
-      '`waiting`: another attempt is pending. `delivered`: the receiver accepted the change. `dead`: all attempts have failed and the server does not retry.',
-    examples: ['waiting'],
-  }),
-  attempts: z.int().meta({
-    type: 'integer',
-    minimum: 0,
-    maximum: 10,
-    description: 'Number of attempts so far',
-    examples: [2],
-  }),
-  time: Time.optional().meta({ description: 'Time of the last attempt' }),
-  next: Time.optional().meta({
-    description:
-      'Time of the next attempt. Absent if the next attempt follows as soon as earlier changes of the same plant are done.',
-    examples: ['2026-11-17T09:35:00.000Z'],
-  }),
-  code: Code.optional().meta({ description: "HTTP status of the receiver's last response" }),
-  answer: z
-    .string()
-    .optional()
-    .meta({
-      description: "First 1 KiB of the receiver's last response. Only shown to tokens with the scope `plants:read`.",
-      examples: ['Service Unavailable'],
-    }),
-  error: z
-    .string()
-    .optional()
-    .meta({
-      description: 'The reason why the last attempt failed',
-      examples: ['The receiver returned 503'],
-    }),
-};
-
-export const Delivery = z
-  .object(DELIVERY)
-  .meta({ id: 'Delivery', description: 'The delivery of one change to one webhook' });
-export type Delivery = z.output<typeof Delivery>;
-
-const EventType = z
-  .enum([...CHANGE_TYPES, 'webhook.test'])
-  .meta({ description: 'Type of the change, or `webhook.test` for a test', examples: ['plant.created'] });
-
-/** The body of a message in the format `event`. */
-export const WebhookEvent = z
-  .object({
-    type: EventType,
-    timestamp: Time.meta({ description: 'Time of the change' }),
-    data: Change.extend({ type: EventType }).meta({
-      description: 'The change. In a test, its number is 0 and it is not in the change log.',
-    }),
-  })
-  .meta({ id: 'WebhookEvent', description: 'The body of a message in the format `event`' });
-
-const Milliseconds = z.int().meta({ minimum: 0, maximum: 2147483647, examples: [87] });
-
-export const DeliveryDetail = z
-  .object({
-    ...DELIVERY,
-    request: z
-      .object({
-        headers: z
-          .record(z.string(), z.string())
-          .meta({ description: 'Headers of the request', examples: [{ 'webhook-id': 'whk_3HqL0aYbT5nR.1042' }] }),
-        body: z.string().meta({
-          description: 'Body of the request, exactly as the signature covers it',
-          examples: ['{"id":7,"name":"Monstera deliciosa"}'],
-        }),
-      })
-      .optional()
-      .meta({
-        description: 'The request of the first attempt in `history`. Absent if the server has kept no attempt.',
-      }),
-    history: z
-      .array(
-        z.object({
-          time: Time.meta({ description: 'Time at which the server sent the request' }),
-          milliseconds: Milliseconds.meta({
-            ...Milliseconds.meta(),
-            description: 'Duration of the attempt in milliseconds',
-          }),
-          code: Code.optional().meta({ description: "HTTP status of the receiver's response" }),
-          answer: z
-            .string()
-            .optional()
-            .meta({ description: "First 1 KiB of the receiver's response", examples: ['Service Unavailable'] }),
-          error: z
-            .string()
-            .optional()
-            .meta({ description: 'The reason why the attempt failed', examples: ['The receiver returned 503'] }),
-        }),
-      )
-      .meta({ description: 'The newest attempts that the server has kept, newest first, at most 10' }),
-  })
-  .meta({ id: 'DeliveryDetail', description: 'A delivery with its request and its attempts' });
-export type DeliveryDetail = z.output<typeof DeliveryDetail>;
-
-export const TestResult = z
-  .object({
-    delivered: z
-      .boolean()
-      .meta({ description: 'True if the receiver responded with a 2xx status in time', examples: [false] }),
-    code: Code.optional().meta({ description: "HTTP status of the receiver's response" }),
-    answer: z
-      .string()
-      .optional()
-      .meta({ description: "First 1 KiB of the receiver's response", examples: ['Service Unavailable'] }),
-    error: z
-      .string()
-      .optional()
-      .meta({
-        description: 'The reason why the test failed',
-        examples: ['The receiver returned 503'],
-      }),
-    milliseconds: Milliseconds.meta({ ...Milliseconds.meta(), description: 'Duration of the test in milliseconds' }),
-  })
-  .meta({ id: 'TestResult', description: 'The result of a test message' });
-export type TestResult = z.output<typeof TestResult>;
-
-const GivenSeq = z
-  .custom<number>((seq) => Number.isSafeInteger(seq) && (seq as number) >= 1, {
-    error: ({ input }) => (input === undefined ? 'is missing' : 'must be the number of a change'),
-  })
-  .meta({ type: 'integer', format: 'int64', minimum: 1, maximum: Number.MAX_SAFE_INTEGER, examples: [1042] });
-
-export const Replay = z
-  .object(
-    {
-      from: GivenSeq.meta({ ...GivenSeq.meta(), description: 'Number of the first change to send' }),
-      to: GivenSeq.optional().meta({
-        ...GivenSeq.meta(),
-        description: 'Number of the last change to send. Defaults to the newest change.',
-      }),
-    },
-    { error: 'must be an object' },
-  )
-  .refine(({ from, to }) => to === undefined || to >= from, { error: 'must not be before "from"', path: ['to'] })
-  .meta({ id: 'Replay', description: 'The range of changes to send again' });
-export type Replay = z.output<typeof Replay>;
-
 /** A webhook as the store keeps it. */
 export interface StoredWebhook {
   id: string;
@@ -306,106 +141,6 @@ export interface StoredWebhook {
   epoch: number;
   /** Increases each time a user requests a retry. */
   retries: number;
-}
-
-/** A delivery that has neither succeeded nor used up its attempts. */
-export interface OpenDelivery {
-  seq: number;
-  plantId: bigint;
-  attempts: number;
-  dueMs: number;
-}
-
-/** The state of a delivery. */
-export interface DeliveryRecord extends OpenDelivery {
-  status: DeliveryStatus;
-  /** Time of the last attempt. */
-  timeMs: number | null;
-  code: number | null;
-  answer: string | null;
-  error: string | null;
-  /** Lines for the attempt log: the attempts that are not saved yet, newest first. */
-  attemptLog: string;
-}
-
-/** A delivery, its change and its attempts, newest first. */
-export interface LoggedDelivery {
-  delivery: Delivery;
-  change: Change;
-  attempts: Attempt[];
-}
-
-/** A webhook to add. */
-export type WantedWebhook = Pick<StoredWebhook, 'id' | 'url' | 'events' | 'secret' | 'createdMs'> &
-  Partial<Pick<StoredWebhook, 'format' | 'name'>>;
-
-/** Progress of a webhook, saved in one write. */
-export interface Progress {
-  id: string;
-  epoch: number;
-  position: number;
-  failing: StoredWebhook['failing'];
-  disabledMs: number | null;
-  records: DeliveryRecord[];
-}
-
-export interface DeliveryQuery {
-  /** Returns only changes with a smaller number. */
-  before?: number | undefined;
-  limit?: number | undefined;
-  status?: DeliveryStatus | undefined;
-}
-
-/** Methods that take an id throw `not_found`. */
-export interface WebhookStore {
-  /** Adds a webhook, which receives the changes from now on. */
-  addWebhook(webhook: WantedWebhook): Promise<StoredWebhook>;
-  getWebhook(id: string): Promise<StoredWebhook>;
-  /** Returns all webhooks, oldest first. */
-  listWebhooks(): Promise<StoredWebhook[]>;
-  removeWebhook(id: string): Promise<void>;
-  /** Replaces the secret. The old one also signs until `oldUntilMs`. */
-  rotateSecret(id: string, secret: string, oldUntilMs: number): Promise<StoredWebhook>;
-  /**
-   * Changes the given fields. `enabled: true` resumes delivery at the saved position, or at the oldest change that was
-   * not pruned. New events apply to the changes after the position. A new URL makes all pending deliveries due.
-   */
-  updateWebhook(id: string, patch: WebhookPatch, nowMs: number): Promise<StoredWebhook>;
-  /** Sends a range of changes again before new ones. Throws `changes_pruned`, or `not_valid` if the range is empty. */
-  replay(id: string, range: Replay, nowMs: number): Promise<StoredWebhook>;
-  /** Makes a delivery due now, with its attempts counted from zero. */
-  retryDelivery(id: string, seq: number, nowMs: number): Promise<Delivery>;
-  /** Returns deliveries, newest first. Of the delivered ones the store keeps only the newest. */
-  listDeliveries(id: string, query?: DeliveryQuery): Promise<Delivery[]>;
-  /** Returns a delivery with its attempts. Throws `not_found` also if the store has no record of the delivery. */
-  getDelivery(id: string, seq: number): Promise<LoggedDelivery>;
-  /** Returns the time of the oldest change that an enabled webhook has not delivered. */
-  oldestWaitingMs(): Promise<number | undefined>;
-  /** Returns the number of deliveries to enabled webhooks that wait for their next attempt. */
-  countPendingDeliveries(): Promise<number>;
-}
-
-export interface Claim {
-  /** Webhooks that only this node delivers to until the lease ends. */
-  webhooks: StoredWebhook[];
-  /** Number of webhooks that this node should release for other nodes. */
-  surplus: number;
-  /** Number of the newest change. */
-  lastSeq: number;
-}
-
-/** The part of the store that only the delivery loop uses. */
-export interface DeliveryStore {
-  /** Renews the lease of this node's webhooks, and adds webhooks that no node has. */
-  claimWebhooks(node: string, leaseMs: number): Promise<Claim>;
-  /** Releases webhooks. Without ids, releases all webhooks of the node and removes the node. */
-  releaseWebhooks(node: string, ids?: string[]): Promise<void>;
-  /** Returns the open deliveries by webhook, in ascending order. */
-  openDeliveries(ids: string[]): Promise<Map<string, OpenDelivery[]>>;
-  /**
-   * Saves progress. Returns the ids of webhooks still owned by this node and epoch. For others it saves only successes.
-   */
-  recordDeliveries(node: string, progress: Progress[]): Promise<string[]>;
 }
 
 /** Time for which a replaced secret still signs. */
@@ -431,11 +166,4 @@ export function describeWebhook(webhook: StoredWebhook, nowMs: number): Webhook 
     ...(oldSecret && nowMs < oldSecret.untilMs && { rotating: new Date(oldSecret.untilMs).toISOString() }),
     position,
   };
-}
-
-export function noSuchChange(from: number): PlantStoreError {
-  return new PlantStoreError(
-    'not_valid',
-    `"from" must be the number of a change. No change has the number ${from} or a higher one yet.`,
-  );
 }

@@ -3,10 +3,12 @@
 
 import { readAttempts } from '../domain/attempt-log.ts';
 import type { Change } from '../domain/change.ts';
+import type { Delivery } from '../domain/delivery.ts';
 import type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain/names.ts';
 import type { NewPlant, PlantRecord } from '../domain/plant.ts';
 import type { Token } from '../domain/token.ts';
-import type { Delivery, LoggedDelivery, OpenDelivery, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { LoggedDelivery, OpenDelivery } from '../domain/webhook-store.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 

@@ -3,7 +3,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeStore } from '../domain/change.ts';
-import type { DeliveryStore, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { DeliveryStore } from '../domain/webhook-store.ts';
 import { createBugReport, isUnavailable } from '../observability/bug-report.ts';
 import type { Observe } from '../observability/service-events.ts';
 import { ChangeLogReader, isPruned } from './change-log-reader.ts';

@@ -1,7 +1,8 @@
 // Converts the times of webhook delivery. Delays use the monotonic clock, which cannot be set. The store keeps
 // wall-clock times. Only this file converts between the two, when times are loaded and saved.
 
-import type { DeliveryStore, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { DeliveryStore } from '../domain/webhook-store.ts';
 
 /** The two clocks of webhook delivery. */
 export interface DeliveryClock {

@@ -1,6 +1,7 @@
 // Describes a delivery as the API and the command line show it.
 
-import type { DeliveryDetail, LoggedDelivery } from '../domain/webhook.ts';
+import type { DeliveryDetail } from '../domain/delivery.ts';
+import type { LoggedDelivery } from '../domain/webhook-store.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
 import { toSentMessage } from './signed-message.ts';
 

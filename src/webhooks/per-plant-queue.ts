@@ -3,7 +3,7 @@
 
 import type { Change } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
-import type { OpenDelivery } from '../domain/webhook.ts';
+import type { OpenDelivery } from '../domain/webhook-store.ts';
 
 /** An open delivery in memory. */
 export interface PendingDelivery extends OpenDelivery {

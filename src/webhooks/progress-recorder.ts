@@ -1,6 +1,6 @@
 // Saves the progress of all deliveries: outcomes every 100 ms, positions without outcomes every 2 s.
 
-import type { Progress } from '../domain/webhook.ts';
+import type { Progress } from '../domain/webhook-store.ts';
 import { AFTER_BUG_MS, type DeliveryContext, type WebhookDelivery } from './webhook-delivery.ts';
 
 /** Interval for saving outcomes. */

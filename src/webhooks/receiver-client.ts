@@ -3,7 +3,7 @@
 
 import type * as http from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
-import type { TestResult } from '../domain/webhook.ts';
+import type { TestResult } from '../domain/delivery.ts';
 import { Agent, request } from '../lib/lean-http.ts';
 import type { Message } from './signed-message.ts';
 import { ForbiddenTarget, literalOf, type TargetGuard } from './target-guard.ts';

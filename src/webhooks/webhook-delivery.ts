@@ -25,7 +25,8 @@
 //                      └─▶ caught up   it read no change; the next change makes it behind again
 
 import type { SentRequest } from '../domain/attempt-log.ts';
-import type { DeliveryStore, Progress, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { DeliveryStore, Progress } from '../domain/webhook-store.ts';
 import type { Observe } from '../observability/service-events.ts';
 import { type ChangeLogReader, isPruned } from './change-log-reader.ts';
 import type { DeliveryClock } from './delivery-times.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { change, FAILED, HOUR_MS, OK, webhookAt } from '../../testing/webhook-queue.ts';
 import type { Change } from '../domain/change.ts';
-import type { DeliveryRecord } from '../domain/webhook.ts';
+import type { DeliveryRecord } from '../domain/webhook-store.ts';
 import type { PendingDelivery } from './per-plant-queue.ts';
 import { WebhookQueue } from './webhook-queue.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allNext, change, FAILED, HOUR_MS, OK, queueAt, warmUp, webhookAt } from '../../testing/webhook-queue.ts';
-import type { Progress } from '../domain/webhook.ts';
+import type { Progress } from '../domain/webhook-store.ts';
 import type { PendingDelivery } from './per-plant-queue.ts';
 
 test('A reloaded webhook applies from the next change on', () => {

@@ -3,7 +3,8 @@
 
 import { printAttempt, type SentRequest } from '../domain/attempt-log.ts';
 import type { Change } from '../domain/change.ts';
-import type { DeliveryRecord, OpenDelivery, Progress, StoredWebhook } from '../domain/webhook.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { DeliveryRecord, OpenDelivery, Progress } from '../domain/webhook-store.ts';
 import type { DeliveryResult } from '../observability/service-events.ts';
 import { isInFlight, type PendingDelivery, PerPlantQueue, toPending } from './per-plant-queue.ts';
 import type { Outcome } from './receiver-client.ts';

@@ -1,10 +1,10 @@
 // Generates the OpenAPI description from the routes and from the schemas that validate requests.
 
 import { z } from 'zod';
+import { WebhookEvent } from '../../domain/delivery.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
 import { CHANGE_TYPES, type Scope, type WebhookFormat } from '../../domain/names.ts';
 import { NewPlant } from '../../domain/plant.ts';
-import { WebhookEvent } from '../../domain/webhook.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { RequestBody } from '../core/json-body.ts';

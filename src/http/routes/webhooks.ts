@@ -1,23 +1,20 @@
 // The routes under /webhooks, which manage webhooks and their deliveries.
 
 import { z } from 'zod';
+import { Delivery, DeliveryDetail, Replay, TestResult } from '../../domain/delivery.ts';
 import { unavailable } from '../../domain/errors.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
-  Delivery,
-  DeliveryDetail,
   describeWebhook,
   mintWebhookId,
   NewWebhook,
   OLD_SECRET_MS,
-  Replay,
-  TestResult,
   Webhook,
   WebhookPatch,
-  type WebhookStore,
   WebhookWithSecret,
 } from '../../domain/webhook.ts';
+import type { WebhookStore } from '../../domain/webhook-store.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { describeDelivery } from '../../webhooks/describe-delivery.ts';
 import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';

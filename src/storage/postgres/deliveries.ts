@@ -1,7 +1,7 @@
 // Stores the progress of deliveries, and assigns webhooks to nodes.
 
 import { MAX_LOG_CHARS } from '../../domain/attempt-log.ts';
-import type { DeliveryStore } from '../../domain/webhook.ts';
+import type { DeliveryStore } from '../../domain/webhook-store.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
 import { OPEN_COLUMNS, type OpenRow, toOpenDeliveries, toWebhook } from '../row-mapping.ts';

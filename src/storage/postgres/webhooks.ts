@@ -1,7 +1,8 @@
 // Reads and writes webhooks, and lists their deliveries.
 
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
-import { noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
+import type { StoredWebhook } from '../../domain/webhook.ts';
+import { noSuchChange, type WebhookStore } from '../../domain/webhook-store.ts';
 import {
   LISTED_COLUMNS,
   type ListedRow,

@@ -2,7 +2,9 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { MAX_LOG_CHARS } from '../../domain/attempt-log.ts';
-import type { Progress, Replay, WantedWebhook, WebhookPatch } from '../../domain/webhook.ts';
+import type { Replay } from '../../domain/delivery.ts';
+import type { WebhookPatch } from '../../domain/webhook.ts';
+import type { Progress, WantedWebhook } from '../../domain/webhook-store.ts';
 import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
 import { DISABLED_BY_USER, noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';

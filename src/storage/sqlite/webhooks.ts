@@ -4,7 +4,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryStatus } from '../../domain/names.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
-import { type DeliveryStore, noSuchChange, type StoredWebhook, type WebhookStore } from '../../domain/webhook.ts';
+import type { StoredWebhook } from '../../domain/webhook.ts';
+import { type DeliveryStore, noSuchChange, type WebhookStore } from '../../domain/webhook-store.ts';
 import {
   LISTED_COLUMNS,
   type ListedRow,
