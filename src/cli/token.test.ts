@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { type Run, runInProcess } from '../../testing/command-line.ts';
 import { post } from '../../testing/request.ts';
@@ -73,63 +73,77 @@ test('a token without the scope is rejected, and the challenge names the scope',
   assert.deepEqual(query(server.databasePath, 'SELECT * FROM plants WHERE id = 2'), []);
 });
 
-test('a token in use is rejected once it expires', async () => {
-  const { secret } = await addToken(server.databaseUrl, { expiresMs: Date.now() + 4000 });
-  assert.equal((await create(secret, 3)).status, 200);
-  await setTimeout(4000);
-  assert.deepEqual(await create(secret, 4), {
-    status: 401,
-    error: 40102,
-    challenge: 'Bearer realm="plant-store", error="invalid_token"',
+// They wait most of the time, so they run at once.
+suite('a running server applies changes to tokens', { concurrency: true }, () => {
+  test('a token in use is rejected once it expires', async () => {
+    const { secret } = await addToken(server.databaseUrl, { expiresMs: Date.now() + 4000 });
+    assert.equal((await create(secret, 3)).status, 200);
+    await setTimeout(4000);
+    assert.deepEqual(await create(secret, 4), {
+      status: 401,
+      error: 40102,
+      challenge: 'Bearer realm="plant-store", error="invalid_token"',
+    });
   });
-});
 
-test('a running server rejects a revoked token within 1 s, even while it is in use', async () => {
-  const { token, secret } = await addToken(server.databaseUrl, { name: 'revoked' });
-  const using = setInterval(() => void create(secret, 5), 20); // keeps the token in the server's cache when it is revoked
-  assert.equal((await create(secret, 5)).status, 200);
-  await cli('revoke', token.id);
-  await setTimeout(1000);
-  clearInterval(using);
-  assert.equal((await create(secret, 6)).error, 40102);
-  assert.equal(JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id).status, 'revoked');
-  await cli('revoke', token.id);
-});
+  test('a running server rejects a revoked token within 1 s, even while it is in use', async () => {
+    const { token, secret } = await addToken(server.databaseUrl, { name: 'revoked' });
+    const using = setInterval(() => void create(secret, 5), 20); // keeps the token in the server's cache when it is revoked
+    assert.equal((await create(secret, 5)).status, 200);
+    await cli('revoke', token.id);
+    await setTimeout(1000);
+    clearInterval(using);
+    assert.equal((await create(secret, 6)).error, 40102);
+    assert.equal(JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id).status, 'revoked');
+    await cli('revoke', token.id);
+  });
 
-test('token rotate prints a new secret, and the old one works for the grace period', async () => {
-  const { token, secret } = await addToken(server.databaseUrl, { name: 'renewed' });
-  const second = await cli('rotate', token.id);
-  assert.match(second, /^pst_[0-9A-Za-z]{36}\n$/);
-  assert.equal((await create(secret, 9)).status, 200);
-  assert.equal((await create(second.trim(), 10)).status, 200);
-  const third = await cli('rotate', token.id, '--grace', '0');
-  await setTimeout(1000);
-  assert.deepEqual(
-    [
-      (await create(secret, 11)).error,
-      (await create(second.trim(), 11)).error,
-      (await create(third.trim(), 11)).status,
-    ],
-    [40102, 40102, 200],
-  );
-});
+  test('token rotate prints a new secret, and the old one works for the grace period', async () => {
+    const { token, secret } = await addToken(server.databaseUrl, { name: 'renewed' });
+    const second = await cli('rotate', token.id);
+    assert.match(second, /^pst_[0-9A-Za-z]{36}\n$/);
+    assert.equal((await create(secret, 9)).status, 200);
+    assert.equal((await create(second.trim(), 10)).status, 200);
+    const third = await cli('rotate', token.id, '--grace', '0');
+    await setTimeout(1000);
+    assert.deepEqual(
+      [
+        (await create(secret, 11)).error,
+        (await create(second.trim(), 11)).error,
+        (await create(third.trim(), 11)).status,
+      ],
+      [40102, 40102, 200],
+    );
+  });
 
-test('token update changes the given properties, which a running server applies within 1 s', async () => {
-  const { token, secret } = await addToken(server.databaseUrl, { name: 'changing' });
-  assert.equal((await create(secret, 12)).status, 200);
-  assert.equal(
-    await cli('update', token.id, '--scopes', 'plants:read', '--name', 'changed', '--expires', '90d', '--rate', '5/s'),
-    '',
-  );
-  await setTimeout(1000);
-  assert.equal((await create(secret, 13)).error, 40301);
-  const shown = async () => JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id);
-  const { created, lastUsed, expires, ...row } = await shown();
-  assert.deepEqual(row, { id: token.id, name: 'changed', scopes: ['plants:read'], rate: '5/s', status: 'active' });
-  assert.ok(Math.abs(Date.parse(expires) - Date.now() - 90 * 86_400_000) < 60_000);
-  await cli('update', token.id, '--expires', 'none', '--rate', 'none');
-  const { expires: none, rate } = await shown();
-  assert.deepEqual([none, rate], [undefined, undefined]);
+  test('token update changes the given properties, which a running server applies within 1 s', async () => {
+    const { token, secret } = await addToken(server.databaseUrl, { name: 'changing' });
+    assert.equal((await create(secret, 12)).status, 200);
+    assert.equal(
+      await cli(
+        'update',
+        token.id,
+        '--scopes',
+        'plants:read',
+        '--name',
+        'changed',
+        '--expires',
+        '90d',
+        '--rate',
+        '5/s',
+      ),
+      '',
+    );
+    await setTimeout(1000);
+    assert.equal((await create(secret, 13)).error, 40301);
+    const shown = async () => JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id);
+    const { created, lastUsed, expires, ...row } = await shown();
+    assert.deepEqual(row, { id: token.id, name: 'changed', scopes: ['plants:read'], rate: '5/s', status: 'active' });
+    assert.ok(Math.abs(Date.parse(expires) - Date.now() - 90 * 86_400_000) < 60_000);
+    await cli('update', token.id, '--expires', 'none', '--rate', 'none');
+    const { expires: none, rate } = await shown();
+    assert.deepEqual([none, rate], [undefined, undefined]);
+  });
 });
 
 test('the last admin token can be revoked only with --force', async () => {
