@@ -13,6 +13,11 @@ import { addToken, LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer }
 import { startTestService } from '../../testing/service.ts';
 import { quickEnough, until } from '../../testing/until.ts';
 
+/** A path that the server logs in full. */
+const LONG_PATH = `/${'a'.repeat(15_000)}`;
+/** More bytes than a pipe or a socket holds while no process reads it. */
+const FULL_PIPE_BYTES = 1024 * 1024;
+
 test('a piped server logs JSON lines, one per request with ACCESS_LOG=1, and never a secret', async () => {
   const server = await startServer({ env: { ACCESS_LOG: '1' } });
   await post(server, '{"id":1,"name":"x"}', { 'x-request-id': 'mine' });
@@ -38,7 +43,7 @@ test('a piped server logs JSON lines, one per request with ACCESS_LOG=1, and nev
   await send(server.port, { path: '/healthz', headers: { 'x-request-id': jwt } });
   await quickEnough(1000, async () => {
     const startMs = performance.now();
-    await send(server.port, { path: `/${'a'.repeat(15_000)}` }); // slow to log
+    await send(server.port, { path: LONG_PATH }); // slow to log
     await send(server.port, { path: '/healthz' });
     return performance.now() - startMs;
   });
@@ -65,7 +70,7 @@ test('a piped server logs JSON lines, one per request with ACCESS_LOG=1, and nev
       [false, 'GET', '…', 404],
       [false, 'GET', '…', 404],
       [false, 'GET', '/healthz', 200],
-      [false, 'GET', `/${'a'.repeat(15_000)}`, 404],
+      [false, 'GET', LONG_PATH, 404],
       [false, 'GET', '/healthz', 200],
     ],
   );
@@ -109,10 +114,13 @@ test('a log that no process reads does not stop the service', async (t) => {
   const child = spawn(process.execPath, [LAUNCHER, 'serve'], { env });
   t.after(() => child.kill('SIGKILL'));
   const [line] = await once(child.stdout, 'data');
-  child.stdout.pause(); // a pipe holds 64 KiB, which is some 300 lines
+  child.stdout.pause();
   const port = Number(/:(\d+)"/.exec(String(line))?.[1]);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  for (let id = 0; id < 500; id++) assert.equal(await createOver(agent, { port, secret }, { id, name: 'x' }), 200);
+  for (let logged = 0; logged < FULL_PIPE_BYTES; logged += LONG_PATH.length) {
+    assert.equal((await send(port, { path: LONG_PATH, agent })).status, 404);
+  }
+  for (let id = 0; id < 50; id++) assert.equal(await createOver(agent, { port, secret }, { id, name: 'x' }), 200);
   agent.destroy();
   const exited = once(child, 'exit');
   child.kill();
