@@ -3,7 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgres.ts';
+import pg from 'pg';
+import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
 import { startProxy } from '../../testing/proxy.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { until } from '../../testing/until.ts';
@@ -37,6 +38,9 @@ suite('webhooks of two nodes', needsPostgres, () => {
     const proxied = new URL(databaseUrl);
     const proxy = await startProxy(Number(proxied.port));
     t.after(() => proxy.close());
+    const looking = new pg.Client(databaseUrl); // one connection for all looks
+    await looking.connect();
+    t.after(() => looking.end());
     proxied.port = String(proxy.port);
     const losing = await startWebhookService({ databaseUrl: proxied.href, leaseTiming });
     let other = await startWebhookService({ databaseUrl, leaseTiming });
@@ -84,8 +88,8 @@ suite('webhooks of two nodes', needsPostgres, () => {
     }
 
     async function shares(): Promise<number[]> {
-      const rows = await queryPostgres(databaseUrl, 'SELECT count(*)::integer AS count FROM webhooks GROUP BY node');
-      return rows.map(({ count }) => count as number);
+      const { rows } = await looking.query('SELECT count(*)::integer AS count FROM webhooks GROUP BY node');
+      return rows.map(({ count }) => count);
     }
   });
 });
