@@ -10,8 +10,9 @@ const LONG_TESTS = ['{src,test,testing,console}/**/*.long.test.ts', 'torture/**/
 /** The groups of quick tests, the slowest first. A file belongs to the first group that has it. */
 const GROUPS = {
   browser: '{console/test/**,src/client/browser.test.ts,src/http/core/cors.test.ts}',
-  cli: 'src/cli/**',
   http: 'src/http/**',
+  cli: 'src/cli/**',
+  project: '{console,test,testing}/**',
   storage: 'src/storage/**',
   webhooks: 'src/webhooks/**',
   others: '**',
