@@ -8,7 +8,7 @@ import { MAX_KEY_CHARS, MAX_UNITS_OF_KEY, nameKey } from '../../domain/name-sear
 import { isUnavailable } from '../../observability/bug-report.ts';
 
 /** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
-const CHANGES_AT_ONCE = 10_000;
+const CHANGES_AT_ONCE = 30_000;
 const BYTES_AT_ONCE = 1024 * 1024;
 /** Number of missing changes from which names are added while the store is idle. */
 const WORTHWHILE = 1000;
