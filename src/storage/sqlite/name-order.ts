@@ -1,24 +1,30 @@
 // Keeps the table `name_order` up to date. Adding each name in the transaction of its write would write one more page
 // for each plant: ten times the cost of the index on the updated time. So names are added together, when the store is
-// idle. A list by name finds the names that are still missing in the change log, unless they are too many.
+// quiet. A list by name finds the names that are still missing in the change log, unless they are too many.
 
 import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
 import { MAX_KEY_CHARS, MAX_UNITS_OF_KEY, nameKey } from '../../domain/name-search.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
 
-/** Maximum number of changes whose names are added in one transaction, and maximum total size of their names. */
-const CHANGES_AT_ONCE = 30_000;
+/**
+ * Maximum number of changes whose names are added in one transaction. Many at once take a third of the time for each
+ * name, but other writes wait for the whole transaction.
+ */
+const AT_ONCE = { quiet: 30_000, busy: 3000 };
+/** Maximum total size of the names that are added in one transaction. */
 const BYTES_AT_ONCE = 1024 * 1024;
-/** Number of missing changes from which names are added while the store is idle. */
+/** Number of missing changes from which names are added while the store is quiet. */
 const WORTHWHILE = 1000;
-/** Number of missing changes from which names are also added while the store is busy, so that no list waits long. */
+/** Number of missing changes from which names are also added while the store is busy. */
 const URGENT = 5_000_000;
 /** Limits on the missing changes that a list reads: their number, and the total size of their names. */
 const READ_BY_LIST = { changes: 100, bytes: 64 * 1024 };
 /** The same if the store cannot write, for example because the disk is full. */
 const READ_WITHOUT_WRITES = { changes: 10_000, bytes: BYTES_AT_ONCE };
-const IDLE_MS = 500;
+/** Interval for checking whether names are due, and the maximum number of changes in it in a quiet store. */
+const CHECK_MS = 500;
+const QUIET_CHANGES = 100;
 /** Maximum time that a list waits. */
 const MAX_WAIT_MS = 5000;
 
@@ -37,14 +43,14 @@ const SELECT_KEYS = `
 /** SQL for the entries that name_order lacks. It can also return existing entries. Requires `registerNameKey`. */
 export const SELECT_MISSING = `${SELECT_KEYS} WHERE changes.seq > (SELECT names_to FROM numbering)`;
 
-/** Returns a function that adds the names of the next changes in the caller's transaction. */
-export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () => void {
+/** Returns a function that adds the names of the next changes, at most `atMost`, in the caller's transaction. */
+export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): (atMost: number) => void {
   registerNameKey(db);
   const namesTo = prepareNamesTo(db);
   const endOfPart = db.prepare(`
     SELECT max(seq) AS seq FROM (
       SELECT seq, sum(bytes) OVER (ORDER BY seq) - bytes AS bytes_before FROM (
-        SELECT seq, octet_length(name) AS bytes FROM changes WHERE seq > ? ORDER BY seq LIMIT ${CHANGES_AT_ONCE}
+        SELECT seq, octet_length(name) AS bytes FROM changes WHERE seq > ? ORDER BY seq LIMIT ?
       )
     ) WHERE bytes_before <= ${BYTES_AT_ONCE}`);
   const addNames = db.prepare(`
@@ -53,9 +59,9 @@ export function prepareOrderNames(db: DatabaseSync, lastSeq: () => number): () =
     ON CONFLICT DO NOTHING`);
   const setNamesTo = db.prepare('UPDATE numbering SET names_to = ?');
 
-  return () => {
+  return (atMost) => {
     const from = namesTo();
-    const { seq } = endOfPart.get(from) as { seq: bigint | null };
+    const { seq } = endOfPart.get(from, atMost) as { seq: bigint | null };
     const to = seq === null ? lastSeq() : Number(seq);
     addNames.run(from, to);
     setNamesTo.run(to);
@@ -69,30 +75,28 @@ function prepareNamesTo(db: DatabaseSync): () => number {
 
 export interface NameOrderOptions {
   lastSeq(): number;
-  /** Adds the names of the next changes. */
-  orderNames(): Promise<unknown>;
-  /** True if no write is waiting. */
-  isIdle(): boolean;
+  /** Adds the names of the next changes, at most `atMost`. */
+  orderNames(atMost: number): Promise<unknown>;
   reportBug(error: unknown): void;
 }
 
-/** Adds names while the store is idle, and on request. `db` is a connection for reads. */
-export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle, reportBug }: NameOrderOptions) {
+/** Adds names while the store is quiet, and on request. `db` is a connection for reads. */
+export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, reportBug }: NameOrderOptions) {
   const namesTo = prepareNamesTo(db);
   const missingBytes = db.prepare(
     'SELECT total(octet_length(name)) AS bytes FROM changes WHERE seq > (SELECT names_to FROM numbering)',
   );
   let adding: Promise<unknown> | undefined;
   let timer: NodeJS.Timeout | undefined;
-  let lastCommitMs = 0;
+  /** The newest change at the last check, and the number of changes to add at once since then. */
+  let checkedSeq = lastSeq();
+  let atOnce = AT_ONCE.quiet;
   let isClosed = false;
+  if (missing() >= WORTHWHILE) addLater();
 
   return {
     /** Must be called after each commit. */
-    onCommit(): void {
-      lastCommitMs = performance.now();
-      addLater();
-    },
+    onCommit: addLater,
     /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
     async prepareList(): Promise<void> {
       if (isMissingWithin(READ_BY_LIST)) return;
@@ -112,7 +116,7 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle,
 
   /** True if a list can read the missing names itself. */
   function isMissingWithin({ changes, bytes }: { changes: number; bytes: number }): boolean {
-    return lastSeq() - namesTo() <= changes && (missingBytes.get() as { bytes: number }).bytes <= bytes;
+    return missing() <= changes && (missingBytes.get() as { bytes: number }).bytes <= bytes;
   }
 
   async function addUpTo(wanted: number, maxWaitMs: number): Promise<void> {
@@ -126,27 +130,29 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, isIdle,
   }
 
   function add(): Promise<unknown> {
-    adding ??= orderNames().finally(() => {
+    adding ??= orderNames(atOnce).finally(() => {
       adding = undefined;
     });
     return adding;
   }
 
-  function addLater(): void {
-    timer ??= setTimeout(addWhenDue, IDLE_MS).unref();
+  function missing(): number {
+    return lastSeq() - namesTo();
   }
 
-  /** Adds names until none are missing or another write comes. */
+  function addLater(): void {
+    if (!isClosed) timer ??= setTimeout(addWhenDue, CHECK_MS).unref();
+  }
+
+  /** Adds names in a quiet store, until none are missing or another write comes. */
   async function addWhenDue(): Promise<void> {
     timer = undefined;
-    let isQuiet = performance.now() - lastCommitMs >= IDLE_MS;
-    const missing = () => lastSeq() - namesTo();
+    const isQuiet = lastSeq() - checkedSeq <= QUIET_CHANGES;
+    checkedSeq = lastSeq();
+    atOnce = isQuiet ? AT_ONCE.quiet : AT_ONCE.busy;
     try {
-      while (!isClosed && missing() >= (isQuiet && isIdle() ? WORTHWHILE : URGENT)) {
-        const before = lastSeq();
-        await add();
-        isQuiet &&= isClosed || lastSeq() === before;
-      }
+      if (!isQuiet && missing() >= URGENT) await add();
+      while (isQuiet && !isClosed && missing() >= WORTHWHILE && lastSeq() === checkedSeq) await add();
       if (!isClosed && missing() >= WORTHWHILE) addLater();
     } catch (error) {
       // If the store cannot write now, every write reports it. The next commit tries again.

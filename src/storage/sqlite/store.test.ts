@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { makeFolder, query } from '../../../testing/server.ts';
-import { quickEnough } from '../../../testing/until.ts';
+import { quickEnough, until } from '../../../testing/until.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
 import { openSqliteStore } from './store.ts';
@@ -140,6 +140,20 @@ test('close() commits earlier writes, rejects later ones, and leaves no WAL behi
   await Promise.all(pending);
   assert.equal(existsSync(`${path}-wal`), false);
   assert.equal(query(path, 'SELECT * FROM plants').length, 3000);
+});
+
+test('a store adds names that it lacks to the order by name when it is quiet, also after a restart', async () => {
+  const { store, path } = await open();
+  const creates = Array.from({ length: 2000 }, (_, id) =>
+    store.create({ id: BigInt(id), name: `n${id}` }, { tokenId: 'tok_1' }),
+  );
+  await Promise.all(creates);
+  await store.close();
+  const countNames = () => query(path, 'SELECT * FROM name_order').length;
+  assert.equal(countNames(), 0);
+  const { store: again } = await open(path);
+  await until(() => countNames() === 2000);
+  await again.close();
 });
 
 test('probe() commits a transaction and changes no data', async () => {

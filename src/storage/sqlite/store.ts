@@ -84,8 +84,7 @@ function prepareParts(
   const readBatcher = createReadBatcher(db);
   const nameOrder = createNameOrder(db, {
     lastSeq,
-    orderNames: () => write({ kind: 'order_names' }),
-    isIdle: () => writer.waiting() === 0,
+    orderNames: (atMost) => write({ kind: 'order_names', atMost }),
     reportBug: createBugReport(observe),
   });
   return {

@@ -16,7 +16,7 @@ export type Write =
   | ({ kind: 'create_plants'; image: ImportImage } & Authorship)
   | { kind: 'prune_changes'; beforeMs: number }
   /** Adds the names of some changes to the table name_order. */
-  | { kind: 'order_names' }
+  | { kind: 'order_names'; atMost: number }
   | TokenWrite
   | WebhookWrite
   /** Changes no data, but requires a real commit. */
@@ -66,7 +66,7 @@ export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch:
       case 'prune_changes':
         return { done: prune(write.beforeMs) };
       case 'order_names':
-        orderNames();
+        orderNames(write.atMost);
         return { done: null };
       case 'add_token':
       case 'revoke_token':
