@@ -31,7 +31,11 @@ const CHARTS: Chart[] = [
       'random ids': ({ creates }) => creates?.random.cpuUs,
     },
   },
-  { title: 'GET by id and a page of 100, p99', unit: 'ms', lines: p99('GET by id', 'page of 100') },
+  {
+    title: 'GET by id and lists, p99',
+    unit: 'ms',
+    lines: p99('GET by id', 'page of 100', 'page of 100, by name'),
+  },
   { title: 'Search, p99', unit: 'ms', lines: p99('q, a whole word', 'q, two words', 'q and tag') },
   {
     title: 'Import and export, records',
