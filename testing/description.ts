@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { type Answer, send } from './request.ts';
+import { type Answer, type Call, callerOf, send } from './request.ts';
 
 interface Response {
   $ref?: string;
@@ -91,4 +91,15 @@ function closeObjects(description: Description): Description {
   const close = (_key: string, value: { type?: string; properties?: object } | null) =>
     value?.type === 'object' && value.properties ? { additionalProperties: false, ...value } : value;
   return JSON.parse(JSON.stringify(description), close as (key: string, value: unknown) => unknown) as Description;
+}
+
+/** Returns a caller that checks every response against the description. */
+export async function checkedCallerOf(server: { port: number }, secret: string): Promise<Call> {
+  const check = await createCheck(server.port);
+  const call = callerOf(server, secret);
+  return async (method, path, body) => {
+    const answer = await call(method, path, body);
+    check(method, path, answer);
+    return answer;
+  };
 }

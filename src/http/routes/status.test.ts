@@ -10,7 +10,7 @@ import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { runInProcess } from '../../../testing/command-line.ts';
-import { createCheck, readDescription } from '../../../testing/description.ts';
+import { checkedCallerOf, readDescription } from '../../../testing/description.ts';
 import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
 import { startReceiver } from '../../../testing/receiver.ts';
 import { type Call, callerOf } from '../../../testing/request.ts';
@@ -39,13 +39,7 @@ for (const [title, databaseOf, needs] of [
         timeouts: { eventKeepAliveMs: 100 },
       });
       secret = (await server.addToken({ scopes: [...SCOPES] })).secret;
-      const check = await createCheck(server.port);
-      const unchecked = callerOf(server, secret);
-      call = async (method, path, body) => {
-        const answer = await unchecked(method, path, body);
-        check(method, path, answer);
-        return answer;
-      };
+      call = await checkedCallerOf(server, secret);
     });
     after(() => server.stop());
 

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { createCheck } from '../../../testing/description.ts';
+import { checkedCallerOf } from '../../../testing/description.ts';
 import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { type Call, callerOf } from '../../../testing/request.ts';
 import { besideServer } from '../../../testing/server.ts';
@@ -32,13 +32,7 @@ suite('changing tokens over HTTP', { concurrency: true }, () => {
         const databaseUrl = await databaseOf();
         server = await startTestService({ ...(databaseUrl && { databaseUrl }) });
         admin = await server.addToken({ name: 'boss', scopes: [...SCOPES] });
-        const check = await createCheck(server.port);
-        const unchecked = callerOf(server, admin.secret);
-        call = async (method, path, body) => {
-          const answer = await unchecked(method, path, body);
-          check(method, path, answer);
-          return answer;
-        };
+        call = await checkedCallerOf(server, admin.secret);
       });
       after(() => server.stop());
 

@@ -5,9 +5,9 @@ import { request } from 'node:http';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type CheckAnswer, createCheck } from '../../../testing/description.ts';
+import { checkedCallerOf } from '../../../testing/description.ts';
 import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
-import { type Answer, type Call, callerOf, send } from '../../../testing/request.ts';
+import { type Answer, type Call, send } from '../../../testing/request.ts';
 import { besideServer } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { quickEnough, until } from '../../../testing/until.ts';
@@ -28,20 +28,13 @@ suite('tokens over HTTP', { concurrency: true }, () => {
       let server: TestService;
       let admin: { id: string; secret: string };
       let call: Call;
-      let check: CheckAnswer;
 
       before(async () => {
         const databaseUrl = await databaseOf();
         server = await startTestService({ ...(databaseUrl && { databaseUrl }) });
         const { id, secret } = await server.addToken({ name: 'boss', scopes: ['admin', 'plants:read'] });
         admin = { id, secret };
-        check = await createCheck(server.port);
-        const unchecked = callerOf(server, secret);
-        call = async (method, path, body) => {
-          const answer = await unchecked(method, path, body);
-          check(method, path, answer);
-          return answer;
-        };
+        call = await checkedCallerOf(server, secret);
       });
       after(() => server.stop());
 
@@ -93,9 +86,8 @@ suite('tokens over HTTP', { concurrency: true }, () => {
             expiresMs: Date.UTC(2099, 0),
             rate: { count: 1, periodMs: 3_600_000 },
           });
-          const own = callerOf(server, secret);
+          const own = await checkedCallerOf(server, secret);
           const answer = await own('GET', '/tokens/self');
-          check('GET', '/tokens/self', answer);
           assert.deepEqual([answer.status, answer.headers['cache-control']], [200, 'no-store'], answer.body);
           const { created, lastUsed, ...rest } = JSON.parse(answer.body);
           const expires = '2099-01-01T00:00:00.000Z';

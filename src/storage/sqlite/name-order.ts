@@ -8,8 +8,8 @@ import { MAX_KEY_CHARS, MAX_UNITS_OF_KEY, nameKey } from '../../domain/name-sear
 import { isUnavailable } from '../../observability/bug-report.ts';
 
 /**
- * Maximum number of changes whose names are added in one transaction. Many at once take a third of the time for each
- * name, but other writes wait for the whole transaction.
+ * Maximum number of changes whose names are added in one transaction. Many at once take less time for each name, but
+ * other writes wait for the whole transaction.
  */
 const AT_ONCE = { quiet: 30_000, busy: 3000 };
 /** Maximum total size of the names that are added in one transaction. */
