@@ -5,14 +5,15 @@
 import { hash } from 'node:crypto';
 
 const BYTES = 8;
-/** First bytes of special numbers. No letter starts with these bytes in UTF-8. */
-const MANY_BYTE = 0xfe;
-const TAG_BYTE = 0xff;
+/** First bytes of special numbers, in hex. With the first bit inverted they are fe and ff, which UTF-8 never uses. */
+const MANY_BYTE = '7e';
+const TAG_BYTE = '7f';
 
 const buffer = Buffer.alloc(BYTES);
+const view = new DataView(buffer.buffer, buffer.byteOffset); // reads bigint faster than the buffer
 
 /** Number that replaces all words of a name with too many words. */
-export const MANY = keyOfBytes(Buffer.from([MANY_BYTE]));
+export const MANY = BigInt(`0x${MANY_BYTE}00000000000000`);
 
 /** Number for a plant without a tag. */
 export const UNTAGGED = MANY + 1n;
@@ -27,26 +28,16 @@ export function keysFrom(begin: string): [first: bigint, last: bigint] {
 }
 
 export function tagKey(tag: string): bigint {
-  buffer[0] = TAG_BYTE;
-  buffer.write(hash('sha256', tag, 'hex').slice(0, 2 * (BYTES - 1)), 1, 'hex');
-  return signed();
+  return BigInt(`0x${TAG_BYTE}${hash('sha256', tag, 'hex').slice(0, 2 * (BYTES - 1))}`);
 }
 
-/** Returns the number of a text. Omits a letter that does not fit completely. */
+/**
+ * Returns the number of a text. Omits a letter that does not fit completely. The first bit is inverted, so that signed
+ * integers have the order of the texts: PostgreSQL has no unsigned integers.
+ */
 function keyOfText(text: string, padding: number): bigint {
   buffer.fill(padding);
   buffer.write(text, 'utf8');
-  return signed();
-}
-
-function keyOfBytes(bytes: Uint8Array): bigint {
-  buffer.fill(0);
-  buffer.set(bytes);
-  return signed();
-}
-
-/** Returns the buffer as a signed integer in the same order, because PostgreSQL has no unsigned integers. */
-function signed(): bigint {
   buffer[0] = (buffer[0] as number) ^ 0x80;
-  return buffer.readBigInt64BE();
+  return view.getBigInt64(0);
 }

@@ -6,7 +6,7 @@ import { createTimeSlices } from '../../lib/event-loop-turns.ts';
 import type { PlantRow } from '../row-mapping.ts';
 import type { PlantWrite } from '../write-rules.ts';
 import { sortNameOf } from './name-keys.ts';
-import { readNumbers, toArray } from './pg-array.ts';
+import { readNumbers, toArray, toBigints } from './pg-array.ts';
 import type { Calls } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
 import type { Statement, Transactions } from './transaction.ts';
@@ -49,11 +49,11 @@ async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
   return {
     text: `SELECT * FROM ${calls.create_plants_3}`,
     values: [
-      toArray(steps.map(({ write }) => write.id)),
+      toBigints(steps.map(({ write }) => write.id)),
       toArray(plants.map(({ name }) => name)),
       toArray(plants.map(({ name }) => sortNameOf(name))),
       toArray(plants.map(({ tag }) => tag ?? null)),
-      toArray(steps.map(({ write }) => write.nowMs)),
+      toBigints(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),
       ...indexEntries(added),
     ],
@@ -79,13 +79,13 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
   return {
     text: `SELECT * FROM ${calls.change_plants_3}`,
     values: [
-      toArray(steps.map(({ write }) => write.id)),
-      toArray(steps.map(({ present }) => present?.seq ?? null)),
+      toBigints(steps.map(({ write }) => write.id)),
+      toBigints(steps.map(({ present }) => (present as PlantRow).seq)),
       toArray(steps.map(({ action }) => action.does)),
       toArray(after.map(({ name }) => name)),
       toArray(after.map(({ name }) => sortNameOf(name))),
       toArray(after.map(({ tag }) => tag ?? null)),
-      toArray(steps.map(({ write }) => write.nowMs)),
+      toBigints(steps.map(({ write }) => write.nowMs)),
       toArray(steps.map(({ write }) => write.tokenId)),
       ...indexEntries(removed),
       ...indexEntries(added),
@@ -96,10 +96,13 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
 type Indexed = { id: bigint; words: bigint[] };
 
 /** Returns the index entries by ascending id and word, as a list of words and a list of ids. */
-export function indexEntries(plants: Indexed[]): [words: string, ids: string] {
-  const sorted = plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  return [
-    toArray(sorted.flatMap(({ words }) => words.sort((a, b) => (a < b ? -1 : 1)))),
-    toArray(sorted.flatMap(({ id, words }) => words.map(() => id))),
-  ];
+export function indexEntries(plants: Indexed[]): [words: Buffer, ids: Buffer] {
+  const [words, ids]: [bigint[], bigint[]] = [[], []];
+  for (const plant of plants.sort((a, b) => (a.id < b.id ? -1 : 1))) {
+    for (const word of plant.words.sort((a, b) => (a < b ? -1 : 1))) {
+      words.push(word);
+      ids.push(plant.id);
+    }
+  }
+  return [toBigints(words), toBigints(ids)];
 }
