@@ -1,4 +1,4 @@
-// Runs the same tests on a new SQLite store and on a new PostgreSQL store.
+// Runs the same tests on SQLite and on PostgreSQL.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -7,6 +7,12 @@ import type { Store } from '../src/domain/store.ts';
 import { openSqliteStore } from '../src/storage/sqlite/store.ts';
 import { makeDatabase, needsPostgres, openPostgres } from './postgres.ts';
 import { makeFolder } from './server.ts';
+
+/** The name of each database, a function that returns the URL of an empty one, and the options of its suite. */
+export const DATABASES = [
+  ['SQLite', async () => undefined, {}], // a server under test then uses a new file
+  ['PostgreSQL', makeDatabase, needsPostgres],
+] as const;
 
 /** Declares a suite for each database. `declareTests` receives a function that opens an empty store. */
 export function onBothStores(title: string, declareTests: (open: () => Promise<Store>) => void): void {

@@ -6,8 +6,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import { DATABASES } from '../../testing/both-databases.ts';
 import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
-import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
 import { makeFolder } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
 
@@ -17,10 +17,7 @@ const FILE = `{"id":1,"name":"stored"}\n{"id":5,"name":"first"}\n${MANY}{"id":5,
 const COUNTS = { created: 12_001, replayed: 1, failed: 2 };
 const ERRORS = /^Line 12003: Id 5 belongs to another plant.*\nLine 12004: .*\n$/;
 
-for (const [title, databaseOf, needs] of [
-  ['SQLite', async () => undefined, {}],
-  ['PostgreSQL', makeDatabase, needsPostgres],
-] as const) {
+for (const [title, databaseOf, needs] of DATABASES) {
   suite(`import --dry-run, on ${title}`, needs, () => {
     for (const through of ['the database', 'a server']) {
       test(`through ${through}, reports what an import does, and stores nothing`, async () => {

@@ -2,17 +2,14 @@
 
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
-import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
+import { DATABASES } from '../../testing/both-databases.ts';
 import { collect } from '../../testing/scripted-server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { createClient, type FileType, type ImportProgress, type NewPlant, type PlantStoreClient } from './client.ts';
 
 const NDJSON = 'application/x-ndjson';
 
-for (const [title, databaseOf, needs] of [
-  ['SQLite', async () => undefined, {}],
-  ['PostgreSQL', makeDatabase, needsPostgres],
-] as const) {
+for (const [title, databaseOf, needs] of DATABASES) {
   suite(`dry runs, on ${title}`, needs, () => {
     let server: TestService;
     let client: PlantStoreClient;

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { before, suite, test } from 'node:test';
-import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
+import { DATABASES } from '../../testing/both-databases.ts';
 import { answer, collect, quickClient, rejects, serveInTurn } from '../../testing/scripted-server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { SORTS } from '../domain/names.ts';
@@ -15,10 +15,7 @@ const PLANTS = [
   { id: 9007199254740993n, name: 'apple tree', tag: 'tree' },
 ];
 
-for (const [title, databaseOf, needs] of [
-  ['SQLite', async () => undefined, {}],
-  ['PostgreSQL', makeDatabase, needsPostgres],
-] as const) {
+for (const [title, databaseOf, needs] of DATABASES) {
   suite(`the client, on ${title}`, needs, () => {
     let server: TestService;
     let client: PlantStoreClient;

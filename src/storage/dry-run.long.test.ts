@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { onBothStores } from '../../testing/both-stores.ts';
+import { onBothStores } from '../../testing/both-databases.ts';
 import { quickEnough } from '../../testing/until.ts';
 
 const BY = { tokenId: 'tok_1' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { onBothStores } from '../../testing/both-stores.ts';
+import { onBothStores } from '../../testing/both-databases.ts';
 import type { NewPlant } from '../domain/plant.ts';
 
 const BY = { tokenId: 'tok_1' };

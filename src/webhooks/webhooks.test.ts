@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
+import { DATABASES } from '../../testing/both-databases.ts';
 import { type CheckAnswer, createCheck } from '../../testing/description.ts';
 import { makeDatabase, needsPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
@@ -12,10 +13,7 @@ import { sendingCases } from '../../testing/webhook-sending-cases.ts';
 import { startWebhookService, type WebhookService } from '../../testing/webhook-service.ts';
 
 suite('webhooks', { concurrency: true }, () => {
-  for (const [name, makeUrl, options] of [
-    ['SQLite', async () => undefined, {}],
-    ['PostgreSQL', makeDatabase, needsPostgres],
-  ] as const) {
+  for (const [name, makeUrl, options] of DATABASES) {
     suite(`on ${name}`, { ...options, concurrency: 1 }, () => {
       let webhooks: WebhookService;
       before(async () => {

@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
+import { DATABASES } from '../../../testing/both-databases.ts';
 import { type Call, callerOf, send } from '../../../testing/request.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { eventually } from '../../../testing/until.ts';
@@ -26,10 +26,7 @@ test('the bug counter starts at 0, so that the first bug shows as an increase', 
   await server.stop();
 });
 
-for (const [title, databaseOf, needs] of [
-  ['SQLite', async () => undefined, {}],
-  ['PostgreSQL', makeDatabase, needsPostgres],
-] as const) {
+for (const [title, databaseOf, needs] of DATABASES) {
   suite(`/metrics on ${title}`, needs, () => {
     let server: TestService;
     let call: Call;

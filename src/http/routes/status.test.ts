@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import packageJson from '../../../package.json' with { type: 'json' };
+import { DATABASES } from '../../../testing/both-databases.ts';
 import { runInProcess } from '../../../testing/command-line.ts';
 import { checkedCallerOf, readDescription } from '../../../testing/description.ts';
-import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
 import { startReceiver } from '../../../testing/receiver.ts';
 import { type Call, callerOf } from '../../../testing/request.ts';
 import { makeFolder } from '../../../testing/server.ts';
@@ -21,10 +21,7 @@ import { createClient } from '../../client/client.ts';
 import { SCOPES } from '../../domain/names.ts';
 import type { ServiceStatus } from '../../observability/service-status.ts';
 
-for (const [title, databaseOf, needs] of [
-  ['SQLite', async () => undefined, {}],
-  ['PostgreSQL', makeDatabase, needsPostgres],
-] as const) {
+for (const [title, databaseOf, needs] of DATABASES) {
   suite(`GET /status, on ${title}`, needs, () => {
     let server: TestService;
     let secret: string;

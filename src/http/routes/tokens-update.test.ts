@@ -5,8 +5,9 @@ import { request } from 'node:http';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { DATABASES } from '../../../testing/both-databases.ts';
 import { checkedCallerOf } from '../../../testing/description.ts';
-import { makeDatabase, needsPostgres, queryPostgres } from '../../../testing/postgres.ts';
+import { queryPostgres } from '../../../testing/postgres.ts';
 import { type Call, callerOf } from '../../../testing/request.ts';
 import { besideServer } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
@@ -19,10 +20,7 @@ const DAY_MS = 86_400_000;
 
 // Both wait most of the time, so they run at once.
 suite('changing tokens over HTTP', { concurrency: true }, () => {
-  for (const [title, databaseOf, needs] of [
-    ['SQLite', async () => undefined, {}],
-    ['PostgreSQL', makeDatabase, needsPostgres],
-  ] as const) {
+  for (const [title, databaseOf, needs] of DATABASES) {
     suite(`on ${title}`, { ...needs, concurrency: 1 }, () => {
       let server: TestService;
       let admin: { id: string; secret: string };

@@ -5,8 +5,8 @@ import { request } from 'node:http';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { DATABASES } from '../../../testing/both-databases.ts';
 import { checkedCallerOf } from '../../../testing/description.ts';
-import { makeDatabase, needsPostgres } from '../../../testing/postgres.ts';
 import { type Answer, type Call, send } from '../../../testing/request.ts';
 import { besideServer } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
@@ -20,10 +20,7 @@ const ALL = ['plants:read', 'plants:write', 'admin'];
 
 // Both wait most of the time, so they run at once.
 suite('tokens over HTTP', { concurrency: true }, () => {
-  for (const [title, databaseOf, needs] of [
-    ['SQLite', async () => undefined, {}],
-    ['PostgreSQL', makeDatabase, needsPostgres],
-  ] as const) {
+  for (const [title, databaseOf, needs] of DATABASES) {
     suite(`on ${title}`, { ...needs, concurrency: 1 }, () => {
       let server: TestService;
       let admin: { id: string; secret: string };
