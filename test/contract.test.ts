@@ -10,7 +10,7 @@ import { query } from '../testing/server.ts';
 import { startTestService, type TestService } from '../testing/service.ts';
 import { LIST_SCENARIOS } from './list-scenarios.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
-import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { SCENARIOS, type Scenario, toRequest } from './scenarios.ts';
 
 const TIMES = /"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"/g;
 /** Headers that differ from one response to the next. */
@@ -36,12 +36,13 @@ for (const [title, table] of Object.entries({ ...SCENARIOS, ...RECORD_SCENARIOS,
 }
 
 async function play(scenario: Scenario): Promise<void> {
-  const { send: sent, ...expected } = scenario;
+  const { send: _sent, ...expected } = scenario;
   const before = counts();
-  const answer = await sendTo(server, scenario);
+  const request = toRequest(scenario, server.secret);
+  const answer = await send(server.port, request);
 
   assert.equal(answer.status, expected.status, answer.body.slice(0, 200));
-  check(sent.method ?? 'GET', pathFor(server, scenario), answer);
+  check(request.method ?? 'GET', request.path, answer);
   const body = answer.body.replace(TIMES, '"TIME"');
   if (expected.body instanceof RegExp) assert.match(body, expected.body);
   else if (expected.body !== undefined) assert.equal(body, expected.body);
@@ -65,24 +66,16 @@ async function play(scenario: Scenario): Promise<void> {
 }
 
 async function playOnPostgres(other: TestService, scenario: Scenario, answer: Answer): Promise<void> {
-  assert.deepEqual(comparable(await sendTo(other, scenario), other), comparable(answer, server));
+  assert.deepEqual(
+    comparable(await send(other.port, toRequest(scenario, other.secret)), other),
+    comparable(answer, server),
+  );
   if (!scenario.stored) return;
   const id = 'none' in scenario.stored ? scenario.stored.none : scenario.stored.id;
   assert.deepEqual(
     await queryPostgres(other.databaseUrl, 'SELECT id, name, tag FROM plants WHERE id = $1', id),
     query(server.databasePath, 'SELECT id, name, tag FROM plants WHERE id = ?', id),
   );
-}
-
-function sendTo(to: TestService, scenario: Scenario): Promise<Answer> {
-  const { send: sent, authorization: bearer = 'Bearer GOOD' } = scenario;
-  const headers: Record<string, string | string[]> = { ...sent.headers };
-  if (bearer !== null) headers.authorization = bearer.replace('GOOD', to.secret);
-  return send(to.port, { ...sent, path: pathFor(to, scenario), headers });
-}
-
-function pathFor(to: TestService, { send: sent }: Scenario): string {
-  return sent.path?.replace('GOOD', to.secret) ?? '/';
 }
 
 function comparable({ status, headers, body }: Answer, { tokenId, url }: TestService): unknown {

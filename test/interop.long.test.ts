@@ -9,13 +9,13 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { send } from '../testing/request.ts';
 import { makeFolder, needs } from '../testing/server.ts';
-import { startTestService, type TestService } from '../testing/service.ts';
+import { startTestService } from '../testing/service.ts';
 import { GENERATORS, generateClient, runTool, walkWith } from './interop/generate.ts';
 import { installTools } from './interop/install.ts';
-import { canCarry, startPrism, type Violation, violationsOf } from './interop/prism.ts';
+import { canCarry, startPrism, startRelay, violationsOf } from './interop/prism.ts';
 import { LIST_SCENARIOS } from './list-scenarios.ts';
 import { RECORD_SCENARIOS } from './record-scenarios.ts';
-import { SCENARIOS, type Scenario } from './scenarios.ts';
+import { SCENARIOS, toRequest } from './scenarios.ts';
 
 /** Requests that the server accepts, although Prism reports a violation. */
 const TOLERATED: Record<string, string> = {
@@ -62,31 +62,25 @@ test('Spectral finds nothing in the description', installed, async () => {
 
 test('Prism sees no violation in any scenario', installed, async () => {
   const server = await startTestService();
-  const port = await startPrism(folderOfTools, server.url);
+  const relay = await startRelay(server.port);
+  const prism = await startPrism(folderOfTools, server.url);
+  const prismBeforeRelay = await startPrism(folderOfTools, server.url, relay.url);
   const found: string[] = [];
-  const scenarios = Object.values({ ...SCENARIOS, ...RECORD_SCENARIOS, ...LIST_SCENARIOS }).flat();
-  const carried = scenarios.filter(canCarry);
-  for (const scenario of carried) {
-    const violations = await violationsIn(port, server, scenario);
-    found.push(...violations.map(({ location, message }) => `${scenario.name}: ${location.join('.')}: ${message}`));
+  for (const scenario of Object.values({ ...SCENARIOS, ...RECORD_SCENARIOS, ...LIST_SCENARIOS }).flat()) {
+    const { name, status } = scenario;
+    const request = toRequest(scenario, server.secret);
+    if (request.method === 'HEAD') continue; // the description has no HEAD
+    const isCarried = canCarry(scenario);
+    const answer = await (isCarried ? send(prism, request) : relay.sendThrough(prismBeforeRelay, request));
+    assert.equal(answer.status, status, name);
+    const isSentAsDescribed = isCarried && status < 400 && !(name in TOLERATED);
+    for (const { location, message } of violationsOf(answer)) {
+      if (location[0] === 'response' || isSentAsDescribed) found.push(`${name}: ${location.join('.')}: ${message}`);
+    }
   }
   assert.deepEqual(found, []);
-  assert.ok(carried.length > 280, `Prism has carried only ${carried.length} scenarios`);
   await server.stop();
 });
-
-/** Returns violations of the response, and those of the request if the server accepts it. */
-async function violationsIn(port: number, { secret }: TestService, scenario: Scenario): Promise<Violation[]> {
-  const { send: sent, authorization = 'Bearer GOOD', status } = scenario;
-  const headers = {
-    ...sent.headers,
-    ...(authorization !== null && { authorization: authorization.replace('GOOD', secret) }),
-  };
-  const answer = await send(port, { ...sent, path: sent.path?.replace('GOOD', secret) ?? '/', headers });
-  assert.equal(answer.status, status, scenario.name);
-  const isAccepted = status < 400 && !(scenario.name in TOLERATED);
-  return violationsOf(answer).filter(({ location }) => location[0] === 'response' || isAccepted);
-}
 
 test('promtool accepts the metrics', needs('promtool'), async () => {
   const server = await startTestService();

@@ -23,6 +23,13 @@ export interface Scenario {
   stored?: { id: bigint; name: string; tag: string | null } | { none: bigint };
 }
 
+/** Returns the request of a scenario, with the secret in place of GOOD. */
+export function toRequest({ send, authorization = 'Bearer GOOD' }: Scenario, secret: string): Sent & { path: string } {
+  const headers = { ...send.headers };
+  if (authorization !== null) headers.authorization = authorization.replace('GOOD', secret);
+  return { ...send, path: send.path?.replace('GOOD', secret) ?? '/', headers };
+}
+
 const MAX = 9223372036854775807n;
 const MIN = -9223372036854775808n;
 const long = 'a'.repeat(40_000);
