@@ -46,7 +46,8 @@ export interface TokenStore {
    * scope `admin` and the change takes this scope from the token or lets it expire earlier.
    */
   updateToken(id: string, change: TokenChange, nowMs: number): Promise<Token>;
-  noteUse(ids: string[], timeMs: number): Promise<void>;
+  /** Records a use of each token. Returns the ids of those that are locked by another write, which stay as they are. */
+  noteUse(ids: string[], timeMs: number): Promise<string[]>;
 }
 
 /** Properties of a token that can change. Undefined properties stay as they are. */

@@ -34,15 +34,17 @@ export function createLastUsed({ noteUse }: TokenStore, clock: () => number, rep
       await new Promise(setImmediate); // collects all tokens used in this turn of the event loop
       const ids = queued;
       queued = [];
-      await noteUse(ids, minuteMs).catch(pause);
+      const locked = await noteUse(ids, minuteMs).catch(pause);
+      for (const id of locked) noted.delete(id); // so that the next use is written
     }
     isWriting = false;
   }
 
   /** Clears the recorded ids after the pause, so that the next use of a token is written. */
-  async function pause(error: unknown): Promise<void> {
+  async function pause(error: unknown): Promise<string[]> {
     if (!isUnavailable(error)) reportBug(error);
     await sleep(PAUSE_MS, undefined, { ref: false });
     noted.clear();
+    return [];
   }
 }

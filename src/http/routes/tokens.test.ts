@@ -210,6 +210,23 @@ suite('tokens over HTTP', { concurrency: true }, () => {
           assert.ok(performance.now() - begunMs < 2000);
           await locking.end();
         });
+
+        test('a use while another write locks the token is recorded at the next use', async () => {
+          const { id, secret } = await server.addToken({ scopes: ['plants:read'] });
+          const locking = new pg.Client({ connectionString: server.databaseUrl });
+          await locking.connect();
+          await locking.query('BEGIN');
+          await locking.query('SELECT FROM tokens WHERE id = $1 FOR UPDATE', [id]);
+          await list(secret);
+          const tryUse = () => besideServer(server.databaseUrl, (store) => store.noteUse([id], 60_000));
+          assert.deepEqual(await tryUse(), [id]);
+          assert.equal((await tokenWith(id)).lastUsed, undefined);
+          await locking.end();
+          await until(async () => {
+            await list(secret);
+            return (await tokenWith(id)).lastUsed !== undefined;
+          });
+        });
       }
 
       test('the later of two concurrent rotations sets the expiry of all older secrets', async () => {

@@ -83,8 +83,12 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
       const text = `
         WITH relaxed AS (SELECT set_config('synchronous_commit', 'off', true)),
         free AS (SELECT id FROM ${tables.tokens} WHERE id = ANY ($1) ORDER BY id FOR UPDATE SKIP LOCKED)
-        UPDATE ${tables.tokens} t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id`;
-      await commit({ text, values: [toArray(ids), timeMs] });
+        UPDATE ${tables.tokens} t SET last_used = greatest(t.last_used, $2) FROM relaxed, free WHERE t.id = free.id
+        RETURNING t.id`;
+      const written = new Set(
+        (await commit<{ id: string }>({ text, values: [toArray(ids), timeMs] })).map(({ id }) => id),
+      );
+      return ids.filter((id) => !written.has(id));
     },
   };
 

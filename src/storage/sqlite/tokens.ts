@@ -66,6 +66,7 @@ export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess)
     },
     async noteUse(ids, timeMs) {
       await write({ kind: 'note_use', ids, timeMs });
+      return [];
     },
   };
 
