@@ -38,6 +38,37 @@ const LISTS: Scenario[] = [
   list('plants with the same name are sorted by id', 'tag=sorted&tag=sorted%20too&sort=name', [B, D, A, C]),
   list('the same names in descending order', 'tag=sorted&tag=sorted%20too&sort=-name', [C, A, D, B]),
   list('a page by name has a link', 'tag=sorted&sort=name&limit=2', [B, A], { headers: { link: LINK_BY_NAME } }),
+  list('an offset', 'tag=sorted&offset=1', [B, C], { without: ['link'] }),
+  list('an offset of 0', 'tag=sorted&offset=0', [A, B, C]),
+  list('an offset with a sort', 'tag=sorted&sort=-name&offset=1', [A, B]),
+  list('an offset with several tags', 'tag=sorted&tag=sorted%20too&offset=2', [C, D]),
+  list('an offset with a search', 'tag=sorted&q=a&offset=0001', [], { without: ['link'] }),
+  list('an offset at the end', 'tag=sorted&offset=3', [], { without: ['link'] }),
+  list('the largest offset', 'offset=9007199254740991', [], { without: ['link'] }),
+  list('a page behind an offset has a link without it', 'tag=sorted&sort=name&offset=1&limit=1&count=true', [A], {
+    headers: {
+      link: /^<\/plants\?limit=1&sort=name&tag=sorted&count=true&cursor=[\w-]+>; rel="next"$/,
+      'total-count': '3',
+    },
+  }),
+  ...['id', '-id', 'name', '-name', 'updated', '-updated'].map((sort) => ({
+    name: `all plants behind an offset, sorted by ${sort}`,
+    send: { path: `/plants?sort=${sort}&offset=4&limit=1000` },
+    status: 200,
+  })),
+  ...['-1', '1.5', '', 'x', '1e3', '9007199254740992', '%2B1'].map((offset) =>
+    badParameter(
+      `the malformed offset ${JSON.stringify(offset)}`,
+      `/plants?offset=${offset}`,
+      '"offset" must be an integer between 0 and 9007199254740991',
+    ),
+  ),
+  badParameter('an offset twice', '/plants?offset=1&offset=2', '"offset" must not be repeated'),
+  badParameter(
+    'an offset and a cursor',
+    `/plants?offset=0&cursor=${CURSOR}`,
+    '"offset" and "cursor" exclude each other',
+  ),
   list('a tag twice means the same as once', 'tag=sorted&tag=sorted', [A, B, C]),
   list('tags with brackets, as Axios sends them', 'tag[]=sorted&tag%5B%5D=sorted%20too', [A, B, C, D]),
   list('an unknown tag besides', 'tag=sorted&tag=nothing&limit=1', [A]),

@@ -77,6 +77,13 @@ async function compare(store: PlantStore & ChangeLog, model: Map<bigint, Plant>,
   const untagged = all.filter(({ tag }) => tag === undefined || tag === 'u');
   for (const sort of SORTS) {
     assert.deepEqual(await walk(store, { sort, limit: 2 }), inOrder(all, sort), sort);
+    for (const offset of [1, all.length - 1].filter((one) => one > 0)) {
+      assert.deepEqual(
+        (await store.list({ sort, offset })).records,
+        inOrder(all, sort).slice(offset),
+        `${sort} ${offset}`,
+      );
+    }
     const filter = { tag: 'u', untagged: true };
     assert.deepEqual(await walk(store, { sort, limit: 2, ...filter }), inOrder(untagged, sort), `filtered ${sort}`);
   }

@@ -63,6 +63,79 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
+  async 'list() with an offset returns what a walk returns after as many plants'({ store, by }) {
+    const tags = ['plain', 'Full Sun', '\ue00046ull\ue00020\ue00053un', 'x'.repeat(33_000), undefined];
+    const plants = Array.from({ length: 61 }, (_, at) => ({
+      id: BigInt((at * 37) % 101) - 50n,
+      name: `${NAMES[at % NAMES.length]} n${at % 7}`,
+      tag: tags[at % tags.length],
+    }));
+    plants.push({ id: MAX, name: 'n', tag: 'plain' }, { id: MIN, name: 'n', tag: 'Full Sun' });
+    await store.import(plants.slice(0, 30), by);
+    for (const plant of plants.slice(30)) await store.create(plant, by);
+    await store.patch(plants[0]?.id as bigint, { name: 'renamed n' }, by);
+    await store.delete(plants[1]?.id as bigint, by);
+    const filters: ListQuery[] = [
+      {},
+      ...tags.map((tag) => ({ tag, untagged: tag === undefined })),
+      { tag: ['plain', 'Full Sun', 'none'] },
+      { tag: 'plain', untagged: true },
+      { q: 'n3' },
+      { q: 'n', tag: 'Full Sun' },
+      { tag: 'none' },
+      { q: '-' },
+    ];
+    for (const filter of filters) {
+      for (const sort of SORTS) {
+        const query = { ...filter, sort };
+        const expected = await walk(store, query);
+        const end = expected.length;
+        const offsets = new Set([
+          0,
+          1,
+          Math.floor(end / 2),
+          Math.ceil(end / 2) + 1,
+          Math.max(0, end - 1),
+          end,
+          end + 1,
+        ]);
+        for (const offset of [...offsets, Number.MAX_SAFE_INTEGER]) {
+          const message = `${JSON.stringify(query).slice(0, 100)} ${offset}`;
+          const { records, next } = await store.list({ ...query, offset, limit: 3 });
+          assert.deepEqual(records, expected.slice(offset, offset + 3), message);
+          assert.equal(next !== undefined, offset + 3 < end, message);
+        }
+        assert.deepEqual(await walk(store, { ...query, offset: 1, limit: 9 }), expected.slice(1));
+      }
+    }
+  },
+
+  async 'list() with an offset refuses a cursor and keeps the limit of sorted matches'({ store, by }) {
+    const plants = Array.from({ length: 10_001 }, (_, at) => ({ id: BigInt(at), name: `n${at}`, tag: 't' }));
+    await store.import(plants, by);
+    const { next: cursor } = await store.list({ limit: 1 });
+    for (const offset of [0, 1]) {
+      const error = await refuses('bad_parameter', store.list({ cursor, offset }));
+      assert.match(error.message, /"offset" and "cursor" exclude each other. Send/);
+    }
+    assert.deepEqual((await store.list({ tag: 't', offset: 10_000 })).records[0]?.id, 10_000n);
+    for (const sort of SORTS.filter((one) => one !== 'id')) {
+      await refuses('bad_parameter', store.list({ tag: 't', sort, offset: 9000 }));
+      assert.equal((await store.list({ sort, offset: 9999 })).records.length, 2);
+    }
+  },
+
+  async 'list() with an offset counts long records that a page cannot hold'({ store, by }) {
+    const plants = Array.from({ length: 30 }, (_, at) => ({ id: BigInt(at), name: `${at % 3} ${'é'.repeat(30_000)}` }));
+    await store.import(plants, by);
+    for (const filter of [{}, { untagged: true }]) {
+      for (const sort of ['id', '-name'] as const) {
+        const expected = await walk(store, { ...filter, sort });
+        assert.deepEqual(await walk(store, { ...filter, sort, offset: 12 }), expected.slice(12), sort);
+      }
+    }
+  },
+
   async 'list() by name follows renames, deletes and changes of the tag'({ store, by }) {
     const names = async () => (await walk(store, { sort: 'name', limit: 2 })).map(({ name }) => name);
     await store.import(

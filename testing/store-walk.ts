@@ -9,11 +9,12 @@ import type { ListQuery, PlantRecord, PlantStore } from '../src/domain/plant.ts'
 /** Returns the records of all pages. */
 export async function walk(store: PlantStore, query: ListQuery): Promise<PlantRecord[]> {
   const records: PlantRecord[] = [];
-  let { cursor } = query;
+  let { cursor, offset } = query;
   do {
-    const page = await store.list({ ...query, cursor });
+    const page = await store.list({ ...query, cursor, offset });
     records.push(...page.records);
     cursor = page.next;
+    offset = undefined;
   } while (cursor !== undefined);
   return records;
 }

@@ -47,6 +47,9 @@ test('list sorts, matches any of several tags, and counts', async () => {
 
   assert.deepEqual(await namesOf('--sort', 'name'), ['acer', 'Birch', 'Clover', 'Étoile', 'fern']);
   assert.deepEqual(await namesOf('--sort', '-name', '--limit', '2'), ['fern', 'Étoile']);
+  assert.deepEqual(await namesOf('--sort', 'name', '--offset', '3'), ['Étoile', 'fern']);
+  assert.deepEqual(await namesOf('--offset', '1', '--limit', '1'), ['fern']);
+  assert.deepEqual(await namesOf('--offset', '5', '--all'), []);
   assert.deepEqual(await namesOf('--sort=-id'), ['acer', 'Étoile', 'Birch', 'fern', 'Clover']);
   assert.deepEqual(await namesOf('--sort', 'updated'), ['Étoile', 'fern', 'Birch', 'acer', 'Clover']);
   assert.deepEqual(await namesOf('--tag', 'tree', '--tag', 'flower', '--sort', 'name'), ['acer', 'Birch', 'Étoile']);
@@ -94,6 +97,8 @@ for (const [args, words] of [
   [['list', '--sort', 'size'], /--sort must be one of id, -id, name, -name, updated, -updated, not "size"/],
   [['list', '--count', '--limit', '5'], /'--count' cannot be used with option '--limit <n>'/],
   [['list', '--count', '--sort', 'name'], /'--count' cannot be used with option '--sort <order>'/],
+  [['list', '--count', '--offset', '5'], /'--count' cannot be used with option '--offset <n>'/],
+  [['list', '--offset', '-1'], /--offset must be an integer of at least 0, not "-1"/],
   [['history'], /Missing required argument 'id'/],
   [['history', 'x'], /An id must be an integer/],
   [['history', '1', '--limit', '0'], /--limit must be an integer of at least 1, not "0"/],

@@ -19,6 +19,7 @@ interface ListOptions extends ServerOptions {
   search?: string;
   sort?: string;
   limit?: string;
+  offset?: string;
   all?: true;
   count?: true;
   json?: boolean;
@@ -31,9 +32,16 @@ export function declareList(command: CliCommand): void {
     .option('--search <words>', 'only plants whose name has a word that starts with each of these')
     .addOption(new FixedOption('--sort <order>', 'id, name or updated; a leading - reverses it (default: id)', SORTS))
     .option('--limit <n>', `maximum number of plants (default: ${DEFAULT_LIMIT})`)
+    .option('--offset <n>', 'number of plants to skip, in the order of --sort (default: 0)')
     .addOption(new Option('--all', 'all plants, without a limit').conflicts('limit'))
     .addOption(
-      new Option('--count', 'print only the number of plants, or >100000').conflicts(['sort', 'limit', 'all', 'json']),
+      new Option('--count', 'print only the number of plants, or >100000').conflicts([
+        'sort',
+        'limit',
+        'offset',
+        'all',
+        'json',
+      ]),
     )
     .addOption(urlOption())
     .option('--json', 'print NDJSON, one plant per line (the default when piped)')
@@ -46,6 +54,7 @@ always exact.`)
       'plant-store list',
       'plant-store list --search "mon del" --tag tropical',
       'plant-store list --sort -updated --limit 10',
+      'plant-store list --sort name --offset 500000 --limit 20',
       'plant-store list --tag shrub --tag tree --count',
       "plant-store list --all | jq -r 'select(.tag == null) | .id'",
     )
@@ -58,6 +67,7 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   if (options.count) return printCount(context, options, filter);
   const sort = options.sort === undefined ? undefined : readOneOf('--sort', options.sort, SORTS);
   const max = options.all ? Number.POSITIVE_INFINITY : readCount('--limit', options.limit ?? DEFAULT_LIMIT, 1);
+  const offset = options.offset === undefined ? undefined : readCount('--offset', options.offset, 0);
   const isJson = wantsJson(stdout, options);
   const { createPlantTable } = await import('./terminal/plant-table.ts');
   const print = isJson ? toLines : createPlantTable(stdout.columns || DEFAULT_WIDTH, stdout);
@@ -71,12 +81,13 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   }
 
   async function* printed(client: PlantStoreClient): AsyncGenerator<string> {
-    const query: ListQuery = { ...filter, sort };
+    const query: ListQuery = { ...filter, sort, offset };
     do {
       const page = await client.list({ ...query, limit: Math.min(PAGE, max - count) });
       if (page.records.length > 0) yield print(page.records);
       count += page.records.length;
       query.cursor = page.next;
+      query.offset = undefined;
     } while (query.cursor !== undefined && count < max);
     thereIsMore = query.cursor !== undefined;
   }

@@ -52,6 +52,20 @@ for (const [title, databaseOf, needs] of DATABASES) {
       assert.deepEqual(await namesOf({ untagged: false }), await namesOf({}));
     });
 
+    test('list() and walk() skip the plants of an offset', async () => {
+      for (const sort of SORTS) {
+        const all = await namesOf({ sort });
+        for (const offset of [0, 1, 3, 4, Number.MAX_SAFE_INTEGER]) {
+          assert.deepEqual(await namesOf({ sort, offset, limit: 2 }), all.slice(offset), `${sort} ${offset}`);
+        }
+      }
+      assert.deepEqual(await namesOf({ tag: ['fruit', 'tree'], offset: 1 }), ['apple tree', 'Äpfel']);
+      const { records, next, total } = await client.list({ offset: 2, limit: 1, count: true });
+      assert.deepEqual([records[0]?.name, total], ['apple tree', { plants: 4, isMore: false }]);
+      await rejects(client.list({ offset: 2, cursor: next }), { code: 'bad_parameter' });
+      for (const offset of [-1, 0.5, 2 ** 53]) await rejects(client.list({ offset }), { code: 'bad_parameter' });
+    });
+
     test('list() with count and count() return the number of matches', async () => {
       const { records, next, total } = await client.list({ limit: 1, count: true, tag: ['tree', 'fruit'] });
       assert.deepEqual([records.length, total], [1, { plants: 3, isMore: false }]);

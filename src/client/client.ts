@@ -95,7 +95,10 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
   create(plant: NewPlant, options?: CallOptions): Promise<Created>;
   /** Returns a plant and its version. Throws `not_found`. */
   get(id: bigint, options?: CallOptions): Promise<Versioned>;
-  /** Returns one page of plants, in ascending order of id unless `sort` is set. With `count`, the page has a `total`. */
+  /**
+   * Returns one page of plants, in ascending order of id unless `sort` is set. `offset` skips plants, to jump to any row.
+   * With `count`, the page has a `total`.
+   */
   list(query?: ListQuery & { count?: boolean }, options?: CallOptions): Promise<Page & { total?: PlantCount }>;
   /** Counts the plants that match. `isMore` is true if a filter matches more than 100,000. */
   count(filter?: Filter, options?: CallOptions): Promise<PlantCount>;
@@ -165,8 +168,8 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       return requestJson({ ...options, method: 'GET', path: `/plants/${id}` }, toVersioned);
     },
     list(query = {}, options) {
-      const { limit, cursor, sort, tag, untagged, q, count } = query;
-      const path = `/plants${toQuery({ limit, cursor, sort, tag, untagged, q, count })}`;
+      const { limit, cursor, offset, sort, tag, untagged, q, count } = query;
+      const path = `/plants${toQuery({ limit, cursor, offset, sort, tag, untagged, q, count })}`;
       return requestJson({ ...options, method: 'GET', path }, (records, headers) => {
         const next = nextParameter(headers, base, 'cursor');
         const total = totalOf(headers);
@@ -182,15 +185,16 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       if (total) return total;
       throw unexpectedResponse('its Total-Count is missing');
     },
-    async *walk(query, options) {
-      let cursor = query?.cursor;
+    async *walk(query = {}, options) {
+      let { cursor, offset } = query;
       do {
-        const page = await client.list({ limit: WALK_LIMIT, ...query, cursor }, options);
+        const page = await client.list({ limit: WALK_LIMIT, ...query, cursor, offset }, options);
         for (const record of page.records) {
           options?.signal?.throwIfAborted();
           yield record;
         }
         cursor = page.next;
+        offset = undefined;
       } while (cursor !== undefined);
     },
     put(id, plant, options) {

@@ -24,8 +24,12 @@ export function tagsOf({ tag }: Filter): string[] {
 
 /** True if the filter matches every plant. */
 export function matchesAll(filter: Filter): boolean {
-  const { untagged = false, q = '' } = filter;
-  return tagsOf(filter).length === 0 && !untagged && q.trim() === '';
+  return tagsOf(filter).length === 0 && !filter.untagged && isWithoutWords(filter);
+}
+
+/** True if the filter has no search words. */
+export function isWithoutWords({ q = '' }: Filter): boolean {
+  return q.trim() === '';
 }
 
 /** Returns a function that is true for a plant with a tag that the filter matches. */
@@ -40,13 +44,19 @@ const ID_BYTES = 16;
 
 /** Returns the cursor of the page after `last`. */
 export function cursorAfter(last: Parameters<typeof placeOf>[0], query: SortedFilter): string {
-  const { sort = 'id' } = query;
-  const { key, id } = placeOf(last, sort);
-  if (fieldOf(sort) !== 'id') return toCursor({ key, id }, query);
-  return toCursor({ key, id: isDescending(sort) ? id - 1n : id + 1n }, query);
+  return toCursor(startAfter(placeOf(last, query.sort ?? 'id'), query.sort), query);
 }
 
-/** Returns a cursor. For a sort by id, `place` is the first one of the page; otherwise, the page starts after it. */
+/**
+ * Returns the place in the cursor of the page after `last`. For a sort by id, it is the first place of the page;
+ * otherwise, the page starts after it.
+ */
+export function startAfter({ key, id }: Place, sort: Sort = 'id'): Place {
+  if (fieldOf(sort) !== 'id') return { key, id };
+  return { key, id: isDescending(sort) ? id - 1n : id + 1n };
+}
+
+/** Returns a cursor. `start` is a place from `startAfter`. */
 export function toCursor({ key, id }: Place, query: SortedFilter): string {
   const bytes = Buffer.alloc(ID_BYTES, fingerprint(query));
   bytes.writeBigInt64BE(id, 8);
@@ -54,8 +64,21 @@ export function toCursor({ key, id }: Place, query: SortedFilter): string {
   return Buffer.concat([bytes, ...keyBytes]).toString('base64url');
 }
 
+/** Returns the place in the cursor of a query, if it has one. Throws `bad_parameter` if it also has an offset. */
+export function startOf(
+  query: SortedFilter & { cursor?: string | undefined; offset?: number | undefined },
+): Place | undefined {
+  const { cursor, offset } = query;
+  if (cursor === undefined) return undefined;
+  if (offset === undefined) return readCursor(cursor, query);
+  throw new PlantStoreError(
+    'bad_parameter',
+    '"offset" and "cursor" exclude each other. Send "offset" for the first page, and only the cursor for the pages after it.',
+  );
+}
+
 /** Returns the place in the cursor. Throws `bad_parameter` if it is malformed or belongs to another filter or sort. */
-export function readCursor(cursor: string, query: SortedFilter): Place {
+function readCursor(cursor: string, query: SortedFilter): Place {
   const bytes = Buffer.from(cursor, 'base64url');
   const field = fieldOf(query.sort ?? 'id');
   if (bytes.length < ID_BYTES || bytes.toString('base64url') !== cursor) throw malformedCursor();

@@ -29,6 +29,11 @@ export function fieldOf(sort: Sort): 'id' | 'name' | 'updated' {
   return sort.replace('-', '') as 'id' | 'name' | 'updated';
 }
 
+/** Returns the opposite order. */
+export function reverseOf(sort: Sort): Sort {
+  return isDescending(sort) ? fieldOf(sort) : `-${fieldOf(sort)}`;
+}
+
 export function placeOf({ id, name, updated }: Placed, sort: Sort): Place {
   const field = fieldOf(sort);
   if (field === 'id') return { key: 0, id };

@@ -122,6 +122,8 @@ export interface ListQuery extends SortedFilter {
   limit?: number | undefined;
   /** The cursor of the previous page, which must have the same filter and sort. */
   cursor?: string | undefined;
+  /** Number of plants to skip, at most 2^53 - 1. It cannot be combined with a cursor. */
+  offset?: number | undefined;
 }
 
 export interface Page {
@@ -179,8 +181,8 @@ export interface PlantStore {
   /** Throws `not_found`. */
   get(id: bigint): Promise<Versioned>;
   /**
-   * Throws `bad_parameter` if the cursor belongs to another filter or sort, or if a filter with a sort other than `id`
-   * matches more than MAX_SORTED plants.
+   * Throws `bad_parameter` if the cursor belongs to another filter or sort, if the query has both a cursor and an
+   * offset, or if a filter with a sort other than `id` matches more than MAX_SORTED plants.
    */
   list(query?: ListQuery): Promise<Page>;
   /** Counts the plants that match. Without a filter, the count is always exact and takes no longer for more plants. */

@@ -1,7 +1,6 @@
 // Collects one page of a filtered list in any order. Matches arrive by id; only those that can be on the page are kept.
 
 import { PlantStoreError } from './errors.ts';
-import { readCursor } from './list-cursor.ts';
 import { comparePlaces, isDescending, MAX_SORTED, type Place, placeOf } from './list-order.ts';
 import { charsOf, createPage, DEFAULT_LIMIT, PAGE_CHARS } from './page-size.ts';
 import type { ListQuery, Page, PlantRecord } from './plant.ts';
@@ -11,11 +10,10 @@ interface Candidate {
   record: PlantRecord;
 }
 
-/** Returns the collector of a page. Throws `bad_parameter` if the cursor is malformed. */
-export function createSortedPage(query: ListQuery) {
-  const { limit = DEFAULT_LIMIT, sort = 'id', cursor, ...filter } = query;
+/** Returns the collector of a page. `start` is the place in a cursor. */
+export function createSortedPage(query: ListQuery, start: Place | undefined) {
+  const { limit = DEFAULT_LIMIT, sort = 'id' } = query;
   const direction = isDescending(sort) ? -1 : 1;
-  const start = cursor === undefined ? undefined : readCursor(cursor, { ...filter, sort });
   const isFirstIncluded = sort === '-id'; // the cursor of an id is the first one of the page
   let candidates: Candidate[] = [];
   let chars = 0;
@@ -36,7 +34,7 @@ export function createSortedPage(query: ListQuery) {
     },
     page(): Page {
       trim();
-      const { add, page } = createPage(limit, { ...filter, sort });
+      const { add, page } = createPage(limit, query);
       return page(candidates.some(({ record }) => !add(record)));
     },
   };
@@ -55,7 +53,7 @@ export function createSortedPage(query: ListQuery) {
   }
 }
 
-function tooManyToSort(): PlantStoreError {
+export function tooManyToSort(): PlantStoreError {
   return new PlantStoreError(
     'bad_parameter',
     `"sort" can only sort up to ${MAX_SORTED} matches of "tag", "untagged" and "q". Narrow the filter, or sort by id.`,

@@ -55,6 +55,15 @@ export const limit = parameter('query', 'limit', MOST, LIMIT, (text) => {
 
 const CURSOR = 'Cursor of the page, from the `Link` header of the previous page. Omit it for the first page.';
 export const cursor = parameter('query', 'cursor', CURSOR, { ...TEXT, examples: ['eyJpZCI6MTA3fQ'] }, unchanged);
+const OFFSET =
+  'Number of plants to skip, in the order of `sort` and with the filters, to jump to any row of a list. Beyond the last plant, the list is empty. ' +
+  'Without `cursor` only: the `Link` header continues with a cursor. If a plant is created or deleted between two requests, the rows after it shift by one.';
+const COUNT = { ...INT64, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0, examples: [500_000] };
+export const offset = parameter('query', 'offset', OFFSET, COUNT, (text) => {
+  const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isSafeInteger(value)) return value;
+  throw malformed('"offset"', `an integer between 0 and ${Number.MAX_SAFE_INTEGER}`);
+});
 export const MAX_TAGS = 100;
 const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags. \`tag[]\` means the same.`;
 export const tag = {

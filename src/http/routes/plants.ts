@@ -9,7 +9,7 @@ import { Summary } from '../../domain/plant-summary.ts';
 import { preconditionHolds } from '../../domain/precondition.ts';
 import { etagOf } from '../core/etag.ts';
 import { jsonBody } from '../core/json-body.ts';
-import { count, cursor, id, ifMatch, ifNoneMatch, limit, q, sort, tag, untagged } from '../core/parameters.ts';
+import { count, cursor, id, ifMatch, ifNoneMatch, limit, offset, q, sort, tag, untagged } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 import { type ReadSummary, SUMMARY_KEPT_MS } from './cached-summary.ts';
 
@@ -57,14 +57,14 @@ export function plantRoutes(
         'A page can hold fewer than `limit` plants when they are large. If you follow all `Link` headers, you get every ' +
         'plant that does not change in the meantime exactly once, even while other clients write. ' +
         'In an order other than by id, a plant that changes can appear twice or not at all.',
-      parameters: { limit, cursor, sort, tag, untagged, q, count },
+      parameters: { limit, cursor, offset, sort, tag, untagged, q, count },
       response: {
         description: 'A page of records',
         schema: z.array(PlantRecord),
         headers: { Link: NEXT_PAGE, 'Total-Count': TOTAL_COUNT },
       },
       async handle({ parameters: { count, ...query }, reply }) {
-        const { cursor: _, ...same } = query;
+        const { cursor: _, offset: __, ...same } = query;
         const [{ records, next }, total] = await Promise.all([
           store.list(query),
           count ? store.count(query) : undefined,

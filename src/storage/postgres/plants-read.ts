@@ -1,7 +1,8 @@
 // Reads plants, lists and counts. Reads with several statements use one consistent snapshot.
 
-import { type Filter, matchesAll, readCursor } from '../../domain/list-cursor.ts';
-import { fieldOf, isDescending, MAX_COUNTED, type Place, type Sort } from '../../domain/list-order.ts';
+import { type Filter, isWithoutWords, matchesAll, startAfter, startOf } from '../../domain/list-cursor.ts';
+import { lastSkipped, startBehindMatches } from '../../domain/list-offset.ts';
+import { fieldOf, isDescending, MAX_COUNTED, type Place, placeOf, type Sort } from '../../domain/list-order.ts';
 import { createPage, DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
 import {
   type ListQuery,
@@ -18,7 +19,7 @@ import { type PlantRow, toRecord } from '../row-mapping.ts';
 import { NAME_KEY } from './name-keys.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
-import { openSearch, type Search } from './search.ts';
+import { openSearch, type Search, tagKeysOf } from './search.ts';
 import type { Query, Statement, Transactions } from './transaction.ts';
 
 const COLUMNS = 'id, name, tag, created, updated, seq';
@@ -57,10 +58,12 @@ export async function comparePlants(
 }
 
 export async function listPlants(transactions: Transactions, query: ListQuery): Promise<Page> {
-  const { limit = DEFAULT_LIMIT, cursor, sort = 'id', ...filter } = query;
+  const { limit = DEFAULT_LIMIT, cursor: _, offset, sort = 'id', ...filter } = query;
   const { read, names } = transactions;
-  const start = cursor === undefined ? undefined : readCursor(cursor, { sort, ...filter });
-  const { add, page } = createPage(limit, { sort, ...filter });
+  let start = startOf(query);
+  const { add, page } = createPage(limit, query);
+  if (offset) start = await startBehind(transactions, query);
+  if (offset && !start) return page(false);
   if (matchesAll(filter)) {
     const [rows] = await read<[ListedRow]>(plantsInOrder(names.tables, sort, start, limit + 1));
     await nextEventLoopTurn(); // the caller serializes the page in the same turn
@@ -72,7 +75,7 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
     await nextEventLoopTurn();
     return page(isMore);
   }
-  const sorted = createSortedPage(query);
+  const sorted = createSortedPage(query, start);
   await eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, (record) => {
     sorted.add(record);
     return true;
@@ -83,10 +86,7 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
 
 export async function countPlants(transactions: Transactions, filter: Filter): Promise<PlantCount> {
   if (matchesAll(filter)) {
-    const { changes, numbering } = transactions.names.tables;
-    const text = `
-      SELECT coalesce((SELECT plant_count FROM ${changes} ORDER BY seq DESC LIMIT 1), plant_count) AS plants FROM ${numbering}`;
-    const [[row]] = await transactions.read<[{ plants: bigint }]>({ text });
+    const [[row]] = await transactions.read<[{ plants: bigint }]>(plantCount(transactions.names.tables));
     return { plants: Number(row?.plants), isMore: false };
   }
   let plants = 0;
@@ -94,6 +94,52 @@ export async function countPlants(transactions: Transactions, filter: Filter): P
     return plants < MAX_COUNTED && ++plants > 0;
   });
   return { plants, isMore };
+}
+
+function plantCount({ changes, numbering }: Tables): Statement {
+  return {
+    text: `
+      SELECT coalesce((SELECT plant_count FROM ${changes} ORDER BY seq DESC LIMIT 1), plant_count) AS plants FROM ${numbering}`,
+  };
+}
+
+/** Returns the start of the page behind the first `offset` plants, or undefined if there are no more. */
+function startBehind(
+  transactions: Transactions,
+  { offset = 0, sort = 'id', ...filter }: ListQuery,
+): Promise<Place | undefined> {
+  const { tables } = transactions.names;
+  if (matchesAll(filter)) {
+    return transactions.readStepwise(async (query) => {
+      const [count] = await query<{ plants: bigint }>(plantCount(tables));
+      const last = lastSkipped(offset, Number(count?.plants), sort);
+      if (!last) return undefined;
+      const [row] = await query<ListedRow>(plantBehind(tables, last.sort, last.before));
+      return row && startAfter(placeOf(toRecord(row.id, row), sort), sort);
+    });
+  }
+  if (sort === 'id' && isWithoutWords(filter)) return startBehindTagged(transactions, offset, filter);
+  return startBehindMatches(offset, sort, (visit) =>
+    eachMatch(transactions, filter, { from: MIN_ID, atMost: MAX_LIMIT }, visit),
+  );
+}
+
+/**
+ * Returns the start of a page by id behind the first `offset` plants with the tags of a filter. It reads only the index
+ * `words`, in which a tag is 56 bits of its hash.
+ */
+async function startBehindTagged(
+  { read, names: { tables } }: Transactions,
+  offset: number,
+  filter: Filter,
+): Promise<Place | undefined> {
+  const keys = tagKeysOf(filter);
+  const where = keys.length === 1 ? 'word = $1' : 'word = ANY ($1::bigint[])'; // a single word needs no sort
+  const [[row]] = await read<[{ id: bigint }]>({
+    text: `SELECT id FROM ${tables.words} WHERE ${where} ORDER BY id OFFSET $2 LIMIT 1`,
+    values: [keys.length === 1 ? keys[0] : toArray(keys), offset],
+  });
+  return row && { key: 0, id: row.id };
 }
 
 /**
@@ -142,12 +188,26 @@ async function nextPass(
 /** Columns of each order, which an index has. */
 const ORDERS = { id: ['id'], name: [NAME_KEY, 'id'], updated: ['updated', 'id'] };
 
+/** Selects the plant that has `before` others before it in the order of a sort. Only its own row is read. */
+function plantBehind({ plants }: Tables, sort: Sort, before: number): Statement {
+  const orderBy = orderOf(sort);
+  return {
+    text: `SELECT ${COLUMNS} FROM ${plants} WHERE id = (SELECT id FROM ${plants} ORDER BY ${orderBy} OFFSET $1 LIMIT 1)`,
+    values: [before],
+  };
+}
+
+function orderOf(sort: Sort): string {
+  const order = isDescending(sort) ? 'DESC' : 'ASC';
+  return ORDERS[fieldOf(sort)].map((column) => `${column} ${order}`).join(', ');
+}
+
 /** Selects all plants in the order of a sort. `start` is the place in a cursor. */
 function plantsInOrder({ plants }: Tables, sort: Sort, start: Place | undefined, limit: number): Statement {
   const field = fieldOf(sort);
-  const [after, order] = isDescending(sort) ? (['<', 'DESC'] as const) : (['>', 'ASC'] as const);
+  const after = isDescending(sort) ? '<' : '>';
   const columns = ORDERS[field];
-  const orderBy = columns.map((column) => `${column} ${order}`).join(', ');
+  const orderBy = orderOf(sort);
   const where = !start ? '' : field === 'id' ? `WHERE id ${after}= $2` : `WHERE (${columns}) ${after} ($2, $3)`;
   const values = !start ? [] : field === 'id' ? [start.id] : [start.key, start.id];
   return bounded(

@@ -37,10 +37,10 @@ export interface Search {
 
 /** Returns a search, or undefined if the filter matches no plant. */
 export async function openSearch(query: Query, tables: Tables, filter: Filter): Promise<Search | undefined> {
-  const { q = '', untagged = false } = filter;
+  const { q = '' } = filter;
   if (findsNothing(q)) return undefined;
   const words = queryWords(q);
-  const tags = [...tagsOf(filter).map(tagKey), ...(untagged ? [UNTAGGED] : [])];
+  const tags = tagKeysOf(filter);
   const terms: bigint[][] = tags.length > 0 ? [tags] : [];
   for (const word of words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED)) {
     const endings = await endingsOf(query, tables, word);
@@ -58,6 +58,11 @@ export async function openSearch(query: Query, tables: Tables, filter: Filter): 
       return { where: ids.length > 0 ? where : undefined, upTo };
     },
   };
+}
+
+/** Returns the numbers of which a plant must have one, unless the filter has no tags. */
+export function tagKeysOf(filter: Filter): bigint[] {
+  return [...tagsOf(filter).map(tagKey), ...(filter.untagged ? [UNTAGGED] : [])];
 }
 
 /** Returns the words with a prefix. It jumps from word to word, so the number of plants per word does not matter. */

@@ -133,7 +133,7 @@ function createPlantReads(
       if (isPlain && fieldOf(query.sort ?? 'id') === 'name') await completeNames();
       return read((transactions) => {
         const list = () => listPlants(transactions, query);
-        return isPlain ? list() : runBounded(list);
+        return isPlain && !query.offset ? list() : runBounded(list);
       });
     },
     count(filter = {}) {

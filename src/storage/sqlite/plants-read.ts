@@ -1,8 +1,9 @@
 // Reads single plants, lists and counts, on a connection that cannot write.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type Filter, matchesAll, readCursor } from '../../domain/list-cursor.ts';
-import { MAX_COUNTED } from '../../domain/list-order.ts';
+import { type Filter, isWithoutWords, matchesAll, startAfter, startOf } from '../../domain/list-cursor.ts';
+import { lastSkipped, startBehindMatches } from '../../domain/list-offset.ts';
+import { MAX_COUNTED, type Place, placeOf } from '../../domain/list-order.ts';
 import { createPage, DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   type ListQuery,
@@ -20,7 +21,7 @@ import { type PlantRow, toRecord } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { preparePlantCount } from './change-numbers.ts';
 import { preparePlantOrders } from './plant-orders.ts';
-import { prepareSearch } from './search.ts';
+import { prepareFindTagged, prepareSearch } from './search.ts';
 import { prepareSnapshots } from './snapshots.ts';
 
 /** Limits on one pass of a search, in candidates and in time. Other searches run between two passes. */
@@ -40,6 +41,7 @@ export function prepareReads(db: DatabaseSync) {
   const orders = preparePlantOrders(db);
   const plantCount = preparePlantCount(db);
   const toSearch = prepareSearch(db);
+  const findTagged = prepareFindTagged(db);
 
   return {
     get(id: bigint): Versioned {
@@ -61,16 +63,18 @@ export function prepareReads(db: DatabaseSync) {
     },
 
     async list(query: ListQuery): Promise<Page> {
-      const { limit = DEFAULT_LIMIT, cursor, sort = 'id', ...filter } = query;
-      const start = cursor === undefined ? undefined : readCursor(cursor, { sort, ...filter });
-      const { add, page } = createPage(limit, { sort, ...filter });
+      const { limit = DEFAULT_LIMIT, cursor: _, offset, sort = 'id', ...filter } = query;
+      let start = startOf(query);
+      const { add, page } = createPage(limit, query);
+      if (offset) start = await startBehind(query);
+      if (offset && !start) return page(false);
       if (matchesAll(filter)) {
         await nextEventLoopTurn(); // the caller serializes the page in the same turn
         for (const row of orders(sort, start, limit + 1)) if (!add(toRecord(row.id, row))) return page(true);
         return page(false);
       }
       if (sort === 'id') return page(await eachMatch(filter, start?.id ?? MIN_ID, add));
-      const sorted = createSortedPage(query);
+      const sorted = createSortedPage(query, start);
       await eachMatch(filter, MIN_ID, (record) => {
         sorted.add(record);
         return true;
@@ -85,6 +89,19 @@ export function prepareReads(db: DatabaseSync) {
       return { plants, isMore };
     },
   };
+
+  /** Returns the start of the page behind the first `offset` plants, or undefined if there are no more. */
+  async function startBehind({ offset = 0, sort = 'id', ...filter }: ListQuery): Promise<Place | undefined> {
+    if (matchesAll(filter)) {
+      return atOnce(() => {
+        const last = lastSkipped(offset, plantCount(), sort);
+        const [row] = last ? orders(last.sort, undefined, 1, last.before) : [];
+        return row && startAfter(placeOf(toRecord(row.id, row), sort), sort);
+      });
+    }
+    if (sort === 'id' && isWithoutWords(filter)) return findTagged(filter, offset);
+    return startBehindMatches(offset, sort, (visit) => eachMatch(filter, MIN_ID, visit));
+  }
 
   /**
    * Calls `visit` with each match by ascending id, until it returns false. Returns true if it did. Other searches run

@@ -3,6 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { createTagTest, type Filter, tagsOf } from '../../domain/list-cursor.ts';
+import type { Place } from '../../domain/list-order.ts';
 import { cutText, findsNothing, hasWords, queryWords, wordsOf } from '../../domain/name-search.ts';
 import type { Plant } from '../../domain/plant.ts';
 
@@ -65,17 +66,15 @@ export function prepareSearch(db: DatabaseSync) {
   const nextWord = db.prepare('SELECT word FROM dictionary WHERE word >= ? ORDER BY word LIMIT 1');
 
   return (filter: Filter, pass: number) => {
-    const { q = '', untagged = false } = filter;
+    const { q = '' } = filter;
     if (findsNothing(q)) return undefined;
     const words = queryWords(q);
     const longest = words.toSorted((a, b) => b.length - a.length).slice(0, MAX_WORDS_ASKED);
     const terms = longest.map((word) => toTerm(cut(word), pass));
-    const tagWords = [...tagsOf(filter).map(tagWord), ...(untagged ? [UNTAGGED] : [])];
-    if (tagWords.length > 0) terms.push(`(${tagWords.map((word) => `"${word}"`).join(' OR ')})`);
     const hasTag = createTagTest(filter);
     return {
       /** Operand of `MATCH`. */
-      expression: terms.join(' AND '),
+      expression: [...terms, tagTerm(filter)].filter((term) => term !== '').join(' AND '),
       isWanted: (plant: Plant) => hasTag(plant) && hasWords(plant.name, words),
     };
   };
@@ -98,6 +97,39 @@ export function prepareSearch(db: DatabaseSync) {
     }
     return endings.length === 0 ? `"${begin}"` : `(${endings.join(' OR ')})`;
   }
+}
+
+/**
+ * Returns a function that finds the place by id of the plant with a tag of the filter that has `before`
+ * such plants before it. It reads only the index, if no other tags share the words of these.
+ */
+export function prepareFindTagged(db: DatabaseSync) {
+  const find = db.prepare('SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rowid LIMIT 1 OFFSET ?');
+  const findExactly = db.prepare(`
+    SELECT plants.id FROM words CROSS JOIN plants ON plants.id = words.rowid
+    WHERE words MATCH ?1 AND (plants.tag IN (SELECT value FROM json_each(?3)) OR (?4 AND plants.tag IS NULL))
+    ORDER BY words.rowid LIMIT 1 OFFSET ?2`);
+  for (const statement of [find, findExactly]) statement.setReadBigInts(true);
+
+  return (filter: Filter, before: number): Place | undefined => {
+    const tags = tagsOf(filter);
+    const term = tagTerm(filter);
+    const row = tags.every(hasOwnWord)
+      ? find.get(term, before)
+      : findExactly.get(term, before, JSON.stringify(tags), Number(filter.untagged ?? false));
+    return row && { key: 0, id: row.id as bigint };
+  };
+}
+
+/** True if no other tag has the same index word. The index cuts words after 32 KiB. */
+function hasOwnWord(tag: string): boolean {
+  return tag.length < 10_000 && !tag.includes(TAG) && tagWord(tag) === TAG + tag;
+}
+
+/** Returns the index term for the tags of a filter, or an empty text if it has none. */
+function tagTerm(filter: Filter): string {
+  const words = [...tagsOf(filter).map(tagWord), ...(filter.untagged ? [UNTAGGED] : [])];
+  return words.length === 0 ? '' : `(${words.map((word) => `"${word}"`).join(' OR ')})`;
 }
 
 function cut(word: string): string {

@@ -143,7 +143,7 @@ function createPlantStore(parts: Parts): PlantStore {
       return readAsync(async () => {
         if (!matchesAll(query)) return search.list(query);
         if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.prepareList();
-        return reads.list(query);
+        return query.offset ? search.list(query) : reads.list(query);
       });
     },
     count(filter = {}) {
