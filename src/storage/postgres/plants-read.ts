@@ -17,6 +17,7 @@ import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type PlantRow, toRecord } from '../row-mapping.ts';
 import { NAME_KEY } from './name-keys.ts';
+import { findIdByName } from './name-offset.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import { openSearch, type Search, tagKeysOf } from './search.ts';
@@ -112,9 +113,13 @@ function startBehind(
   if (matchesAll(filter)) {
     return transactions.readStepwise(async (query) => {
       const [count] = await query<{ plants: bigint }>(plantCount(tables));
-      const last = lastSkipped(offset, Number(count?.plants), sort);
+      const total = Number(count?.plants);
+      const last = lastSkipped(offset, total, sort);
       if (!last) return undefined;
-      const [row] = await query<ListedRow>(plantBehind(tables, last.sort, last.before));
+      const isByName = fieldOf(sort) === 'name';
+      const id = await (isByName ? findIdByName(query, tables, { ...last, total }) : findId(query, tables, last));
+      const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = $1`;
+      const [row] = await query<ListedRow>({ text, values: [id] });
       return row && startAfter(placeOf(toRecord(row.id, row), sort), sort);
     });
   }
@@ -188,13 +193,15 @@ async function nextPass(
 /** Columns of each order, which an index has. */
 const ORDERS = { id: ['id'], name: [NAME_KEY, 'id'], updated: ['updated', 'id'] };
 
-/** Selects the plant that has `before` others before it in the order of a sort. Only its own row is read. */
-function plantBehind({ plants }: Tables, sort: Sort, before: number): Statement {
-  const orderBy = orderOf(sort);
-  return {
-    text: `SELECT ${COLUMNS} FROM ${plants} WHERE id = (SELECT id FROM ${plants} ORDER BY ${orderBy} OFFSET $1 LIMIT 1)`,
-    values: [before],
-  };
+/** Returns the id of the plant that has `before` others before it in the order `sort`, from the index alone. */
+async function findId(
+  query: Query,
+  { plants }: Tables,
+  { sort, before }: { sort: Sort; before: number },
+): Promise<bigint | undefined> {
+  const text = `SELECT id FROM ${plants} ORDER BY ${orderOf(sort)} OFFSET $1 LIMIT 1`;
+  const [found] = await query<{ id: bigint }>({ text, values: [before] });
+  return found?.id;
 }
 
 function orderOf(sort: Sort): string {
