@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
-const SOURCES = ['src', 'console', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
+const FOLDERS = ['src', 'console', 'examples'];
+const SOURCES = [...FOLDERS, 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
 
 const draft = mkdtempSync(join(ROOT, '.build-')); // on the same file system as dist/, so that it can be renamed
 process.on('exit', () => rmSync(draft, { recursive: true, force: true }));

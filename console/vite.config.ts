@@ -16,16 +16,27 @@ export default defineConfig({
   base: './', // The server may have a BASE_PATH.
   logLevel: 'warn',
   publicDir: false,
-  resolve: { alias: { 'plant-store/client': join(ROOT, '../src/client/client.ts') } },
+  resolve: {
+    alias: {
+      'plant-store/client': join(ROOT, '../src/client/client.ts'),
+      // Base UI is written for React.
+      'react/jsx-runtime': 'preact/jsx-runtime',
+      'react-dom': 'preact/compat',
+      react: 'preact/compat',
+    },
+  },
   build: {
     outDir: OUT,
     emptyOutDir: true,
     target: 'es2023',
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0, // Inlined assets would require data: URLs in the content security policy.
-    rolldownOptions: { input: [join(ROOT, 'index.html'), join(ROOT, 'docs.html')] },
+    rolldownOptions: {
+      input: [join(ROOT, 'index.html'), join(ROOT, 'docs.html')],
+      onLog: (level, log, handle) => log.code === 'MODULE_LEVEL_DIRECTIVE' || handle(level, log), // "use client"
+    },
   },
-  plugins: [scalarScript(), compressed()],
+  plugins: [scalarScript(), sampleSpecies(), compressed()],
 });
 
 /** Resolves `scalar-script` to the URL of Scalar in our own files. Only its Fastify package contains it as one file. */
@@ -40,6 +51,21 @@ function scalarScript(): Plugin {
       const { body } = await app.inject('/docs/js/scalar.js');
       const file = this.emitFile({ type: 'asset', name: 'scalar.js', source: body });
       return `export default import.meta.ROLLUP_FILE_URL_${file};`;
+    },
+  };
+}
+
+/** Resolves `sample-species` to the URL of the species that ship with the project, and to their number. */
+function sampleSpecies(): Plugin {
+  return {
+    name: 'sample-species',
+    resolveId: (id) => (id === 'sample-species' ? id : undefined),
+    load(id) {
+      if (id !== 'sample-species') return undefined;
+      const source = readFileSync(join(ROOT, '../examples/species.csv'), 'utf8');
+      const file = this.emitFile({ type: 'asset', name: 'species.csv', source });
+      const rows = source.trimEnd().split('\n').length - 1;
+      return `export const url = import.meta.ROLLUP_FILE_URL_${file}; export const count = ${rows};`;
     },
   };
 }

@@ -9,7 +9,14 @@ import { makeFolder } from '../testing/server.ts';
 
 const BUILD = join(import.meta.dirname, '../bin/build.js');
 const TOOLS = ['typescript/bin/tsc', 'vite/bin/vite.js'];
-const SOURCES = ['src/note.sql', 'console/index.html', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
+const SOURCES = [
+  'src/note.sql',
+  'console/index.html',
+  'examples/species.csv',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'tsconfig.client.json',
+];
 
 /** Creates a project in which each tool runs this code. */
 function makeProject(tool: string): string {
@@ -39,7 +46,7 @@ function foldersOf(root: string): string[] {
     .sort();
 }
 
-const OWN_FOLDERS = ['bin', 'console', 'dist', 'node_modules', 'src'];
+const OWN_FOLDERS = ['bin', 'console', 'dist', 'examples', 'node_modules', 'src'];
 
 test('dist/ is unchanged until the tools finish, is then replaced, and no temporary folder remains', () => {
   const root = makeProject(`

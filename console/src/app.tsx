@@ -1,21 +1,31 @@
-// The root of the console: it signs the user in and shows the current view.
+// The root of the console: it signs the user in and shows the current page.
 
-import { PlantStoreError, type Scope } from 'plant-store/client';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { QueryClientProvider } from '@tanstack/preact-query';
+import { PlantStoreError } from 'plant-store/client';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { Dashboard } from './dashboard.tsx';
-import { ImportProvider } from './import-run.tsx';
-import { createLive, NO_LIVE } from './live.ts';
-import { PlantsPage } from './plants-page.tsx';
-import { forgetToken, type Session, savedToken, signIn } from './session.ts';
-import { Shell } from './shell.tsx';
-import { SignIn } from './sign-in.tsx';
-import { ToastsProvider } from './toasts.tsx';
-import { TokensPage } from './tokens-page.tsx';
-import { TransferPage } from './transfer-page.tsx';
-import { useView, VIEWS, type View } from './view.ts';
-import { WebhooksPage } from './webhooks-page.tsx';
-import { useWorkspace, type Workspace, WorkspaceContext } from './workspace.ts';
+import { ActivityPage } from './activity/activity-page.tsx';
+import { DashboardPage } from './dashboard/dashboard-page.tsx';
+import { Frame } from './frame/frame.tsx';
+import { NoticeProvider } from './frame/notices.tsx';
+import { PAGES } from './frame/pages.ts';
+import { Palette } from './frame/palette.tsx';
+import { ShortcutSheet } from './frame/shortcut-sheet.tsx';
+import { useShortcuts } from './frame/shortcuts.ts';
+import { useSignOut } from './frame/sign-out.tsx';
+import { PlantsPage } from './plants/plants-page.tsx';
+import { errorText } from './session/error-text.ts';
+import { createLive, NO_LIVE } from './session/live.ts';
+import { createQueries } from './session/queries.ts';
+import { forgetToken, type Session, savedToken, signIn } from './session/session.ts';
+import { SignIn } from './session/sign-in.tsx';
+import { endsSession, useWorkspace, type Workspace, WorkspaceContext } from './session/workspace.ts';
+import { TokensPage } from './tokens/tokens-page.tsx';
+import { TransferPage } from './transfer/transfer-page.tsx';
+import { TransferProvider } from './transfer/transfer-provider.tsx';
+import { useView, type ViewName } from './view.ts';
+import { WebhooksPage } from './webhooks/webhooks-page.tsx';
 
 export function App() {
   const [workspace, setWorkspace] = useState<Workspace>();
@@ -28,16 +38,21 @@ export function App() {
   useEffect(() => resume(), []);
 
   if (delay) return <Delay why={delay} onTick={() => trying.current ?? resume()} onRetry={resume} />;
-  if (!isReady) return <p class="splash">Loading…</p>;
+  if (!isReady) return null;
   if (!workspace) return <SignIn notice={notice} onSignedIn={enter} />;
   return (
-    <WorkspaceContext.Provider value={workspace}>
-      <ToastsProvider>
-        <ImportProvider>
-          <Pages onSignOut={() => workspace.endSession('')} />
-        </ImportProvider>
-      </ToastsProvider>
-    </WorkspaceContext.Provider>
+    // Base UI would otherwise add style elements, which the content security policy forbids.
+    <CSPProvider disableStyleElements>
+      <WorkspaceContext.Provider value={workspace}>
+        <QueryClientProvider client={workspace.queries}>
+          <NoticeProvider>
+            <TransferProvider>
+              <CurrentPage />
+            </TransferProvider>
+          </NoticeProvider>
+        </QueryClientProvider>
+      </WorkspaceContext.Provider>
+    </CSPProvider>
   );
 
   /** Signs in with the saved token. Aborts an earlier attempt. */
@@ -54,7 +69,7 @@ export function App() {
       .then(enter)
       .catch((error: Error) => {
         if (own.signal.aborted) return;
-        if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(error.message);
+        if (!(error instanceof PlantStoreError) || error.code !== 'bad_token') return setDelay(errorText(error));
         forgetToken();
         setDelay('');
         setNotice([`Sign in again: ${error.message}`]);
@@ -71,15 +86,17 @@ export function App() {
       if (session.ended.aborted) return;
       session.end();
       live.stop();
+      queries.clear();
       setNotice(why === '' ? [] : [why, ...[...unfinished].map((tell) => tell())].filter(Boolean));
       setWorkspace(undefined);
     };
+    const queries = createQueries((error) => endsSession(error, { endSession, ended: session.ended }));
     const live = session.can('plants:read')
       ? createLive(session, (error) => endSession(`You were signed out: ${error.message}`))
       : NO_LIVE;
     setNotice([]);
     setDelay('');
-    setWorkspace({ ...session, live, endSession, unfinished });
+    setWorkspace({ ...session, live, queries, endSession, unfinished });
   }
 }
 
@@ -91,38 +108,51 @@ function Delay({ why, onTick, onRetry }: { why: string; onTick(): void; onRetry(
     return () => clearInterval(timer);
   }, []);
   return (
-    <main class="splash">
+    <main class="empty">
       <p role="alert">{why}</p>
-      <button type="button" onClick={onRetry}>
-        Retry
+      <button type="button" class="btn" onClick={onRetry}>
+        Try now
       </button>
     </main>
   );
 }
 
-interface Page {
-  /** The page is shown to tokens with at least one of these scopes. */
-  scopes: Scope[];
-  Content(): JSX.Element;
-}
-
-const PAGES: Record<View['name'], Page> = {
-  plants: { scopes: ['plants:read'], Content: PlantsPage },
-  dashboard: { scopes: ['plants:read'], Content: Dashboard },
-  transfer: { scopes: ['plants:read', 'plants:write'], Content: TransferPage },
-  tokens: { scopes: ['admin'], Content: TokensPage },
-  webhooks: { scopes: ['admin'], Content: WebhooksPage },
+const CONTENT: Record<ViewName, () => JSX.Element> = {
+  plants: PlantsPage,
+  dashboard: DashboardPage,
+  activity: ActivityPage,
+  transfer: TransferPage,
+  tokens: TokensPage,
+  webhooks: WebhooksPage,
 };
 
-function Pages({ onSignOut }: { onSignOut(): void }) {
+function CurrentPage() {
   const { can } = useWorkspace();
   const wanted = useView();
-  const views = VIEWS.filter((name) => PAGES[name].scopes.some(can));
-  const name = views.find((name) => name === wanted.name) ?? views[0];
-  const Content = name && PAGES[name].Content;
+  const { signOut, question } = useSignOut();
+  const [overlay, setOverlay] = useState<'palette' | 'shortcuts'>();
+  useShortcuts({ 'Ctrl+k': () => setOverlay('palette'), '?': () => setOverlay('shortcuts') });
+  const shown = PAGES.filter(({ scopes }) => scopes.some(can));
+  const page = shown.find(({ name }) => name === wanted.name) ?? shown[0] ?? PAGES[0];
+  if (!page) return null;
+  const Content = CONTENT[page.name];
   return (
-    <Shell current={name} views={views} onSignOut={onSignOut}>
-      {Content ? <Content key={name} /> : <p class="empty">This token has no scopes. Sign in with another token.</p>}
-    </Shell>
+    <Frame current={page.name} onSignOut={signOut} onPalette={() => setOverlay('palette')}>
+      {shown.length > 0 ? <Content key={page.name} /> : <NoScopes />}
+      {overlay === 'palette' && (
+        <Palette onShortcuts={() => setOverlay('shortcuts')} onClose={() => setOverlay(undefined)} />
+      )}
+      {overlay === 'shortcuts' && <ShortcutSheet onClose={() => setOverlay(undefined)} />}
+      {question}
+    </Frame>
+  );
+}
+
+function NoScopes() {
+  return (
+    <div class="empty">
+      <h2>This token has no scopes</h2>
+      <p>Sign in with another token.</p>
+    </div>
   );
 }

@@ -1,7 +1,8 @@
 // The docs page: Scalar shows the OpenAPI description of this server. Signed-in users send requests with their token.
 
 import scalarScript from 'scalar-script';
-import { savedToken } from './session.ts';
+import { savedToken } from './session/session.ts';
+import './docs.css';
 
 interface Scalar {
   createApiReference(selector: string, configuration: object): unknown;
@@ -12,7 +13,7 @@ const STYLE = `
   .light-mode { --scalar-color-2: #474747; --scalar-color-3: #5c5c5c;
     --scalar-color-green: #00663f; --scalar-color-red: #b3261e; --scalar-color-yellow: #7a5200;
     --scalar-color-blue: #0b57d0; --scalar-color-orange: #9a4a00; --scalar-color-purple: #5b3fbf; }
-  .dark-mode { --scalar-color-2: #c4c4c4; --scalar-color-3: #b0b0b0; }
+  .dark-mode { --scalar-color-2: #c4c4c4; --scalar-color-3: #b0b0b0; --scalar-color-red: #ff8585; }
 `;
 
 const script = document.createElement('script');
@@ -45,9 +46,10 @@ function show(): void {
   nameButtons();
 }
 
-/** Labels the buttons that have only an icon, for screen readers. */
+/** Labels the buttons whose text is hidden until the pointer is over them, for screen readers. */
 function nameButtons(): void {
   for (const button of document.querySelectorAll('.scalar-code-copy:not([aria-label])')) {
-    button.setAttribute('aria-label', 'Copy');
+    const language = button.querySelector('span span')?.textContent ?? '';
+    button.setAttribute('aria-label', `Copy ${language}`.trim());
   }
 }

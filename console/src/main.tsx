@@ -1,5 +1,7 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
-import './style.css';
+import { applySettings } from './frame/settings.ts';
+import './styles/all.css';
 
-render(<App />, document.body);
+applySettings();
+render(<App />, document.getElementById('app') as HTMLElement);

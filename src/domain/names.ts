@@ -11,6 +11,9 @@ export type ChangeType = (typeof CHANGE_TYPES)[number];
 /** Statuses of a webhook. */
 export const WEBHOOK_STATUSES = ['active', 'failing', 'disabled'] as const;
 
+/** Reason of a webhook that a user has disabled. */
+export const DISABLED_BY_USER = 'A user disabled the webhook';
+
 /** Formats of the messages that a webhook sends: the plant alone, or an event that contains the change. */
 export const WEBHOOK_FORMATS = ['plant', 'event'] as const;
 export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];

@@ -6,9 +6,6 @@ import { type Precondition, preconditionHolds } from '../domain/precondition.ts'
 import type { Token, TokenChange } from '../domain/token.ts';
 import { type PlantRow, toRecord } from './row-mapping.ts';
 
-/** Reason of a webhook that a user has disabled. */
-export const DISABLED_BY_USER = 'A user disabled the webhook';
-
 export type PlantWrite = (
   | { kind: 'create'; id: bigint; plant: Plant }
   | { kind: 'put'; id: bigint; plant: Plant; condition: Precondition }

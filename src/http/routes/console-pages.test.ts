@@ -1,6 +1,7 @@
 // Tests of the pages over HTTP: their headers, and that no other file can be read through them.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { send } from '../../../testing/request.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
@@ -40,6 +41,14 @@ describe('the pages', () => {
       }
     });
   }
+
+  test('include the sample species as CSV', async () => {
+    const folder = new URL('../../../dist/console/assets/', import.meta.url);
+    const [name = ''] = readdirSync(folder).filter((file) => file.endsWith('.csv.gz'));
+    const { status, headers, body } = await send(server.port, { path: `/assets/${name.replace(/\.gz$/, '')}` });
+    assert.deepEqual([status, headers['content-type']], [200, 'text/csv; charset=utf-8']);
+    assert.equal(body, readFileSync(new URL('../../../examples/species.csv', import.meta.url), 'utf8'));
+  });
 
   test('are compressed for clients that accept gzip, uncompressed for others, and 304 for cached copies', async () => {
     const plain = await send(server.port, { path: '/' });

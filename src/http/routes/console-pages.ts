@@ -19,6 +19,7 @@ const TYPES: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.csv': 'text/csv; charset=utf-8',
 };
 
 const POLICY = [
@@ -40,7 +41,7 @@ const CONSOLE_POLICY = [
 const DOCS_POLICY = [...POLICY, "style-src 'self' 'unsafe-inline'", "img-src 'self' data:", "font-src 'self' data:"];
 
 const FOREVER = 'public, max-age=31536000, immutable';
-const ASSET_NAME = /^[\w-]+\.(js|css|svg)$/;
+const ASSET_NAME = /^[\w-]+\.(js|css|svg|csv)$/;
 
 type Exchange = { request: HttpRequest; reply: HttpReply };
 
@@ -57,7 +58,7 @@ export function consolePageRoutes(basePath: string): Route[] {
     pageRoute('GET /docs', 'getDocs', 'Open the interactive API reference', 'docs.html', DOCS_POLICY),
     route('GET /assets/:name', 'getAsset', 'open', {
       summary: 'Get a file of a page',
-      response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml'] },
+      response: { description: 'The file', streams: ['text/javascript', 'text/css', 'image/svg+xml', 'text/csv'] },
       handle({ request, reply }) {
         const { name = '' } = request.params;
         if (!ASSET_NAME.test(name) || !existsSync(`${FOLDER}assets/${name}.gz`)) {

@@ -1,5 +1,6 @@
 // Reads and writes webhooks, and lists their deliveries.
 
+import { DISABLED_BY_USER } from '../../domain/names.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import type { StoredWebhook } from '../../domain/webhook.ts';
 import { noSuchChange, type WebhookStore } from '../../domain/webhook-store.ts';
@@ -13,7 +14,7 @@ import {
   toWebhook,
   type WebhookRow,
 } from '../row-mapping.ts';
-import { DISABLED_BY_USER, noDelivery, notListed, noWebhook, toError } from '../write-rules.ts';
+import { noDelivery, notListed, noWebhook, toError } from '../write-rules.ts';
 import { hasChangesAfter, lastSeq } from './change-log.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';

@@ -3,10 +3,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { MAX_LOG_CHARS } from '../../domain/attempt-log.ts';
 import type { Replay } from '../../domain/delivery.ts';
+import { DISABLED_BY_USER } from '../../domain/names.ts';
 import type { WebhookPatch } from '../../domain/webhook.ts';
 import type { Progress, WantedWebhook } from '../../domain/webhook-store.ts';
 import { KEPT_DELIVERED, TRIM_EVERY } from '../write-limits.ts';
-import { DISABLED_BY_USER, noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
+import { noDelivery, noWebhook, type Rejection } from '../write-rules.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 
 /** Condition for pending deliveries. Its first part lets SQLite use the index `undelivered`. */

@@ -1,0 +1,30 @@
+// Splits a CSV record into its cells, as the server does.
+
+export interface Cell {
+  text: string;
+  /** The cell as it stands in the file, with its quotation marks. */
+  raw: string;
+}
+
+/** Returns the cells. A quotation mark counts only at the start of a cell. In a quoted cell, two of them stand for one. */
+export function splitCells(record: string): Cell[] {
+  const cells: Cell[] = [];
+  for (let at = 0; at <= record.length; ) {
+    const end = endOfCell(record, at);
+    const raw = record.slice(at, end);
+    const isQuoted = raw.length > 1 && raw.startsWith('"') && raw.endsWith('"');
+    cells.push({ raw, text: isQuoted ? raw.slice(1, -1).replaceAll('""', '"') : raw });
+    at = end + 1;
+  }
+  return cells;
+}
+
+function endOfCell(record: string, start: number): number {
+  let at = start;
+  if (record[at] === '"') {
+    at++;
+    while (at < record.length && (record[at] !== '"' || record[++at] === '"')) at++;
+  }
+  const comma = record.indexOf(',', at);
+  return comma === -1 ? record.length : comma;
+}
