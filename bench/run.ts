@@ -10,6 +10,7 @@ const BENCHMARKS: Record<string, string> = {
   postgres: 'creates on PostgreSQL, compared with one INSERT per plant',
   webhooks: 'deliveries per second, and memory while 1,000 webhooks hang or have a backlog',
   limits: 'the cost of a rate limit per request',
+  console: 'the console with 1 million plants: scroll, jump, search, sort and live changes (needs Chromium)',
   plot: 'redraw the charts in docs/results from the saved results',
 };
 
@@ -26,12 +27,12 @@ Options:
   -h, --help   print this help and exit
 
 Environment:
-  BENCH_ROUNDS   number of rounds (compare, growth, limits, start)
+  BENCH_ROUNDS   number of rounds (compare, console, growth, limits, start)
   BENCH_SECONDS  duration of a round in seconds (compare, commit)
   BENCH_ONLY     names of the servers to compare, separated by commas (compare)
   BENCH_SIZES    numbers of records, separated by commas (growth)
   BENCH_READS    number of reads of each kind (growth)
-  BENCH_PLANTS   number of plants (import, postgres, webhooks)
+  BENCH_PLANTS   number of plants (console, import, postgres, webhooks)
 
 Examples:
   npm run bench
