@@ -3,6 +3,7 @@
 import { useQuery, useQueryClient } from '@tanstack/preact-query';
 import { type Change, PlantStoreError } from 'plant-store/client';
 import { useRef } from 'preact/hooks';
+import { reloadQuery } from '../session/queries.ts';
 import { useLive, useWorkspace } from '../session/workspace.ts';
 import { historyKey } from './plant-history.tsx';
 
@@ -26,8 +27,8 @@ export function usePlant(id: bigint) {
   });
   const deletion = useRef<Change>(undefined);
   const reload = () => {
-    void queries.invalidateQueries({ queryKey: plantKey });
-    void queries.invalidateQueries({ queryKey: historyKey(id) });
+    void reloadQuery(queries, plantKey);
+    void reloadQuery(queries, historyKey(id));
   };
   useLive((change) => {
     if (change && change.plant.id !== id) return;

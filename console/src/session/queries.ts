@@ -28,6 +28,12 @@ export function createQueries(onError: (error: unknown) => void): QueryClient {
   });
 }
 
+/** Loads the query again. A first response that is on its way may be older than the change, so it is aborted. */
+export async function reloadQuery(queries: QueryClient, queryKey: QueryKey): Promise<void> {
+  await queries.cancelQueries({ queryKey });
+  await queries.invalidateQueries({ queryKey });
+}
+
 /** Marks the query as old after changes of the store, at most once in `everyMs`, so that it loads again. */
 export function useRefreshOnChange(queryKey: QueryKey, everyMs: number): void {
   const queries = useQueryClient();

@@ -363,4 +363,31 @@ describe('the console under unusual use', needsBrowser, () => {
     await row(5n).getByRole('link').click();
     await drawer(5n).waitFor();
   });
+
+  for (const [what, id, path] of [
+    ['plant', 8n, /\/plants\/8$/],
+    ['history', 9n, /\/plants\/9\/.*limit=20/],
+  ] as const) {
+    test(`a change that arrives before the first response of the ${what} is shown`, async () => {
+      const changed = Promise.withResolvers<void>();
+      const read = Promise.withResolvers<void>();
+      await page.route(
+        path,
+        async (route) => {
+          const response = await route.fetch();
+          read.resolve();
+          await changed.promise;
+          await route.fulfill({ response }).catch(() => {}); // The page has aborted it.
+        },
+        { times: 1 },
+      );
+      await row(id).getByRole('link').click();
+      await read.promise;
+      await others.patch(id, { name: 'Newest' });
+      await row(id).getByText('Newest').waitFor();
+      changed.resolve();
+      await drawer(id).getByRole('heading', { name: 'Newest' }).waitFor();
+      await drawer(id).getByRole('region', { name: 'History' }).getByText('Newest').first().waitFor();
+    });
+  }
 });
