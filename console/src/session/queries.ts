@@ -113,7 +113,9 @@ export function useTokenNames(): (change: Pick<Change, 'token' | 'tokenName'>) =
   return useCallback(
     ({ token, tokenName }) => {
       if (token === 'cli') return 'command line';
-      return tokenName ?? names.get(token) ?? (token === self.id ? self.name : token);
+      const name = tokenName ?? names.get(token) ?? (token === self.id ? self.name : undefined);
+      // Only admins can list tokens. A JWT is not listed, but its id names the subject.
+      return name ?? (token.startsWith('tok_') ? 'another token' : token);
     },
     [names, self],
   );
