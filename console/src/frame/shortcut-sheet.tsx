@@ -2,6 +2,7 @@
 
 import { Dialog } from '../shared/dialog.tsx';
 import { Keys } from '../shared/icon.tsx';
+import { Scrolling } from '../shared/scrolling.tsx';
 import { setLetterShortcuts, useLetterShortcuts } from './settings.ts';
 
 const GROUPS: { title: string; rows: [string, string[]][] }[] = [
@@ -48,7 +49,7 @@ export function ShortcutSheet({ onClose }: { onClose(): void }) {
   const hasLetters = useLetterShortcuts();
   return (
     <Dialog title="Keyboard shortcuts" size="wide" onClose={onClose}>
-      <div class="keys-grid">
+      <Scrolling class="keys-grid" label="Shortcuts">
         {GROUPS.map(({ title, rows }) => (
           <section key={title}>
             <h3>{title}</h3>
@@ -62,7 +63,7 @@ export function ShortcutSheet({ onClose }: { onClose(): void }) {
             </dl>
           </section>
         ))}
-      </div>
+      </Scrolling>
       <footer class="dialog-foot">
         <label class="check">
           <input
