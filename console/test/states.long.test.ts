@@ -15,6 +15,7 @@ describe('the states of the console', needsBrowser, () => {
   let server: TestService;
   let browser: Browser;
   let secret: string;
+  let changes = 0;
 
   before(async () => {
     server = await startTestService({ env: { WEBHOOK_ALLOW_PRIVATE: '1' } });
@@ -85,6 +86,44 @@ describe('the states of the console', needsBrowser, () => {
       await page.keyboard.press('?');
       return dialog(page).getByRole('heading', { name: 'Keyboard shortcuts' });
     },
+    'a selection and the question before a deletion': async (page) => {
+      await at(page, '/plants?sort=id');
+      await page.locator('.tr[data-id="2"]').waitFor();
+      await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+      await page.keyboard.press('j');
+      await page.keyboard.press('x');
+      await page.getByRole('toolbar', { name: '1 plant selected' }).waitFor();
+      await page.keyboard.press('Delete');
+      return page.getByRole('alertdialog').getByRole('button', { name: 'Delete 1 plant' });
+    },
+    'a conflict': async (page) => {
+      await at(page, '/plants?id=3');
+      await page.getByTitle('Edit tag (T)').click();
+      await page.getByRole('combobox', { name: 'Tag' }).fill(`mine ${changes}`);
+      await page.keyboard.press('Escape');
+      await createClient({ url: server.url, token: secret }).patch(3n, { tag: `theirs ${changes++}` });
+      await page.getByRole('button', { name: /^Save/ }).click();
+      return dialog(page).getByText('Both changed it');
+    },
+    'the check of a file': async (page) => {
+      await at(page, '/transfer');
+      const buffer = Buffer.from(`id,name,tag\n200,New,tree\n2,Other,tree\nx,${LONG},\n`);
+      await page.locator('input[type=file]').setInputFiles({ name: 'order.csv', mimeType: 'text/csv', buffer });
+      return page.getByRole('button', { name: 'Import 1 plant' });
+    },
+    'a webhook with an open delivery': async (page) => {
+      await at(page, '/webhooks');
+      await page.getByText('Stock list').first().click();
+      await page.getByText('100', { exact: true }).last().click();
+      return page.getByText('webhook-id').first();
+    },
+    'the secret of a new token': async (page) => {
+      await at(page, '/tokens?create=1');
+      await dialog(page).getByRole('textbox', { name: 'Name' }).fill(`shop ${changes++}`);
+      await dialog(page).getByRole('button', { name: 'Create token' }).click();
+      await dialog(page).getByText('Copy it now.').waitFor();
+      return dialog(page).getByRole('button', { name: 'Copy', exact: true });
+    },
     'an open change': async (page) => {
       await at(page, '/activity');
       await page.locator('.ev-row').first().click();
@@ -113,7 +152,10 @@ describe('the states of the console', needsBrowser, () => {
           await requireFits(page, what);
           if (state !== 'an edit of a tag' && state !== 'the question about an unsaved edit') await closeAll(page);
         }
-        assert.deepEqual(faults, []);
+        assert.ok(
+          faults.every((fault) => fault.includes('412')),
+          `${faults}`,
+        );
         await context.close();
       });
     }
