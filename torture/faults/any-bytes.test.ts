@@ -71,7 +71,11 @@ fault({
       rounds: 1500,
     },
     'omits the maximum change number from the description': {
-      change: ['src/http/core/parameters.ts', ', maximum: Number.MAX_SAFE_INTEGER', ''],
+      change: [
+        'src/http/core/parameters.ts',
+        ', maximum: Number.MAX_SAFE_INTEGER, examples: [1042]',
+        ', examples: [1042]',
+      ],
       caught: /rejected a request that the description allows/,
       rounds: 1500,
     },
