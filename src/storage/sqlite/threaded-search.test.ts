@@ -19,6 +19,16 @@ test('a search returns a page, or throws the errors of a store', async () => {
   await searcher.close();
 });
 
+test('the thread can start before the first search', async () => {
+  const path = join(makeFolder(), 'plants.db');
+  prepareDatabase(path, 'command').release();
+  const searcher = createThreadedSearch(path);
+  searcher.prepare();
+  searcher.prepare();
+  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
+  assert.ok(await searcher.close(), 'one thread has run');
+});
+
 test('a search is unavailable if the thread cannot open the database', async () => {
   const searcher = createThreadedSearch(join(makeFolder(), 'none.db'));
   await assert.rejects(searcher.list({ q: 'x' }), { code: 'unavailable' });
