@@ -1,7 +1,7 @@
 // The list of the current query. It follows the changes of the store, a few times a second.
 
 import type { Change } from 'plant-store/client';
-import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef } from 'preact/hooks';
 import { errorText } from '../session/error-text.ts';
 import { endsSession, useLive, useWorkspace } from '../session/workspace.ts';
 import { PlantLoader } from './plant-loader.ts';
@@ -50,7 +50,8 @@ export function usePlantPages(query: PlantQuery, following: { isLive: boolean; m
   if (loader.isLoaded) last.current = { rows: loader.list, key };
   const hasEnded = loader.error !== undefined && endsSession(loader.error, workspace);
 
-  useEffect(() => {
+  // Before the paint: the server finds the plants while the browser draws the page around them.
+  useLayoutEffect(() => {
     void loader.reload();
     return () => loader.stop();
   }, [loader]);
