@@ -351,7 +351,7 @@ describe('the console under unusual use', needsBrowser, () => {
     await page.evaluate(async () => {
       const frame = () => new Promise((drawn) => requestAnimationFrame(drawn));
       for (let round = 0; round < 8; round++) {
-        document.querySelector<HTMLElement>(`a[data-row="${round % 10}"]`)?.click();
+        document.querySelector<HTMLElement>(`[data-row="${round % 10}"] a`)?.click();
         await frame();
         await frame();
         for (let key = 0; key < 3; key++) dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));

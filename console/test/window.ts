@@ -4,11 +4,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
-import { eventually } from '../../testing/until.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const TIMEOUT_MS = 30_000;
-const VIEWS = ['Plants', 'Dashboard', 'Activity', 'Import and export', 'Tokens', 'Webhooks'];
 
 /** A response for requests that must fail. */
 export const BUSY = {
@@ -103,29 +101,6 @@ export async function settled(page: Page): Promise<void> {
         .map(({ finished }) => finished.catch(() => {})),
     ),
   );
-}
-
-/** Checks every view in this colour scheme and width. */
-export async function requireAccessibleViews(
-  browser: Browser,
-  url: string,
-  secret: string,
-  { colorScheme, width }: { colorScheme: 'light' | 'dark'; width: number },
-): Promise<void> {
-  const { page, context, faults } = await openWindow(browser, url, { colorScheme, viewport: { width, height: 800 } });
-  await page.goto(`${url}/`);
-  await page.getByLabel('Token').waitFor();
-  await requireAccessible(page, `signing in (${colorScheme}, ${width})`);
-  await requireFits(page, `signing in (${colorScheme}, ${width})`);
-  await signIn(page, url, secret);
-  for (const view of VIEWS) {
-    await openView(page, view);
-    await eventually(async () => assert.equal(await page.locator('.bone, [aria-busy=true]').count(), 0));
-    await requireAccessible(page, `${view} (${colorScheme}, ${width})`);
-    await requireFits(page, `${view} (${colorScheme}, ${width})`);
-  }
-  assert.deepEqual(faults, []);
-  await context.close();
 }
 
 /** Opens a view by its link in the navigation, which is behind More on a phone. */

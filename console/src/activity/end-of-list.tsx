@@ -38,9 +38,9 @@ export function EndOfList({ feed, isFiltered, scroller, onMore, onContinue }: Pr
     <div ref={place} class="end">
       {error ? <p role="alert">Older changes could not be loaded. {errorText(error)}</p> : null}
       {isLoading && <p>{changes.length === 0 ? progress(next) : 'Loading older changes…'}</p>}
-      {canLoad && (
+      {canLoad && error !== undefined && (
         <button type="button" class="btn" onClick={onMore}>
-          {error ? 'Try again' : 'Load more'}
+          Try again
         </button>
       )}
       {isFull && next !== undefined && (

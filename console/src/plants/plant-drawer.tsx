@@ -58,9 +58,11 @@ export function PlantDrawer(props: Props) {
     return go && (() => (edit.edited.length > 0 ? setLeaving(() => go) : go()));
   }
 
-  // The focus was in the plant that this one replaces.
+  // The focus was in the plant that this one replaces, or in the list, which a phone hides.
   useLayoutEffect(() => {
-    if (document.activeElement === document.body) drawer.current?.focus({ preventScroll: true });
+    const { activeElement } = document;
+    const isLost = activeElement === document.body || !activeElement?.checkVisibility({ visibilityProperty: true });
+    if (isLost) drawer.current?.focus({ preventScroll: true });
   }, []);
   useShortcuts({
     ...(canWrite &&

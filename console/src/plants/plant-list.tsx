@@ -2,7 +2,7 @@
 
 import type { Ref } from 'preact';
 import { useImperativeHandle } from 'preact/compat';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Late } from '../shared/late.tsx';
 import { ListHeader } from './list-header.tsx';
 import { recordAt } from './plant-pages.ts';
@@ -49,16 +49,18 @@ export function PlantListView({ list, sort, onSort, openId, selected, selectAll,
   const end = Math.min(list.rows, scroll.end + MARGIN_ROWS);
   const focusRow = useRef<number>(undefined);
   const pointerMs = useRef(0);
+  const [focused, setFocused] = useState(0);
+  const current = focused >= scroll.first && focused < scroll.end ? focused : scroll.first;
   useLayoutEffect(scroll.toTop, [list.key]);
-  useEffect(() => list.show(first, end), [first, end, list.show, list.isLoaded, list.pages]);
+  // Before the paint: the server finds the rows while the browser draws the empty ones.
+  useLayoutEffect(() => list.show(first, end), [first, end, list.show, list.isLoaded, list.pages]);
 
-  /** The row may not be rendered yet. */
+  /** The row may not be rendered yet, or it may be hidden behind a plant. */
   function focusWanted(): void {
     if (focusRow.current === undefined) return;
-    const link = scroller.current?.querySelector<HTMLElement>(`a[data-row="${focusRow.current}"]`);
-    if (!link) return;
-    link.focus({ preventScroll: true });
-    focusRow.current = undefined;
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-row="${focusRow.current}"] a`);
+    link?.focus({ preventScroll: true });
+    if (link && document.activeElement === link) focusRow.current = undefined;
   }
   useLayoutEffect(focusWanted);
 
@@ -96,7 +98,15 @@ export function PlantListView({ list, sort, onSort, openId, selected, selectAll,
             <Skeleton rowPx={scroll.rowPx} rows={scroll.screenRows} />
           </Late>
         )}
-        <div class="tbody rows" role="rowgroup" style={{ height: `${scroll.trackPx}px` }}>
+        <div
+          class="tbody rows"
+          role="rowgroup"
+          style={{ height: `${scroll.trackPx}px` }}
+          onFocusIn={({ target }) => {
+            const { row } = (target as HTMLElement).closest<HTMLElement>('[data-row]')?.dataset ?? {};
+            if (row !== undefined) setFocused(Number(row));
+          }}
+        >
           {rows.map((row) => {
             const record = recordAt(list, row);
             const id = record?.id;
@@ -111,6 +121,7 @@ export function PlantListView({ list, sort, onSort, openId, selected, selectAll,
                 isSelected={id !== undefined && selected.has(id)}
                 isFresh={id !== undefined && list.fresh.has(id)}
                 isGone={id !== undefined && list.gone.has(id)}
+                isCurrent={row === current}
                 parameters={parameters}
                 actions={actions}
               />

@@ -25,6 +25,8 @@ interface Props {
   isSelected: boolean;
   isFresh: boolean;
   isGone: boolean;
+  /** True for the row that Tab reaches. The arrow keys reach the others. */
+  isCurrent: boolean;
   parameters: Parameters;
   actions: RowActions;
 }
@@ -33,9 +35,10 @@ export const PlantRow = memo(function PlantRow(props: Props) {
   const { row, topPx, heightPx, record } = props;
   const style = { transform: `translateY(${topPx}px)`, height: `${heightPx}px` };
   if (!record) return <SkeletonRow row={row} style={style} />;
-  const { isOpen, isSelected, isFresh, isGone, parameters, actions } = props;
+  const { isOpen, isSelected, isFresh, isGone, isCurrent, parameters, actions } = props;
   const state = [isOpen && 'is-open', isSelected && 'is-selected', isFresh && 'is-live', isGone && 'is-gone'];
   const called = nameOf(record);
+  const tabIndex = isCurrent ? 0 : -1;
   return (
     <div
       class={['tr', ...state.filter(Boolean)].join(' ')}
@@ -43,11 +46,13 @@ export const PlantRow = memo(function PlantRow(props: Props) {
       role="row"
       aria-rowindex={row + 2}
       data-id={String(record.id)}
+      data-row={row}
     >
       <div class="td c-sel" role="cell">
         <label class="box">
           <input
             type="checkbox"
+            tabIndex={tabIndex}
             checked={isSelected}
             aria-label={`Select ${called}`}
             onClick={(event) => actions.onSelect(record, row, event.shiftKey)}
@@ -60,7 +65,7 @@ export const PlantRow = memo(function PlantRow(props: Props) {
       <div class="td c-name" role="cell">
         <a
           href={linkTo('plants', { ...parameters, id: String(record.id) })}
-          data-row={row}
+          tabIndex={tabIndex}
           title={record.name.length > 40 ? record.name : undefined}
           onClick={(event) => {
             if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -80,13 +85,14 @@ export const PlantRow = memo(function PlantRow(props: Props) {
       <div class="td c-crt" role="cell">
         <Time at={record.created} />
       </div>
-      <RowButtons record={record} called={called} actions={actions} />
+      <RowButtons record={record} called={called} actions={actions} tabIndex={tabIndex} />
     </div>
   );
 });
 
-function RowButtons({ record, called, actions }: { record: PlantRecord; called: string; actions: RowActions }) {
-  const { onEdit, onCopy, onDelete } = actions;
+function RowButtons(props: { record: PlantRecord; called: string; actions: RowActions; tabIndex: number }) {
+  const { record, called, tabIndex } = props;
+  const { onEdit, onCopy, onDelete } = props.actions;
   return (
     <div class="row-acts" role="cell">
       {onEdit && (
@@ -95,6 +101,7 @@ function RowButtons({ record, called, actions }: { record: PlantRecord; called: 
           class="btn icon s quiet"
           aria-label={`Edit ${called}`}
           title="Edit (E)"
+          tabIndex={tabIndex}
           onClick={() => onEdit(record)}
         >
           <Icon name="pencil" />
@@ -105,6 +112,7 @@ function RowButtons({ record, called, actions }: { record: PlantRecord; called: 
         class="btn icon s quiet"
         aria-label={`Copy id of ${called}`}
         title="Copy id (C)"
+        tabIndex={tabIndex}
         onClick={() => onCopy(record)}
       >
         <Icon name="copy" />
@@ -115,6 +123,7 @@ function RowButtons({ record, called, actions }: { record: PlantRecord; called: 
           class="btn icon s quiet danger"
           aria-label={`Delete ${called}`}
           title="Delete (Del)"
+          tabIndex={tabIndex}
           onClick={() => onDelete(record)}
         >
           <Icon name="trash" />

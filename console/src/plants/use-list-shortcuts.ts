@@ -25,7 +25,7 @@ interface State {
 /** Arrow keys and letters of the list, while no plant is open. */
 export function useListShortcuts(state: State, canWrite: boolean): void {
   const { list, handle, search, selection, openId, rowActions, setFiltering, setTagging, setDeleting, lastRow } = state;
-  const row = () => Number((document.activeElement as HTMLElement | null)?.dataset.row ?? Number.NaN);
+  const row = () => Number(document.activeElement?.closest<HTMLElement>('[data-row]')?.dataset.row ?? Number.NaN);
   const move = (by: number) => {
     const from = row();
     const to = Math.max(0, Math.min(list.rows - 1, Number.isNaN(from) ? (handle.current?.first() ?? 0) : from + by));
