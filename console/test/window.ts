@@ -75,6 +75,8 @@ export async function requireFits(page: Page, what: string): Promise<void> {
       const isEllipsis = style.textOverflow === 'ellipsis' || style.webkitLineClamp !== 'none';
       if (hasText && isClipped && !isEllipsis && style.overflowX !== 'auto')
         found.push(`clipped: ${describe(element)}`);
+      if (isClipped && style.overflowX === 'auto' && element.tagName !== 'PRE')
+        found.push(`scrolls sideways: ${describe(element)}`);
     }
     return found.slice(0, 5);
 

@@ -188,7 +188,10 @@ function DeleteDialog(props: { selection: Selection; what: string; onConfirm(): 
       onConfirm={onConfirm}
       onClose={onClose}
     >
-      <p>They disappear for everyone at once. You can undo this now, or restore them later from Activity.</p>
+      <p>
+        {selection.count === 1 ? 'It disappears' : 'They disappear'} for everyone at once. You can undo this now, or
+        restore {selection.count === 1 ? 'it' : 'them'} later from Activity.
+      </p>
       {!selection.isAll && (
         <ul class="mini-list">
           {listed.map(({ id, name }) => (
