@@ -80,7 +80,8 @@ describe('the list of plants in the console', needsBrowser, () => {
     await shows(['-5', '1', '2', '3']);
     await search().fill('=-5');
     await page.keyboard.press('Enter');
-    await page.getByRole('complementary', { name: 'Plant -5' }).getByText('Abies balsamea').waitFor();
+    const plant = page.getByRole('complementary', { name: 'Plant -5' });
+    await plant.getByRole('button', { name: 'Abies balsamea' }).waitFor();
     noFaults();
   });
 
@@ -148,6 +149,7 @@ describe('the list of plants in the console', needsBrowser, () => {
     await remove.click();
     for (await moved.or(deleted).waitFor(); await moved.isVisible(); await moved.or(deleted).waitFor()) {
       await page.getByRole('button', { name: 'Dismiss' }).click(); // The test before has moved the rows.
+      await row(3n).hover();
       await remove.click();
     }
     await row(3n).waitFor({ state: 'detached' });
@@ -313,19 +315,6 @@ describe('the list of plants in the console', needsBrowser, () => {
     assert.equal(await page.locator('.tr.sk').count(), 0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     noFaults();
-  });
-
-  test('a read-only token sees no action that the API would reject, and learns why pages are missing', async () => {
-    const { secret } = await server.addToken({ name: 'reader', scopes: ['plants:read'] });
-    const other = await openWindow(browser, server.url);
-    await signIn(other.page, server.url, secret);
-    await other.page.locator('.tr[data-id="1"]').waitFor();
-    assert.equal(await other.page.getByRole('button', { name: /Add|Edit|Delete|Set tag/ }).count(), 0);
-    assert.equal(await other.page.getByRole('link', { name: /Tokens|Webhooks|^Import$/ }).count(), 0);
-    await other.page.getByTitle('Tokens requires a token with the scope admin').waitFor();
-    await requireAccessible(other.page, 'the list for a reader');
-    assert.deepEqual(other.faults, []);
-    await other.context.close();
   });
 
   async function stored(): Promise<{ id: bigint; name: string; tag?: string }[]> {

@@ -132,23 +132,6 @@ describe('the tokens page', needsBrowser, () => {
     await question.getByRole('button', { name: 'Cancel' }).click();
     assert.deepEqual(window.faults.splice(0).length, 1, 'the browser logs the status 409');
   });
-
-  test('revoking the own token signs the user out', async () => {
-    const other = await server.addToken({ name: 'short-lived', scopes: ['plants:read', 'admin'] });
-    const leaving = await openWindow(await sharedBrowser(), server.url);
-    await signIn(leaving.page, server.url, other.secret);
-    await openView(leaving.page, 'Tokens');
-    const offered = leaving.page.getByRole('button', { name: /^(Edit|Rotate|Revoke) / });
-    await leaving.page.getByRole('button', { name: 'Revoke short-lived' }).waitFor();
-    const names = await offered.evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
-    assert.ok(names.includes('Revoke owner') && !names.includes('Edit owner'), 'a token with more rights: only revoke');
-    await leaving.page.getByRole('button', { name: 'Revoke short-lived' }).click();
-    await leaving.page.getByRole('button', { name: 'Revoke token' }).click();
-    await leaving.page.getByText('You were signed out').waitFor();
-    assert.equal(await leaving.page.evaluate(() => sessionStorage.length), 0);
-    assert.deepEqual(leaving.faults, []);
-    await leaving.context.close();
-  });
 });
 
 function isFocused(field: Locator): Promise<boolean> {

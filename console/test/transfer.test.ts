@@ -10,7 +10,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { makeFolder } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
-import { openWindow, requireAccessible, sentBy, signIn, type Window } from './window.ts';
+import { openWindow, requireAccessible, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
 
@@ -148,27 +148,5 @@ describe('the page for import and export', needsBrowser, () => {
     const text = readFileSync(await file.path(), 'utf8');
     assert.equal(text, 'id,name,tag\n2,Ficus lyrata,tropical\n3,Ficus carica,"tree, small"\n');
     await requireAccessible(page, 'an export of a filter');
-  });
-
-  test('the page offers only what the token allows', async () => {
-    const { secret: reader } = await server.addToken({ name: 'reader', scopes: ['plants:read'] });
-    const { secret: writer } = await server.addToken({ name: 'writer', scopes: ['plants:write'] });
-    const other = await openWindow(await sharedBrowser(), server.url);
-    await signIn(other.page, server.url, reader);
-    await other.page.goto(`${server.url}/#/transfer`);
-    await other.page.getByRole('heading', { name: 'Export', exact: true }).waitFor();
-    assert.equal(await other.page.locator('input[type=file]').count(), 0);
-    await other.page.getByRole('button', { name: 'Sign out' }).click();
-    const requests = sentBy(other.page, 'GET');
-    await other.page.getByLabel('Token').fill(writer);
-    await other.page.keyboard.press('Enter');
-    await other.page.getByRole('heading', { name: 'Import', exact: true }).waitFor();
-    assert.equal(await other.page.getByRole('heading', { name: 'Export', exact: true }).count(), 0);
-    assert.deepEqual(
-      requests.filter((path) => path.startsWith('/plants')),
-      [],
-    );
-    assert.deepEqual(other.faults, []);
-    await other.context.close();
   });
 });

@@ -110,7 +110,8 @@ export class PlantLoader {
       const found = await this.#request(page, isFirst, own.signal);
       if (own.signal.aborted) return false;
       const before = this.list.pages.get(page);
-      if (before?.records.some(({ id }, row) => id !== found.records[row]?.id)) this.movedMs = Date.now();
+      const hasMoved = found.records.some(({ id }, row) => id !== (before?.records[row]?.id ?? id));
+      if (hasMoved) this.movedMs = Date.now();
       this.list = withPage(isFirst ? NO_PAGES : this.list, page, found);
       this.isLoaded = true;
       this.error = undefined;
