@@ -216,8 +216,9 @@ describe('the list of plants under difficulties', needsBrowser, () => {
     await row(1000n).waitFor();
     const scroller = page.getByRole('region', { name: 'List of plants' });
     const seen = new Set(await ids());
-    for (let rounds = 0; rounds < 400 && !seen.has('2499'); rounds++) {
-      await scroller.evaluate((box) => box.scrollBy(0, 400));
+    for (let rounds = 0; rounds < 200 && !seen.has('2499'); rounds++) {
+      await scroller.evaluate((box) => box.scrollBy(0, 800));
+      await shown(page); // Otherwise the rows of two rounds could be scrolled at once.
       await eventually(async () => assert.equal(await page.locator('.tbody .sk').count(), 0));
       for (const id of await ids()) seen.add(id);
     }
