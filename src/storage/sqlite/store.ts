@@ -143,9 +143,8 @@ function createPlantStore(parts: Parts): PlantStore {
       return readAsync(async () => {
         if (!matchesAll(query)) return search.list(query);
         if (fieldOf(query.sort ?? 'id') === 'name') await nameOrder.prepareList();
-        if (query.offset) return search.list(query);
         if (query.offset === 0) search.prepare(); // the next page of such a reader may have any offset
-        return reads.list(query);
+        return query.offset ? search.list(query) : reads.list(query);
       });
     },
     count(filter = {}) {
