@@ -218,8 +218,7 @@ describe('the list of plants under difficulties', needsBrowser, () => {
     const seen = new Set(await ids());
     for (let rounds = 0; rounds < 200 && !seen.has('2499'); rounds++) {
       await scroller.evaluate((box) => box.scrollBy(0, 800));
-      await shown(page); // Otherwise the rows of two rounds could be scrolled at once.
-      await eventually(async () => assert.equal(await page.locator('.tbody .sk').count(), 0));
+      await eventually(async () => assert.ok(await scroller.evaluate(isFilled)));
       for (const id of await ids()) seen.add(id);
     }
     assert.deepEqual(
@@ -232,3 +231,9 @@ describe('the list of plants under difficulties', needsBrowser, () => {
     await row(1000n).waitFor();
   });
 });
+
+/** True if the last visible row of the list is loaded. A scroll shows rows in a later frame. */
+function isFilled(box: Element): boolean {
+  const { left, bottom } = box.getBoundingClientRect();
+  return document.elementFromPoint(left + 300, bottom - 40)?.closest('.tr[data-id]') != null;
+}
