@@ -12,7 +12,6 @@ export interface CommandIo {
   exitCode?: number | string | null | undefined;
   /** Adds a listener for a signal, by its name, or for `uncaughtException`. */
   on(event: string, listener: (error: Error) => void): unknown;
-  once(event: string, listener: (error: Error) => void): unknown;
 }
 
 export interface Output extends Writable {

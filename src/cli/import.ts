@@ -10,6 +10,7 @@ import { CLI, newStorePath } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { INTERRUPTED } from './exit-status.ts';
 import { checkOnServer, withDryRun } from './import-dry-run.ts';
+import { onStopSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
@@ -47,10 +48,10 @@ async function importFile({ io, config }: CommandContext, file: string, options:
   const format = chooseFormat(file, options.format);
   const input = openInput(file, io);
   const stop = new AbortController();
-  io.once('SIGINT', () => {
+  onStopSignal(io, ['SIGINT'], () => {
     stop.abort();
     input.chunks.destroy(); // ends a pending read
-  }); // a second signal ends the process immediately, which loses nothing
+  });
   const newPath = url === undefined && !dryRun ? newStorePath(config) : undefined;
   if (newPath) io.stderr.write(`Creating a new store at ${newPath}\n`);
   const { readPlants } = await import('../files/plant-files.ts');

@@ -3,6 +3,7 @@
 import type { Change, PlantStoreClient } from '../client/client.ts';
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
+import { onStopSignal } from './interrupt.ts';
 import { readCount } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
 import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
@@ -37,7 +38,7 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
   const { toSafeText } = await import('../lib/safe-text.ts');
   const { describeChange } = await import('./terminal/plant-table.ts');
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) io.once(signal, () => stop.abort());
+  onStopSignal(io, ['SIGINT', 'SIGTERM'], () => stop.abort());
   stdout.once('error', () => stop.abort()); // the reader has ended, which only a write detects
   let isFollowing = false;
   let isLost = false;
