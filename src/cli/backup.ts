@@ -1,6 +1,7 @@
 // The commands backup and restore, which copy a whole SQLite database to and from a file.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
+import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
@@ -54,7 +55,7 @@ async function restore({ io, config }: CommandContext, file: string): Promise<vo
   await restoreDatabase(file, path);
   reportFile(io, 'Store restored to', path);
   io.stderr.write(
-    'The tokens are those of the backup. Tokens revoked since then work again. Check them with "plant-store token list".\n',
+    `The tokens are those of the backup. Tokens revoked since then work again. Check them with "${OWN_COMMAND} token list".\n`,
   );
 }
 

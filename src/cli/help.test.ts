@@ -85,8 +85,8 @@ test('help settings and settings print the same list of settings', async () => {
 
 test('a mistyped command or option is rejected with status 2 and a suggestion', async () => {
   for (const [args, guess] of [
-    [['lst'], /^plant-store: Unknown command 'lst'\n\(Did you mean list\?\)\nAdd --help/],
-    [['list', '--serch', 'x'], /^plant-store: Unknown option '--serch'\n\(Did you mean --search\?\)\n/],
+    [['lst'], /^plant-store: Unknown command 'lst' \(Did you mean list\?\)\. Add --help to see the usage\.\n$/],
+    [['list', '--serch', 'x'], /^plant-store: Unknown option '--serch' \(Did you mean --search\?\)\. /],
     [['completion', 'csh'], /Allowed choices are bash, zsh, fish/],
   ] as const) {
     const { status, stdout, stderr } = await runInProcess([...args]);

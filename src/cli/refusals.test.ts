@@ -33,7 +33,7 @@ test('--tag and --no-tag exclude each other in either order', async () => {
     piped(['edit', '1', '--no-tag', '--tag', 'x']),
   ]);
   for (const { status, stderr } of both) {
-    assert.match(stderr, /^plant-store: Option '--no-tag' cannot be used with option '--tag <tag>'\n/);
+    assert.match(stderr, /^plant-store: Option '--no-tag' cannot be used with option '--tag <tag>'\. /);
     assert.equal(status, 2);
   }
 });

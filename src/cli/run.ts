@@ -2,6 +2,7 @@
 
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
+import { OWN_COMMAND } from '../config/command-name.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandIo } from './command-io.ts';
@@ -18,16 +19,22 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(error, io);
     if (!(error instanceof UserError) && !(error instanceof PlantStoreError)) return reportBug(error, io);
-    await printLines([`plant-store: ${error.message}`], io);
+    await printLines([`plant-store: ${withOwnCommand(error.message)}`], io);
     return exitStatusOf(error);
   }
+}
+
+/** Returns the message with this process's command in place of "plant-store". Storage does not know the command. */
+function withOwnCommand(message: string): string {
+  return message.replace(/(?<=")plant-store(?= [a-z])/g, OWN_COMMAND);
 }
 
 async function reportUsage({ exitCode, code, message }: CommanderError, io: CommandIo): Promise<number> {
   if (exitCode === 0) return 0;
   if (code !== 'commander.help') {
     const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
-    await printLines([...text.split('\n'), 'Add --help to see the usage'], io);
+    const line = text.replaceAll('\n', ' ').replace(/\.$/, '');
+    await printLines([`${line}. Add --help to see the usage.`], io);
   }
   return EXIT_STATUS.wrongUsage;
 }

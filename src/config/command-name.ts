@@ -1,5 +1,25 @@
-// Defines how users call the command line: through npm in a checkout, through npx in an installed package.
+// Defines how the user calls the command line, for messages that recommend a command: as this process was started.
+
+import { delimiter, dirname, isAbsolute, relative } from 'node:path';
 
 const isCheckout = import.meta.filename.endsWith('.ts');
 
-export const OWN_COMMAND = isCheckout ? 'npm run --silent plant-store --' : 'npx plant-store';
+/** Command of this process, without its arguments. */
+export const OWN_COMMAND = isCheckout
+  ? 'npm run --silent plant-store --'
+  : toCommand(process.argv[1] ?? '', process.env.PATH ?? '', process.cwd());
+
+/** Returns the shortest command that runs `file`, the program of an installed package, in a shell at `cwd`. */
+export function toCommand(file: string, path: string, cwd: string): string {
+  const isFound = path.split(delimiter).includes(dirname(file)) && !isAddedByNpm(file);
+  if (isFound) return 'plant-store';
+  const fromHere = relative(cwd, file);
+  const shown = fromHere.startsWith('..') || isAbsolute(fromHere) ? file : fromHere;
+  const word = /^[\w./@+-]+$/.test(shown) ? shown : `"${shown}"`;
+  return file.endsWith('.js') ? `node ${word}` : word; // on Windows, a script of npm starts the .js file
+}
+
+/** True for a program in node_modules, whose folder is in PATH only while npm or npx runs. */
+function isAddedByNpm(file: string): boolean {
+  return /node_modules[\\/]\.bin$/.test(dirname(file));
+}
