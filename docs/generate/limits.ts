@@ -2,7 +2,8 @@
 
 import { REFRESH_MS, TIMEOUT_MS } from '../../src/auth/jwks-client.ts';
 import { LEEWAY_S } from '../../src/auth/jwt-verifier.ts';
-import { ECHO_MS, STOP_WITHIN_MS } from '../../src/cli/serve.ts';
+import { ECHO_MS } from '../../src/cli/interrupt.ts';
+import { STOP_WITHIN_MS } from '../../src/cli/serve.ts';
 import { MAX_LOG_CHARS, MAX_LOGGED_ATTEMPTS } from '../../src/domain/attempt-log.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { MAX_COUNTED, MAX_SORTED } from '../../src/domain/list-order.ts';

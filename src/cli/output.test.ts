@@ -177,20 +177,27 @@ test('on a terminal, the first start prints a token once and a curl command that
   };
 
   const first = await onTerminal((shown) => {
-    const curl = /^ *(curl .*)$/m.exec(shown.replaceAll('\r', ''))?.[1] ?? '';
-    const response = execFileSync('sh', ['-c', curl.replace('curl', 'curl -s')], { encoding: 'utf8' });
+    const response = execFileSync('sh', ['-c', shellCommand(shown, 'curl').replace('curl', 'curl -s')], {
+      encoding: 'utf8',
+    });
     assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}\n');
   });
-  assert.match(first, /Address\s+http:\/\/127\.0\.0\.1:\d+/);
-  assert.match(first, /Database\s+sqlite:/);
   assert.match(first, /Stopped/);
   assert.equal(new Set(first.match(/pst_\w{36}/g)).size, 1);
 
   const second = await onTerminal((shown) => {
-    const [, toToken = '', curl = ''] = /^ *(TOKEN=.*)\n *(curl .*)$/m.exec(shown.replaceAll('\r', '')) ?? [];
-    const commands = `${toToken}\n${curl.replace('curl', 'curl -s')}`;
-    const response = execFileSync('sh', ['-c', commands], { cwd: dirname(dirname(LAUNCHER)), env, encoding: 'utf8' });
-    assert.equal(response, '{"name":"Monstera deliciosa","tag":"tropical"}\n', 'a replay with a new token');
+    const command = shellCommand(shown, 'DATABASE_URL=');
+    const own = { cwd: dirname(dirname(LAUNCHER)), env: { PATH: env.PATH }, encoding: 'utf8' } as const;
+    const secret = execFileSync('sh', ['-c', command], own).trim();
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(shown)?.[0];
+    const asAdmin = ['-s', `${url}/tokens/self`, '-H', `Authorization: Bearer ${secret}`];
+    assert.match(execFileSync('curl', asAdmin, own), /"scopes":\["plants:read","plants:write","admin"\]/);
   });
   assert.doesNotMatch(second, /pst_/);
 });
+
+/** Returns the command of the banner that starts with the given text, with its continued lines. */
+function shellCommand(shown: string, start: string): string {
+  const [command = ''] = new RegExp(`^ *${start}(.*\\\\\n)*.*$`, 'm').exec(shown.replaceAll('\r', '')) ?? [];
+  return command;
+}

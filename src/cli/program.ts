@@ -34,6 +34,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     migrate: 'copy a store from SQLite to PostgreSQL and verify the copy',
   },
   'More:': {
+    config: 'print the settings in force, their sources and meanings',
     settings: 'list the environment variables and their defaults',
     'completion <shell>': 'print a completion script for bash, zsh or fish',
   },
@@ -58,6 +59,7 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   webhook: async () => (await import('./webhook.ts')).declareWebhook,
   changes: async () => (await import('./changes.ts')).declareChanges,
   migrate: async () => (await import('./migrate.ts')).declareMigrate,
+  config: async () => (await import('./config.ts')).declareConfig,
   settings: async () => (await import('./settings.ts')).declareSettings,
   completion: async () => (await import('./completion.ts')).declareCompletion,
 };
@@ -67,7 +69,8 @@ Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on
 plants also return 3 plant not found, 4 id in use or version changed, 5 token
 missing or not authorized, 6 server unreachable.
 
-Settings come from the environment. "plant-store settings" lists them.
+Settings come from the environment. "plant-store config" prints those in force,
+and "plant-store settings" lists them all.
 In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 
 /** Returns the program. Only wanted commands are loaded: the help needs just usage and description of the others. */

@@ -1,35 +1,65 @@
-// The command serve, which runs the service as a process: signals, banner and exit status.
+// The command serve, which runs the service as a process: options, signals, banner and exit status.
 
-import packageJson from '../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { SETTINGS } from '../config/settings.ts';
+import type { Config, Override } from '../config/config.ts';
+import type { SettingName } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
 import type { Service } from '../service/start-service.ts';
-import type { CommandContext, CommandIo, Output } from './command-io.ts';
+import type { CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { endBySignal } from './interrupt.ts';
+import { endBySignal, onStopSignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
 export const STOP_WITHIN_MS = 9500;
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
-/** Time within which a second signal counts as the first: timeout(1) signals both the process and its group. */
-export const ECHO_MS = 500;
+
+/** Options that take precedence over a variable, with their descriptions. */
+const OVERRIDES: Partial<Record<SettingName, [option: string, value: string, description: string]>> = {
+  PORT: ['--port', '<port>', 'port to listen on; 0 selects any free port (default: PORT, or 3000)'],
+  HOST: ['--host', '<host>', 'address to listen on; 0.0.0.0 for all interfaces (default: HOST, or 127.0.0.1)'],
+  DATABASE_URL: [
+    '--database',
+    '<url>',
+    'sqlite:PATH or postgres://… (default: DATABASE_URL, or sqlite:./data/plants.db)',
+  ],
+};
+
+type ServeOptions = Record<string, string | true | undefined>;
 
 export function declareServe(command: CliCommand): void {
+  for (const [option, value, description] of Object.values(OVERRIDES)) {
+    command.option(`${option} ${value}`, description);
+  }
   command
+    .option('--requests', 'print a line for each request, as ACCESS_LOG=1 does')
+    .option('--open', 'open the console in the browser')
     .notes(`
-All settings come from the environment. "plant-store settings" lists them.
+Other settings come from the environment. "plant-store settings" lists them.
+Options take precedence. Other users of this machine can see them, so set
+DATABASE_URL instead of --database if the URL has a password.
 The first start on a terminal creates a token with all scopes and prints it.`)
     .examples(
       'plant-store serve',
-      'PORT=8080 DATABASE_URL=sqlite:/var/lib/plant-store/plants.db plant-store serve',
+      'plant-store serve --port 8080 --requests --open',
+      'plant-store serve --host 0.0.0.0 --database sqlite:/var/lib/plant-store/plants.db',
       'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
     )
-    .runs(serve);
+    .action((options) => serve(command.io, options));
 }
 
-async function serve({ io, config }: CommandContext): Promise<void> {
+/** Returns the options that the user has set, as overrides of their variables. */
+function readOverrides(options: ServeOptions): Override[] {
+  const overrides = Object.entries(OVERRIDES).flatMap(([variable, [option]]) => {
+    const value = options[option.slice('--'.length).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    return typeof value === 'string' ? [{ variable: variable as SettingName, option, value }] : [];
+  });
+  return options.requests ? [...overrides, { variable: 'ACCESS_LOG', option: '--requests', value: '1' }] : overrides;
+}
+
+async function serve(io: CommandIo, options: ServeOptions): Promise<void> {
+  const { readConfig } = await import('../config/config.ts');
+  const config = readConfig(io.env, readOverrides(options));
   const [{ createLog }, { startService }, { TIMEOUTS }] = await Promise.all([
     import('../observability/log.ts'),
     import('../service/start-service.ts'),
@@ -40,40 +70,21 @@ async function serve({ io, config }: CommandContext): Promise<void> {
     observe({ kind: 'bug', error });
     process.exit(1);
   });
-  let stoppingSinceMs: number | undefined;
+  let isStopping = false;
   let service: Service | undefined;
   const terminal = findTerminal(io);
-  for (const signal of terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const)) {
-    io.on(signal, () => {
-      if (service === undefined) endBySignal(signal);
-      else if (isImpatient()) killNow();
-      else void stop(signal, 0);
-    });
-  }
+  const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
+  onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
   service = await starting;
-  const { url, store, isFirstStart } = service;
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
-  if (terminal) terminal.write(await welcome());
-  else if (isFirstStart) observe({ kind: 'no_token' });
-
-  async function welcome(): Promise<string> {
-    const { describeDatabase } = await import('../config/config.ts');
-    const { issueToken } = await import('../domain/token.ts');
-    const { toSafeLines } = await import('../lib/safe-text.ts');
-    const first = isFirstStart
-      ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
-      : undefined;
-    return toSafeLines(banner(url, describeDatabase(config.database), first?.secret));
-  }
-
-  function isImpatient(): boolean {
-    return stoppingSinceMs !== undefined && performance.now() - stoppingSinceMs > ECHO_MS;
-  }
+  if (terminal) terminal.write(await welcome(service, config, terminal));
+  else if (service.isFirstStart) observe({ kind: 'no_token' });
+  if (options.open) (await import('./open-browser.ts')).openBrowser(`${service.url}/`, io);
 
   async function stop(reason: string, exitStatus: number): Promise<void> {
-    if (stoppingSinceMs !== undefined) return;
-    stoppingSinceMs = performance.now();
+    if (isStopping) return;
+    isStopping = true;
     setTimeout(killNow, STOP_WITHIN_MS).unref();
     if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), TIMEOUTS.lastRequestsMs).unref(); // the store has failed
     await (await starting).stop(reason);
@@ -81,28 +92,20 @@ async function serve({ io, config }: CommandContext): Promise<void> {
   }
 }
 
-/** Returns the text that a start prints on a terminal. `firstSecret` is set only at the first start. */
-function banner(url: string, database: string, firstSecret: string | undefined): string {
-  const tokenLine = firstSecret
-    ? `\n  Token      ${firstSecret}\n             All scopes. This secret is shown only once: store it now.`
-    : '';
-  const isDefault = firstSecret !== undefined || database === SETTINGS.DATABASE_URL.default;
-  const createLine = firstSecret ? '' : `\n  TOKEN=$(${OWN_COMMAND} token create --name me)`;
-  return `
-  Plant Store ${packageJson.version}
-
-  Address    ${url}
-  Console    ${url}/
-  Docs       ${url}/docs
-  Database   ${database}${tokenLine}
-
-  Store a plant${isDefault ? '' : ', in a terminal with the same DATABASE_URL'}:
-${createLine}
-  curl -w '\\n' "${url}/plants" -H "Authorization: Bearer ${firstSecret ?? '$TOKEN'}" -H "Content-Type: application/json" -d '{"id":1,"name":"Monstera deliciosa","tag":"tropical"}'
-
-  Press Ctrl-C to stop.
-
-`;
+/** Returns the banner for a terminal. At the first start, it creates the first token and shows it. */
+async function welcome(
+  { url, store, isFirstStart, isNewStore }: Service,
+  config: Config,
+  terminal: Output,
+): Promise<string> {
+  const [{ toBanner }, { issueToken }] = await Promise.all([
+    import('./terminal/banner.ts'),
+    import('../domain/token.ts'),
+  ]);
+  const first = isFirstStart
+    ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
+    : undefined;
+  return toBanner({ url, config, isNewStore, readyMs: performance.now(), firstSecret: first?.secret }, terminal);
 }
 
 /** Kills the process. process.exit() would wait for the writer thread and the disk. Commits survive the signal. */

@@ -32,6 +32,6 @@ test('a port in use ends the process with status 1', { timeout: 30_000 }, async 
   assert.deepEqual(await piped(['serve'], env), {
     status: 1,
     stdout: '',
-    stderr: `plant-store: Port ${port} on 127.0.0.1 is in use. Set PORT to another port.\n`,
+    stderr: `plant-store: Port ${port} on 127.0.0.1 is in use. Set PORT or --port to another port.\n`,
   });
 });

@@ -49,7 +49,7 @@ test('a port in use is reported in one line', async () => {
   });
   other.close();
   assert.equal(status, 1);
-  assert.equal(stderr, `plant-store: Port ${port} on 127.0.0.1 is in use. Set PORT to another port.\n`);
+  assert.equal(stderr, `plant-store: Port ${port} on 127.0.0.1 is in use. Set PORT or --port to another port.\n`);
 });
 
 test('a database of a newer version is rejected in one line', async () => {

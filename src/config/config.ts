@@ -10,7 +10,7 @@ import type { TracingOptions } from '../observability/tracing.ts';
 import { describeConnectionUrl, InvalidConnectionUrl, parseConnectionUrl } from '../storage/postgres/connection-url.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
-import { SETTINGS } from './settings.ts';
+import { SETTINGS, type SettingName } from './settings.ts';
 
 const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
@@ -60,18 +60,29 @@ export interface TlsFiles {
 
 type Environment = Record<string, string | undefined>;
 
-/** Returns the configuration. An empty variable counts as not set. */
-export function readConfig(environment: Environment): Config {
-  return parseConfig(Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== '')));
+/** An option of a command that takes precedence over a variable. */
+export interface Override {
+  variable: SettingName;
+  /** Name of the option, such as `--port`, for messages. */
+  option: string;
+  value: string;
 }
 
-/** Returns the configuration for an environment without empty values. */
-export function parseConfig(env: Environment): Config {
+/** Returns the configuration. An empty variable counts as not set. */
+export function readConfig(environment: Environment, overrides: Override[] = []): Config {
+  const given = Object.entries(environment).filter(([, value]) => value !== '');
+  const values = overrides.map(({ variable, value }) => [variable, value] as const);
+  const names = Object.fromEntries(overrides.map(({ variable, option }) => [variable, option]));
+  return parseConfig(Object.fromEntries([...given, ...values]), (variable) => names[variable] ?? variable);
+}
+
+/** Returns the configuration for an environment without empty values. Messages use the names that `nameOf` returns. */
+export function parseConfig(env: Environment, nameOf: (variable: SettingName) => string = String): Config {
   const warnings: string[] = [];
   return Object.freeze({
-    host: readHost(env),
-    port: readPort(env),
-    database: readDatabase(env.DATABASE_URL ?? SETTINGS.DATABASE_URL.default, env),
+    host: readHost(env, nameOf('HOST')),
+    port: readPort(env, nameOf('PORT')),
+    database: readDatabase(env.DATABASE_URL ?? SETTINGS.DATABASE_URL.default, env, nameOf('DATABASE_URL')),
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? SETTINGS.LOG_LEVEL.default, LOG_LEVELS),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? SETTINGS.ACCESS_LOG.default),
@@ -91,14 +102,14 @@ export function parseConfig(env: Environment): Config {
   });
 }
 
-function readHost({ HOST: text = SETTINGS.HOST.default }: Environment): string {
+function readHost({ HOST: text = SETTINGS.HOST.default }: Environment, name = 'HOST'): string {
   if (/^[A-Za-z0-9._:%-]+$/.test(text)) return text;
-  throw refuse('HOST', text, 'a host name or an address such as 127.0.0.1, :: or 0.0.0.0');
+  throw refuse(name, text, 'a host name or an address such as 127.0.0.1, :: or 0.0.0.0');
 }
 
-function readPort({ PORT: text = SETTINGS.PORT.default }: Environment): number {
+function readPort({ PORT: text = SETTINGS.PORT.default }: Environment, name = 'PORT'): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
-  throw refuse('PORT', text, 'an integer from 0 (any free port) to 65535');
+  throw refuse(name, text, 'an integer from 0 (any free port) to 65535');
 }
 
 /** Returns PLANT_STORE_URL, or the URL of a server that listens with the same settings. */

@@ -1,9 +1,20 @@
 // Writes service events as log lines: JSON when piped, readable text on a terminal.
 
+import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
-import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
+import { cutToWidth, toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import type { Observe, ServiceEvent } from './service-events.ts';
 
+/** Events that a terminal shows in the banner of the command. */
+const IN_BANNER = new Set<ServiceEvent['kind']>(['listening', 'store_created']);
+/** Colours of the status of a request, by its first digit. */
+const STATUS_COLOURS: Record<string, 'green' | 'cyan' | 'yellow' | 'red'> = {
+  2: 'green',
+  3: 'cyan',
+  4: 'yellow',
+  5: 'red',
+};
+const DEFAULT_WIDTH = 80;
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
 /** Minimum level of the log lines that are written. */
@@ -19,6 +30,7 @@ type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
   no_token: ['warn', (_, command) => `No token exists. Create one with "${command} token create --name NAME".`],
+  store_created: ['warn', ({ path }) => `Created a new, empty store at ${path}`],
   setting_ignored: ['warn', ({ reason }) => reason],
   no_tls: [
     'warn',
@@ -77,8 +89,9 @@ export function createLog(level: LogLevel, command: string): Observe {
   );
 
   return (event) => {
-    if (event.kind === 'listening' && isTerminal) return; // the banner shows it
+    if (isTerminal && IN_BANNER.has(event.kind)) return;
     if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
+    if (isTerminal && event.kind === 'request' && logger.isLevelEnabled('info')) return printRequest(event);
     const [level, toMessage] = ENTRIES[event.kind] as Entry<ServiceEvent>;
     logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
   };
@@ -95,13 +108,28 @@ function jsonLines(): DestinationStream {
   return { write: (line) => void destination.write(toSafeJson(line)) };
 }
 
+/** Prints a request as one short line, cut at the width of the terminal. */
+function printRequest({ method, path, status, durationMs }: ServiceEvent & { kind: 'request' }): void {
+  const stream = process.stdout;
+  const start = `${clockTime(new Date())} `;
+  const code = String(status);
+  const middle = ` ${method.padEnd(6)} `;
+  const duration = ` ${durationMs.toFixed(1)} ms`;
+  const width = (stream.columns || DEFAULT_WIDTH) - (start + code + middle + duration).length;
+  const dim = (text: string) => styleText('dim', text, { stream });
+  const coloured = styleText(STATUS_COLOURS[code.charAt(0)] ?? 'dim', code, { stream });
+  stream.write(`${dim(start)}${coloured}${middle}${cutToWidth(width, toSafeText(path))}${dim(duration)}\n`);
+}
+
+function clockTime(time: Date): string {
+  return time.toTimeString().slice(0, 8);
+}
+
 function printReadable(line: string): void {
   const { time, level, msg, err } = JSON.parse(line);
   // The indent prevents a line of a message from looking like a log line.
   const details = err ? `\n${toSafeLines(String(err.stack ?? err)).replace(/^/gm, '  ')}` : '';
-  process.stdout.write(
-    `${new Date(time).toTimeString().slice(0, 8)} ${level.toUpperCase().padEnd(5)} ${toSafeText(msg)}${details}\n`,
-  );
+  process.stdout.write(`${clockTime(new Date(time))} ${level.toUpperCase().padEnd(5)} ${toSafeText(msg)}${details}\n`);
 }
 
 /** Renames `error` to `err`, under which pino prints the stack and the cause. */

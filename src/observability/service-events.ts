@@ -31,6 +31,8 @@ export interface ObservedRoute {
 export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string }
   | { kind: 'no_token' }
+  /** Reported at start if the database file did not exist, for example because of a wrong folder. */
+  | { kind: 'store_created'; path: string }
   /** Reported at start for each value of a setting that the service ignores. */
   | { kind: 'setting_ignored'; reason: string }
   | { kind: 'stopping'; reason: string }

@@ -59,7 +59,7 @@ suite('startService()', () => {
     await Promise.all([service.stop('one'), service.stop('other')]);
     await service.stop('late');
     const kinds = events.map(({ kind }) => kind);
-    assert.deepEqual(kinds, ['listening', 'stopping', 'stopped']);
+    assert.deepEqual(kinds, ['store_created', 'listening', 'stopping', 'stopped']);
   });
 
   test('closes its store when the port is in use', async (t) => {
@@ -68,7 +68,7 @@ suite('startService()', () => {
     const port = await listenElsewhere(t);
     await assert.rejects(
       start({ ...env, PORT: port }),
-      new UserError(`Port ${port} on 127.0.0.1 is in use. Set PORT to another port.`),
+      new UserError(`Port ${port} on 127.0.0.1 is in use. Set PORT or --port to another port.`),
     );
     requireUnused(path);
     await (await start(env)).stop('the test ends it');

@@ -3,7 +3,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import ipaddr from 'ipaddr.js';
@@ -42,6 +44,8 @@ export interface Service {
   store: Store;
   /** True if the database had no token when the service started. */
   isFirstStart: boolean;
+  /** True if this start has created the file of a SQLite database. */
+  isNewStore: boolean;
   /** Completes every request in progress, then closes everything. Logs `reason`. A second call waits for the first. */
   stop(reason: string): Promise<void>;
 }
@@ -71,9 +75,12 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);
   cleanUp.defer(() => tracing?.stop());
-  const opened = await openStore(config.database, { role: 'server', observe, onFailure });
+  const { database } = config;
+  const isNewStore = database.kind === 'sqlite' && !existsSync(database.path);
+  const opened = await openStore(database, { role: 'server', observe, onFailure });
   const store = tracing ? tracing.traceStore(opened) : opened;
   cleanUp.defer(() => store.close());
+  if (isNewStore) observe({ kind: 'store_created', path: resolve(database.path) });
   metrics = createMetrics(store, observe);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
@@ -88,7 +95,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     observe,
     tracing,
     metrics,
-    facts: { version: packageJson.version, startedMs, database: config.database, jwtRate: config.jwt?.rate },
+    facts: { version: packageJson.version, startedMs, database, jwtRate: config.jwt?.rate },
     webhooks: { targetGuard, receiverClient, onChange: () => delivery?.claim() },
     verifyJwt: config.jwt && (await startJwt(config.jwt, observe, cleanUp)),
     trustProxy: config.trustProxy,
@@ -114,13 +121,14 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     observe: tracing ? observeWithBoth(observe, tracing.observe) : observe,
     ...options.delivery,
   });
-  observe({ kind: 'listening', url, database: describeDatabase(config.database) });
+  observe({ kind: 'listening', url, database: describeDatabase(database) });
   if (sendsPlainTokens(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
   let stopped: Promise<void> | undefined;
   return {
     url,
     store,
     isFirstStart,
+    isNewStore,
     stop(reason) {
       stopped ??= stop(reason);
       return stopped;
@@ -178,7 +186,8 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') throw new UserError(`Port ${port} on ${host} is in use. Set PORT to another port.`);
+    if (code === 'EADDRINUSE')
+      throw new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
     throw new UserError(
       `Cannot listen on ${host} port ${port}: ${message}. Set HOST and PORT to an address of this machine.`,
     );

@@ -1,0 +1,61 @@
+// The command config, which prints the settings that are in force, with their sources and meanings.
+
+import { styleText } from 'node:util';
+import { Help } from 'commander';
+import type { EffectiveSetting } from '../config/effective-settings.ts';
+import { SETTING_GROUPS } from '../config/settings.ts';
+import { toSafeText } from '../lib/safe-text.ts';
+import type { CommandContext, Output } from './command-io.ts';
+import type { CliCommand } from './declare.ts';
+import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+
+const DEFAULT_WIDTH = 80;
+const MAX_WIDTH = 100;
+const INDENT = '      ';
+
+interface ConfigOptions {
+  json?: boolean;
+}
+
+export function declareConfig(command: CliCommand): void {
+  command
+    .option('--json', 'print NDJSON, one setting per line (the default when piped)')
+    .notes(`
+The values are those of commands in this terminal, and of a server that they
+start. A running server keeps the settings with which it was started. Secrets
+are not shown. "plant-store settings" lists all variables with their defaults.`)
+    .examples('plant-store config', 'plant-store config | jq -r \'select(.source == "environment") | .name\'')
+    .runs(printConfig);
+}
+
+async function printConfig({ io, config }: CommandContext, options: ConfigOptions): Promise<void> {
+  const { listEffectiveSettings } = await import('../config/effective-settings.ts');
+  const settings = listEffectiveSettings(io.env, config);
+  const { stdout } = io;
+  const texts = wantsJson(stdout, options)
+    ? settings.map((setting) => jsonLine(stdout, setting))
+    : print(settings, config.traces !== undefined, stdout);
+  await writeOut(stdout, texts);
+}
+
+/** Returns the settings by group. Of the settings of traces, it has only the first one unless traces are on. */
+function print(settings: EffectiveSetting[], withTraces: boolean, stream: Output): string[] {
+  const width = Math.min(stream.columns || DEFAULT_WIDTH, MAX_WIDTH);
+  return Object.entries(SETTING_GROUPS).flatMap(([group, heading]) => {
+    const all = settings.filter((setting) => setting.group === group);
+    const shown = group === 'traces' && !withTraces ? all.slice(0, 1) : all;
+    return [
+      `\n${styleText('bold', heading, { stream })}\n`,
+      ...shown.map((setting) => printSetting(setting, width, stream)),
+    ];
+  });
+}
+
+function printSetting({ name, value, source, meaning }: EffectiveSetting, width: number, stream: Output): string {
+  const isChosen = source === 'environment';
+  const shown = value === undefined ? '' : ` = ${toSafeText(value)}`;
+  const first = `  ${styleText(isChosen ? ['bold', 'green'] : 'bold', name, { stream })}${shown}`;
+  const lines = new Help().boxWrap(meaning, width - INDENT.length).split('\n');
+  const explained = lines.map((line) => styleText('dim', `${INDENT}${line}`, { stream }));
+  return `${first}  ${styleText(isChosen ? 'green' : 'dim', `(${source})`, { stream })}\n${explained.join('\n')}\n`;
+}
