@@ -1,4 +1,4 @@
-// Tests of a stop that has to end requests in progress: an unfinished request and an import.
+// Tests of a stop that has to end requests in progress, an unfinished request and an import, and of Ctrl-C under npm.
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -6,8 +6,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { typeInto } from '../../testing/command-line.ts';
 import { sendRaw } from '../../testing/request.ts';
-import { query, startServer } from '../../testing/server.ts';
+import { makeFolder, needsTerminal, query, startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
 test('a client that never completes its request does not prevent a stop', { timeout: 30_000 }, async () => {
@@ -35,3 +36,21 @@ test('an import in progress ends with 503, and the process with status 0', { tim
   assert.match(await text(response), /whole file again/);
   assert.equal(await stopped, 0);
 });
+
+for (const [command, ready] of [
+  ['npm run --silent plant-store -- watch', 'Press Ctrl-C'],
+  ['npm start -- --port 0', 'Press Ctrl-C'],
+] as const) {
+  test(`Ctrl-C ends "${command}" with status 0`, needsTerminal, async () => {
+    const server = await startServer();
+    const databaseUrl = command.includes('start') ? `sqlite:${makeFolder()}/plants.db` : server.databaseUrl;
+    const env = {
+      DATABASE_URL: databaseUrl,
+      PLANT_STORE_URL: server.url,
+      PLANT_STORE_TOKEN: server.secret,
+    };
+    const shown = await typeInto(`trap : INT; ${command}; echo "status $?"`, env, [[ready, '\u0003']]);
+    assert.match(shown, /status 0\r?\n$/);
+    await server.stop();
+  });
+}
