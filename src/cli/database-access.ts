@@ -1,12 +1,14 @@
 // Opens the database for a command, which can run beside a server.
 
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
+import type { CommandIo } from './command-io.ts';
 
 /** Author that the change log records for commands that write without a token. */
 export const CLI: Author = { tokenId: 'cli' };
@@ -20,12 +22,16 @@ export async function withStore<T>({ database }: Config, work: (store: Store) =>
   }
 }
 
-/**
- * Returns the path, as safe text, at which the command would create a new store. The command prints it, because a store
- * created in the wrong folder is one that no server uses.
- */
-export function newStorePath({ database }: Config): string | undefined {
-  return database.kind === 'postgres' || existsSync(database.path) ? undefined : toSafeText(database.path);
+/** Prints a line if the command will create a new store: one in the wrong folder is one that no server uses. */
+export function announceNewStore({ stderr }: CommandIo, config: Config): void {
+  const path = newStorePath(config);
+  if (path === undefined) return;
+  stderr.write(`Creating a new store at ${path}. If your server uses another database, set DATABASE_URL to it.\n`);
+}
+
+/** Returns the absolute path, as safe text, at which the command would create a new store. */
+function newStorePath({ database }: Config): string | undefined {
+  return database.kind === 'postgres' || existsSync(database.path) ? undefined : toSafeText(resolve(database.path));
 }
 
 /** Runs `work` on a database. Throws UserError if the database does not exist. */

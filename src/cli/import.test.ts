@@ -46,7 +46,11 @@ suite('import and export', () => {
     const folder = makeFolder();
     const lines = Array.from({ length: 3000 }, (_, n) => (n % 2 === 0 ? `{"id":${n}}` : `{"id":${n},"name":"x"}`));
     const { status, stdout, stderr } = await run(folder, ['import', '-'], { input: [lines.join('\n')] });
-    assert.ok(stderr.startsWith(`Creating a new store at ${folder}/plants.db\n`));
+    assert.ok(
+      stderr.startsWith(
+        `Creating a new store at ${folder}/plants.db. If your server uses another database, set DATABASE_URL to it.\n`,
+      ),
+    );
     assert.equal(status, 1);
     assert.deepEqual(JSON.parse(stdout), { created: 1500, replayed: 0, failed: 1500 });
     assert.deepEqual(
@@ -114,7 +118,10 @@ suite('import and export', () => {
       input: ['ID,Name,tga\n1,Rosa,shrub\n'],
     });
     assert.deepEqual(JSON.parse(stdout), { created: 1, replayed: 0, failed: 0 });
-    assert.equal(stderr, `Creating a new store at ${folder}/plants.db\nColumns not imported: tga\n`);
+    assert.equal(
+      stderr,
+      `Creating a new store at ${folder}/plants.db. If your server uses another database, set DATABASE_URL to it.\nColumns not imported: tga\n`,
+    );
   });
 
   test('import shows a bar on a terminal, then a summary', async () => {

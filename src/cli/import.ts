@@ -6,7 +6,7 @@ import type { ImportError, PlantStore } from '../domain/plant.ts';
 import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { CLI, newStorePath } from './database-access.ts';
+import { announceNewStore, CLI } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { INTERRUPTED } from './exit-status.ts';
 import { checkOnServer, withDryRun } from './import-dry-run.ts';
@@ -52,8 +52,7 @@ async function importFile({ io, config }: CommandContext, file: string, options:
     stop.abort();
     input.chunks.destroy(); // ends a pending read
   });
-  const newPath = url === undefined && !dryRun ? newStorePath(config) : undefined;
-  if (newPath) io.stderr.write(`Creating a new store at ${newPath}\n`);
+  if (url === undefined && !dryRun) announceNewStore(io, config);
   const { readPlants } = await import('../files/plant-files.ts');
   const { importPlants } = await import('../files/import-plants.ts');
   const progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.bytes);

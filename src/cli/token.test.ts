@@ -48,7 +48,10 @@ test('token create prints only the secret, and a running server accepts it immed
 test('token create reports a new store, which may be in the wrong folder', async () => {
   const path = join(makeFolder(), 'new.db');
   const make = () => run(['create', '--name', 'x'], `sqlite:${path}`);
-  assert.equal((await make()).stderr, `Created a new store at ${path}\n`);
+  assert.equal(
+    (await make()).stderr,
+    `Creating a new store at ${path}. If your server uses another database, set DATABASE_URL to it.\n`,
+  );
   assert.equal((await make()).stderr, '');
 });
 
@@ -164,7 +167,7 @@ test('the change log names the token of the change', async () => {
   assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
 });
 
-const ID_FORM = /^plant-store: A token id starts with tok_\. "plant-store token list" shows the ids\.\n$/;
+const ID_FORM = /^plant-store: A token id starts with tok_\. "npm run --silent plant-store -- token list" shows the ids\.\n$/;
 const NAME_FORM = /--name must have 1 to 100 characters/;
 const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes must be .* not "root"/],

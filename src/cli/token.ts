@@ -7,7 +7,7 @@ import { readDuration } from '../lib/duration.ts';
 import { toSafeJson } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { newStorePath, withExistingStore, withStore } from './database-access.ts';
+import { announceNewStore, withExistingStore, withStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
 import { wantsJson } from './terminal/report.ts';
@@ -97,9 +97,8 @@ async function createToken(
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
-  const newPath = newStorePath(config);
+  announceNewStore(io, config);
   await withStore(config, async (store) => reportSecret(io, 'created', await issueToken(store, wanted, nowMs)));
-  if (newPath) io.stderr.write(`Created a new store at ${newPath}\n`);
 }
 
 async function updateToken(
