@@ -17,7 +17,7 @@ function createOutput(isTTY: boolean) {
 
 test('a bar shows the percentage, count, rate and remaining time, and is erased at the end', async () => {
   const { output, text } = createOutput(true);
-  const progress = startProgress(output, 'Copying', 1000, 'rows');
+  const progress = startProgress(output, 'Copying', 1000, 'row');
   await sleep(120); // the bar is drawn at most ten times per second
   progress.update(500, 5000);
   progress.update(600, 6000);
@@ -30,10 +30,12 @@ test('a bar shows the percentage, count, rate and remaining time, and is erased 
   );
 });
 
-test('without a total, the bar has no percentage and no remaining time', () => {
+test('without a total, the bar has no percentage and no remaining time', async () => {
   const { output, text } = createOutput(true);
-  startProgress(output, 'Exporting', undefined);
-  assert.match(text(), /\rESC\[KExporting 0 plants \| 0\/s$/);
+  const progress = startProgress(output, 'Exporting', undefined);
+  await sleep(120); // the bar is drawn at most ten times per second
+  progress.update(1, 1);
+  assert.match(text(), /\rESC\[KExporting 0 plants \| 0\/s\rESC\[KExporting 1 plant \| \d+\/s$/);
 });
 
 test('without a terminal, no output moves the cursor', () => {

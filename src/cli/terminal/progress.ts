@@ -2,6 +2,7 @@
 
 import { toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
+import { countOf } from './report.ts';
 
 const REDRAW_MS = 100;
 const LINE_EVERY_MS = 5000;
@@ -19,8 +20,8 @@ export interface Progress {
   stop(): void;
 }
 
-/** Starts to show progress. Without a total, it shows neither the percentage nor the remaining time. */
-export function startProgress(output: Output, verb: string, total: number | undefined, unit = 'plants'): Progress {
+/** Starts to show progress in units such as `plant`. Without a total, it shows neither the percentage nor the remaining time. */
+export function startProgress(output: Output, verb: string, total: number | undefined, unit = 'plant'): Progress {
   const startMs = performance.now();
   const isBar = output.isTTY === true;
   let shownMs = isBar ? Number.NEGATIVE_INFINITY : startMs;
@@ -34,7 +35,7 @@ export function startProgress(output: Output, verb: string, total: number | unde
     if (isStopped || nowMs - shownMs < (isBar ? REDRAW_MS : LINE_EVERY_MS)) return;
     shownMs = nowMs;
     const seconds = (nowMs - startMs) / 1000;
-    const counted = `${count.toLocaleString('en')} ${unit}`;
+    const counted = countOf(count, unit);
     const rate = `${Math.round(count / Math.max(seconds, 0.001)).toLocaleString('en')}/s`;
     const left = total && done > 0 ? printSeconds(Math.ceil((seconds * (total - done)) / done)) : '?';
     const share = Math.min(1, done / (total ?? 1));

@@ -198,7 +198,7 @@ test('prepareDatabase() rejects a store whose number of plants is wrong', () => 
   const db = openConnection(path);
   db.exec('UPDATE changes SET plant_count = 1999 WHERE seq = 2000');
   db.close();
-  rejectsUnchanged(path, /is damaged \(it has 2000 plants instead of 1999\)/);
+  rejectsUnchanged(path, /is damaged \(its number of plants is 2000 instead of 1999\)/);
 });
 
 test('prepareDatabase() succeeds after an earlier start crashed while it created the file', () => {

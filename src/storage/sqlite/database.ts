@@ -200,7 +200,7 @@ function inspect(path: string, role: Role): number {
       const odd = db.prepare(ODD_PLANT).get();
       if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
       const count = db.prepare(ODD_COUNT).get();
-      if (count) throw damaged(path, `it has ${count.counted} plants instead of ${count.known}`);
+      if (count) throw damaged(path, `its number of plants is ${count.counted} instead of ${count.known}`);
     }
     return version;
   } catch (error) {
