@@ -22,6 +22,8 @@ export interface InProcessOptions {
   input?: Iterable<string> | AsyncIterable<string>;
   /** Width of the terminal for both outputs. By default they are pipes. */
   columns?: number;
+  /** True if standard output is a pipe even with `columns`, as in `$(…)`. */
+  isCaptured?: boolean;
   /** Emits signals to the command. */
   signals?: EventEmitter;
 }
@@ -29,7 +31,7 @@ export interface InProcessOptions {
 /** Runs a command in this process, at a tenth of the cost of a new one. */
 export async function runInProcess(
   args: string[],
-  { env = {}, input = [], columns, signals = new EventEmitter() }: InProcessOptions = {},
+  { env = {}, input = [], columns, isCaptured = false, signals = new EventEmitter() }: InProcessOptions = {},
 ): Promise<Run> {
   const run = { status: 0, stdout: '', stderr: '' };
   const output = (name: 'stdout' | 'stderr'): Output => {
@@ -41,7 +43,8 @@ export async function runInProcess(
       },
     });
     const getColorDepth = () => WriteStream.prototype.getColorDepth.call(stream, env);
-    return columns === undefined ? stream : Object.assign(stream, { isTTY: true, columns, getColorDepth });
+    const isPipe = columns === undefined || (isCaptured && name === 'stdout');
+    return isPipe ? stream : Object.assign(stream, { isTTY: true, columns, getColorDepth });
   };
   const io: CommandIo = Object.assign(signals, {
     env,

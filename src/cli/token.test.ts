@@ -55,6 +55,18 @@ test('token create reports a new store, which may be in the wrong folder', async
   assert.equal((await make()).stderr, '');
 });
 
+test('on a terminal, token create says that the secret is shown only once, unless a shell captures it', async () => {
+  const env = { DATABASE_URL: server.databaseUrl };
+  const args = ['token', 'create', '--name', 'me', '--expires', '90d'];
+  const created =
+    /^Token tok_\w+ created\. Scopes: plants:read, plants:write\. Expires: \d{4}-\d\d-\d\d \d\d:\d\dZ\.\n/;
+  const shown = await runInProcess(args, { env, columns: 80 });
+  assert.match(shown.stderr, new RegExp(`${created.source}The secret above is shown only once\\. Store it now\\.\n$`));
+  const captured = await runInProcess(args, { env, columns: 80, isCaptured: true });
+  assert.match(captured.stdout, /^pst_\w{36}\n$/);
+  assert.match(captured.stderr, new RegExp(`${created.source}$`));
+});
+
 test('token list prints JSON when piped, without secrets and hashes', async () => {
   await cli('create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
   const rows = JSON.parse(await cli('list'));

@@ -164,8 +164,7 @@ async function reportSecret(
   stdout.write(`${secret}\n`);
   if (!stderr.isTTY) return;
   stderr.write(`Token ${token.id} ${done}. ${await printRights(token)}\n`);
-  const secretIs = stdout.isTTY ? 'The secret above' : 'The secret, written to standard output,';
-  stderr.write(`${secretIs} is shown only once. Store it now.\n`);
+  if (stdout.isTTY) stderr.write('The secret above is shown only once. Store it now.\n');
 }
 
 async function printRights(token: Token): Promise<string> {
