@@ -4,20 +4,17 @@ import { Option } from 'commander';
 import type { ChangePage } from '../client/client.ts';
 import type { CommandIo } from './command-io.ts';
 import { readCount } from './parse-arguments.ts';
-import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const DEFAULT_LIMIT = '100';
 const PAGE = 1000;
-const DEFAULT_WIDTH = 80;
 
-export interface ChangePagesOptions {
+export interface ChangePagesOptions extends FormOptions {
   limit?: string;
   all?: true;
-  json?: boolean;
 }
 
 export const LIMIT = ['--limit <n>', `maximum number of changes (default: ${DEFAULT_LIMIT})`] as const;
-export const JSON_LINES = ['--json', 'print NDJSON, one change per line (the default when piped)'] as const;
 
 export function allOption(): Option {
   return new Option('--all', 'all changes, without a limit').conflicts('limit');
@@ -49,9 +46,7 @@ export async function printChangePages<Place>(
       const page = await readPage(place, Math.min(PAGE, max - count));
       for (const change of page.changes) {
         const author = change.tokenName ?? change.token;
-        yield isJson
-          ? jsonLine(stdout, change)
-          : describeChange(change, stdout.columns || DEFAULT_WIDTH, stdout, author);
+        yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout, author);
       }
       count += page.changes.length;
       place = page.next;

@@ -5,7 +5,7 @@ import type { ChangePageQuery } from '../client/client.ts';
 import { CHANGE_TYPES } from '../domain/names.ts';
 import { parseDuration, readDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
-import { allOption, type ChangePagesOptions, JSON_LINES, LIMIT, printChangePages, readMax } from './change-pages.ts';
+import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } from './change-pages.ts';
 import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
@@ -36,7 +36,7 @@ export function declareChanges(command: CliCommand): void {
     .option(...LIMIT)
     .addOption(allOption())
     .addOption(urlOption())
-    .option(...JSON_LINES)
+    .printsJsonOrTable('change')
     .notes(`
 To print new changes as they happen, use "watch". To list the changes of one
 plant, use "history".`)

@@ -27,7 +27,7 @@ const ROWS: [typed: string, offered: string][] = [
   ['changes ', 'help list prune'],
   ['changes list --type plant.d', 'plant.deleted'],
   ['completion ', 'bash fish zsh'],
-  ['add 7 token --', '--help --json --replace --tag --url'],
+  ['add 7 token --', '--help --json --replace --table --tag --url'],
   ['token create --name ', ''],
   ['import plan', 'plants.csv'],
 ];

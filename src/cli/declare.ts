@@ -48,6 +48,15 @@ export class CliCommand extends Command {
     return this.addHelpText('after', `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}`);
   }
 
+  /** Adds --json and --table, which choose the form of the output. A list prints one object, `each`, per line of JSON. */
+  printsJsonOrTable(each?: string): this {
+    const json = each === undefined ? 'print JSON' : `print NDJSON, one ${each} per line`;
+    const table = each === undefined ? 'print text' : 'print a table';
+    return this.addOption(new Option('--json', `${json} (the default when piped)`)).addOption(
+      new Option('--table', `${table} (the default on a terminal)`).conflicts('json'),
+    );
+  }
+
   /** Sets the action. It reads the configuration first, to report an invalid setting before any work starts. */
   runs<Args extends unknown[]>(action: (context: CommandContext, ...args: Args) => Promise<void>): this {
     return this.action(async (...args) => {

@@ -1,6 +1,6 @@
 // The command history, which prints the changes of one plant on a server, newest first.
 
-import { allOption, type ChangePagesOptions, JSON_LINES, LIMIT, printChangePages, readMax } from './change-pages.ts';
+import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } from './change-pages.ts';
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { readPlantId } from './parse-arguments.ts';
@@ -12,7 +12,7 @@ export function declareHistory(command: CliCommand): void {
     .option(...LIMIT)
     .addOption(allOption())
     .addOption(urlOption())
-    .option(...JSON_LINES)
+    .printsJsonOrTable('change')
     .notes(`
 The history goes back to the creation of the plant, or to the last prune. Each
 change has the plant after it, and the token that made it. For a deleted plant,

@@ -93,6 +93,6 @@ suite('with a hostile server', () => {
       assert.doesNotMatch(shown.replaceAll('\n', ''), /\p{Cc}/u);
     }
     assert.match(watched, /^ +1 {2}5Z {2}plant\.evil\\x1b\S+ {2}1 {2}first$/m);
-    assert.match(watched, /^ +2 {2}\S+Z {2}constructor {2}1 {2}second$/m);
+    assert.match(watched, /^ +2 {2}\S+… {2}constructor {2}1 {2}second$/m);
   });
 });

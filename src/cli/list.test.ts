@@ -78,8 +78,12 @@ test('tags prints the most common tags, as NDJSON or as a table', async () => {
   const { stdout } = await run(['tags']);
   assert.equal(stdout, '{"tag":"tree","plants":2}\n{"tag":"","plants":1}\n{"tag":"flower","plants":1}\n');
   const shown = await run(['tags'], 80);
-  assert.equal(shown.stdout, 'TAG     PLANTS\ntree    2\n""      1\nflower  1\n1 plant without a tag.\n');
+  assert.equal(
+    shown.stdout,
+    'TAG     PLANTS\ntree         2\n""           1\nflower       1\n1 plant without a tag.\n',
+  );
   assert.equal((await run(['tags', '--json'], 80)).stdout, stdout);
+  assert.equal((await run(['tags', '--table'])).stdout, shown.stdout);
 });
 
 test('tags says that a store has too many different tags, and escapes control characters', async () => {
@@ -90,7 +94,7 @@ test('tags says that a store has too many different tags, and escapes control ch
   summary.tags = [{ tag: 'a\u001b[2J', plants: 1 }];
   const hostile = await serveInTurn([answer(200, JSON.stringify(summary))]);
   const shown = await run(['tags', '--url', hostile.url], 80);
-  assert.match(shown.stdout, /^a\\x1b\[2J {2}1$/m);
+  assert.match(shown.stdout, /^a\\x1b\[2J {7}1$/m);
 });
 
 for (const [args, words] of [
@@ -98,6 +102,8 @@ for (const [args, words] of [
   [['list', '--count', '--limit', '5'], /'--count' cannot be used with option '--limit <n>'/],
   [['list', '--count', '--sort', 'name'], /'--count' cannot be used with option '--sort <order>'/],
   [['list', '--count', '--offset', '5'], /'--count' cannot be used with option '--offset <n>'/],
+  [['list', '--count', '--table'], /'--count' cannot be used with option '--table'/],
+  [['list', '--json', '--table'], /'--table' cannot be used with option '--json'/],
   [['list', '--offset', '-1'], /--offset must be an integer of at least 0, not "-1"/],
   [['history'], /Missing required argument 'id'/],
   [['history', 'x'], /An id must be an integer/],
@@ -105,6 +111,7 @@ for (const [args, words] of [
   [['changes', 'list', '--type', 'created'], /--type must be one of plant\.created, .*, not "created"/],
   [['changes', 'list', '--since', 'yesterday'], /--since must be a time such as .* or an age such as 24h, not "yest/],
   [['changes', 'list', '--until', '2026-02-30T00:00:00Z'], /--until must be a time/],
+  [['history', '1', '--json', '--table'], /'--table' cannot be used with option '--json'/],
   [['changes', 'list', '--all', '--limit', '1'], /'--all' cannot be used with option '--limit <n>'/],
 ] as [string[], RegExp][]) {
   test(`${args.join(' ')} is invalid usage`, async () => {

@@ -7,13 +7,13 @@ import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readCount, readOneOf } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { createTable } from './terminal/table.ts';
 
 const DEFAULT_LIMIT = '100';
 const PAGE = 1000;
-const DEFAULT_WIDTH = 80;
 
-interface ListOptions extends ServerOptions {
+interface ListOptions extends ServerOptions, FormOptions {
   tag?: string[];
   untagged?: true;
   search?: string;
@@ -22,7 +22,6 @@ interface ListOptions extends ServerOptions {
   offset?: string;
   all?: true;
   count?: true;
-  json?: boolean;
 }
 
 export function declareList(command: CliCommand): void {
@@ -41,10 +40,11 @@ export function declareList(command: CliCommand): void {
         'offset',
         'all',
         'json',
+        'table',
       ]),
     )
     .addOption(urlOption())
-    .option('--json', 'print NDJSON, one plant per line (the default when piped)')
+    .printsJsonOrTable('plant')
     .notes(`
 If more plants match than the limit allows, a line on standard error reports it.
 Names are sorted without case and accents. With --tag, --untagged or --search,
@@ -69,8 +69,8 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   const max = options.all ? Number.POSITIVE_INFINITY : readCount('--limit', options.limit ?? DEFAULT_LIMIT, 1);
   const offset = options.offset === undefined ? undefined : readCount('--offset', options.offset, 0);
   const isJson = wantsJson(stdout, options);
-  const { createPlantTable } = await import('./terminal/plant-table.ts');
-  const print = isJson ? toLines : createPlantTable(stdout.columns || DEFAULT_WIDTH, stdout);
+  const { PLANT_COLUMNS } = await import('./terminal/plant-table.ts');
+  const print = isJson ? toLines : createTable(PLANT_COLUMNS, stdout);
   let count = 0;
   let thereIsMore = false;
   await withServer(context, options, (client) => writeOut(stdout, printed(client)), { isRead: true });

@@ -2,6 +2,7 @@
 
 import { Option } from 'commander';
 import type { PlantPatch, PlantStoreClient } from '../client/client.ts';
+import { OWN_COMMAND } from '../config/command-name.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Precondition } from '../domain/precondition.ts';
 import { UsageError } from '../lib/user-error.ts';
@@ -10,14 +11,12 @@ import type { CliCommand } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const ID = ['<id>', 'id of the plant, a 64-bit integer; it can be negative'] as const;
-const JSON_OPTION = ['--json', 'print JSON (the default when piped)'] as const;
 const IF_VERSION = ['--if-version <n>', 'only if the plant is at this version (see "get")'] as const;
 
-interface Options extends ServerOptions {
-  json?: boolean;
+interface Options extends ServerOptions, FormOptions {
   ifVersion?: string;
 }
 
@@ -28,7 +27,7 @@ export function declareAdd(command: CliCommand): void {
     .option('--tag <tag>', 'tag of the plant')
     .option('--replace', 'overwrite the plant that has this id')
     .addOption(urlOption())
-    .option(...JSON_OPTION)
+    .printsJsonOrTable()
     .examples(
       'plant-store add 7 "Monstera deliciosa" --tag tropical',
       'plant-store add 7 "Monstera adansonii" --replace',
@@ -58,7 +57,7 @@ async function addPlant(
   function adviseOnTakenId(error: unknown): never {
     if (!(error instanceof PlantStoreError) || error.code !== 'id_taken') throw error;
     throw new CommandError(
-      `Id ${id} belongs to another plant. Use another id, change that plant with "plant-store edit ${id}", or add --replace.`,
+      `Id ${id} belongs to another plant. Use another id, change that plant with "${OWN_COMMAND} edit ${id}", or add --replace.`,
       EXIT_STATUS.conflict,
     );
   }
@@ -68,7 +67,7 @@ export function declareGet(command: CliCommand): void {
   command
     .argument(...ID)
     .addOption(urlOption())
-    .option(...JSON_OPTION)
+    .printsJsonOrTable()
     .examples('plant-store get 7', 'plant-store get -5', 'plant-store get 7 --json', 'plant-store get 7 | jq -r .name')
     .runs(getPlant);
 }
@@ -91,7 +90,7 @@ export function declareEdit(command: CliCommand): void {
     .addOption(noTagOption())
     .option(...IF_VERSION)
     .addOption(urlOption())
-    .option(...JSON_OPTION)
+    .printsJsonOrTable()
     .examples(
       'plant-store edit 7 --name "Monstera adansonii"',
       'plant-store edit 7 --no-tag',
@@ -130,7 +129,7 @@ export function declareRemove(command: CliCommand): void {
     .argument('<id...>', 'ids of the plants')
     .option(...IF_VERSION)
     .addOption(urlOption())
-    .option(...JSON_OPTION)
+    .printsJsonOrTable()
     .notes(`
 If a plant does not exist, the others are still removed, and the exit status
 is 3.`)

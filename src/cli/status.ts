@@ -1,57 +1,55 @@
 // The command status, which shows the status of a running server.
 
 import type { PlantStoreClient, ServiceStatus } from '../client/client.ts';
-import type { CommandContext } from './command-io.ts';
+import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
-import { shortTime, toTable } from './terminal/table.ts';
+import { type FormOptions, jsonLine, wantsJson } from './terminal/report.ts';
+import { type Column, toFields, toTable } from './terminal/table.ts';
+import { timeToMinute } from './terminal/time.ts';
 
-interface StatusOptions extends ServerOptions {
-  json?: boolean;
-}
+const HOUR_COLUMNS: Column<ServiceStatus['hours'][number]>[] = [
+  { heading: 'HOUR', cell: ({ hour }) => timeToMinute(hour) },
+  { heading: 'REQUESTS', cell: ({ requests }) => toCount(requests), isQuantity: true },
+  { heading: 'P99', cell: ({ p99Milliseconds: ms }) => (ms === undefined ? ms : `${ms} ms`), isQuantity: true },
+];
 
 export function declareStatus(command: CliCommand): void {
   command
     .addOption(urlOption())
-    .option('--json', 'print JSON (the default when piped)')
+    .printsJsonOrTable()
     .notes(`
 The token in PLANT_STORE_TOKEN needs the scope admin.`)
     .examples('plant-store status', 'plant-store status | jq .lastBackup.ageSeconds')
     .runs(showStatus);
 }
 
-async function showStatus(context: CommandContext, options: StatusOptions): Promise<void> {
+async function showStatus(context: CommandContext, options: ServerOptions & FormOptions): Promise<void> {
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.status();
   const status = await withServer(context, options, read, { isRead: true });
-  stdout.write(wantsJson(stdout, options) ? jsonLine(stdout, status) : print(status));
+  stdout.write(wantsJson(stdout, options) ? jsonLine(stdout, status) : print(status, stdout));
 }
 
-function print(status: ServiceStatus): string {
+function print(status: ServiceStatus, stdout: Output): string {
   const { database, deliveries, lastBackup, connections, limits } = status;
-  const rows: [string, string][] = [
-    ['version', status.version],
-    ['started', shortTime(status.started, '-')],
-    ['database', `${database.kind}, ${toMiB(database.bytes)}, schema ${database.schemaVersion}`],
-    ['plants', toCount(status.plants)],
-    ['last change', toCount(status.lastChange)],
-    ['pending deliveries', toCount(deliveries.pending) + since(deliveries.oldest)],
-    ['last backup', lastBackup ? `${shortTime(lastBackup.time, '-')}, ${toMiB(lastBackup.bytes)}` : 'none'],
-    ['connections', `${toCount(connections.open)} of ${toCount(limits.connections)}`],
-    ['refused requests', printRefused(status.refused)],
+  const fields: [string, string][] = [
+    ['Version', status.version],
+    ['Started', timeToMinute(status.started)],
+    ['Database', `${database.kind}, ${toMiB(database.bytes)}, schema ${database.schemaVersion}`],
+    ['Plants', toCount(status.plants)],
+    ['Last change', toCount(status.lastChange)],
+    ['Pending deliveries', toCount(deliveries.pending) + since(deliveries.oldest)],
+    ['Last backup', lastBackup ? `${timeToMinute(lastBackup.time)}, ${toMiB(lastBackup.bytes)}` : 'none'],
+    ['Connections', `${toCount(connections.open)} of ${toCount(limits.connections)}`],
+    ['Refused requests', printRefused(status.refused)],
   ];
-  const hours = status.hours.map(({ hour, requests, p99Milliseconds }) => [
-    shortTime(hour, '-'),
-    toCount(requests),
-    p99Milliseconds === undefined ? '-' : `${p99Milliseconds} ms`,
-  ]);
-  const traffic = hours.length > 0 ? `\n${toTable(['HOUR', 'REQUESTS', 'P99'], hours)}` : '';
-  return toTable(['STATUS', ''], rows) + traffic;
+  const traffic = status.hours.length > 0 ? `\n${toTable(HOUR_COLUMNS, status.hours, stdout)}` : '';
+  return toFields(fields, stdout) + traffic;
 }
 
 function since(time: string | undefined): string {
-  return time === undefined ? '' : `, the oldest since ${shortTime(time, '-')}`;
+  return time === undefined ? '' : `, the oldest since ${timeToMinute(time)}`;
 }
 
 function printRefused(refused: ServiceStatus['refused']): string {

@@ -1,20 +1,21 @@
 // The command tags, which prints the most common tags of a server with their numbers of plants.
 
 import type { PlantStoreClient, Summary } from '../client/client.ts';
-import type { CommandContext } from './command-io.ts';
+import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { countOf, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
-import { toTable } from './terminal/table.ts';
+import { countOf, type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type Column, toTable } from './terminal/table.ts';
 
-interface TagsOptions extends ServerOptions {
-  json?: boolean;
-}
+const COLUMNS: Column<Summary['tags'][number]>[] = [
+  { heading: 'TAG', cell: ({ tag }) => tag, minWidth: 8 },
+  { heading: 'PLANTS', cell: ({ plants }) => plants.toLocaleString('en'), isQuantity: true },
+];
 
 export function declareTags(command: CliCommand): void {
   command
     .addOption(urlOption())
-    .option('--json', 'print NDJSON, one tag per line (the default when piped)')
+    .printsJsonOrTable('tag')
     .notes(`
 The command lists up to 100 tags, most common first. The numbers can be a few
 seconds old. A store with more than 10,000 different tags lists none.`)
@@ -22,17 +23,18 @@ seconds old. A store with more than 10,000 different tags lists none.`)
     .runs(listTags);
 }
 
-async function listTags(context: CommandContext, options: TagsOptions): Promise<void> {
+async function listTags(context: CommandContext, options: ServerOptions & FormOptions): Promise<void> {
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.summary();
   const summary = await withServer(context, options, read, { isRead: true });
-  const texts = wantsJson(stdout, options) ? summary.tags.map((tag) => jsonLine(stdout, tag)) : [print(summary)];
+  const texts = wantsJson(stdout, options)
+    ? summary.tags.map((tag) => jsonLine(stdout, tag))
+    : [print(summary, stdout)];
   await writeOut(stdout, texts);
 }
 
-function print({ tags, untagged, plants }: Summary): string {
-  const rows = tags.map((each) => [each.tag === '' ? '""' : each.tag, each.plants.toLocaleString('en')]);
+function print({ tags, untagged, plants }: Summary, stdout: Output): string {
   const isUncounted = tags.length === 0 && plants > untagged;
-  const table = tags.length > 0 ? toTable(['TAG', 'PLANTS'], rows) : isUncounted ? 'Too many different tags.\n' : '';
+  const table = tags.length > 0 ? toTable(COLUMNS, tags, stdout) : isUncounted ? 'Too many different tags.\n' : '';
   return `${table}${countOf(untagged, 'plant')} without a tag.\n`;
 }

@@ -223,6 +223,7 @@ suite('on a terminal', needsTerminal, () => {
     const [id, name, ...others] = shown.split('\n');
     assert.deepEqual([id, name], ['Id       -8', `Name     ${EVIL_SHOWN}`]);
     assert.match(others.join('\n'), /^Created {2}\d{4}-.*Z\nUpdated {2}.*Z\nVersion {2}\d+\n$/);
+    assert.equal((await piped(['get', '-8', '--table'])).stdout, shown);
     const line = await onScreen(['get', '-8', '--json']);
     assert.equal(JSON.parse(line).name, EVIL);
     assert.doesNotMatch(line.trimEnd(), /[\p{Cc}\p{Cf}]/u);

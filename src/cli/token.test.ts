@@ -5,11 +5,13 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { type Run, runInProcess } from '../../testing/command-line.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
 import { post } from '../../testing/request.ts';
-import { addToken, makeFolder, query } from '../../testing/server.ts';
+import { addToken, besideServer, makeFolder, query } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import type { Token } from '../domain/token.ts';
+import { OWN_COMMAND } from '../config/command-name.ts';
+import type { DescribedToken } from '../domain/token.ts';
 import { mintSecret } from '../domain/token-secret.ts';
 
 let server: TestService;
@@ -67,10 +69,15 @@ test('on a terminal, token create says that the secret is shown only once, unles
   assert.match(captured.stderr, new RegExp(`${created.source}$`));
 });
 
-test('token list prints JSON when piped, without secrets and hashes', async () => {
+/** Returns the tokens that token list prints, one per line. */
+async function listed(): Promise<DescribedToken[]> {
+  const lines = (await cli('list')).split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('token list prints NDJSON when piped, without secrets and hashes', async () => {
   await cli('create', '--name', 'dash', '--scopes', 'plants:read,admin', '--expires', '90d');
-  const rows = JSON.parse(await cli('list'));
-  const { id, created, expires, ...row } = rows.find(({ name }: Token) => name === 'dash');
+  const { id = '', created = '', expires = '', ...row } = (await listed()).find(({ name }) => name === 'dash') ?? {};
   assert.match(id, /^tok_[0-9A-Za-z]{12}$/);
   assert.deepEqual(row, { name: 'dash', scopes: ['plants:read', 'admin'], status: 'active' });
   assert.equal(Date.parse(expires) - Date.parse(created), 90 * 86_400_000);
@@ -109,7 +116,7 @@ suite('a running server applies changes to tokens', { concurrency: true }, () =>
     await setTimeout(1000);
     clearInterval(using);
     assert.equal((await create(secret, 6)).error, 40102);
-    assert.equal(JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id).status, 'revoked');
+    assert.equal((await listed()).find(({ id }) => id === token.id)?.status, 'revoked');
     await cli('revoke', token.id);
   });
 
@@ -151,12 +158,12 @@ suite('a running server applies changes to tokens', { concurrency: true }, () =>
     );
     await setTimeout(1000);
     assert.equal((await create(secret, 13)).error, 40301);
-    const shown = async () => JSON.parse(await cli('list')).find(({ id }: Token) => id === token.id);
-    const { created, lastUsed, expires, ...row } = await shown();
+    const shown = async () => (await listed()).find(({ id }) => id === token.id);
+    const { created, lastUsed, expires = '', ...row } = (await shown()) ?? {};
     assert.deepEqual(row, { id: token.id, name: 'changed', scopes: ['plants:read'], rate: '5/s', status: 'active' });
     assert.ok(Math.abs(Date.parse(expires) - Date.now() - 90 * 86_400_000) < 60_000);
     await cli('update', token.id, '--expires', 'none', '--rate', 'none');
-    const { expires: none, rate } = await shown();
+    const { expires: none, rate } = (await shown()) ?? {};
     assert.deepEqual([none, rate], [undefined, undefined]);
   });
 });
@@ -214,6 +221,40 @@ for (const [args, status, message] of REFUSED) {
     assert.equal(result.stderr.trim().split('\n').length, 1);
     assert.deepEqual(query(server.databasePath, 'SELECT * FROM tokens'), before);
   });
+}
+
+test('lists of an empty store print nothing as JSON, and a sentence as a table', async () => {
+  const env = { DATABASE_URL: `sqlite:${join(makeFolder(), 'plants.db')}` };
+  await besideServer(env.DATABASE_URL, async () => {});
+  for (const [command, words] of [
+    ['token', `No tokens. Create one with "${OWN_COMMAND} token create --name NAME".\n`],
+    ['webhook', `No webhooks. Add one with "${OWN_COMMAND} webhook add URL".\n`],
+  ] as const) {
+    const list = async (...args: string[]) => (await runInProcess([command, 'list', ...args], { env })).stdout;
+    const shown = await runInProcess([command, 'list'], { env, columns: 80 });
+    assert.deepEqual([await list(), await list('--table'), shown.stdout], ['', words, words]);
+  }
+});
+
+test('token list prints a table on a terminal or with --table, and all fields with --json', async () => {
+  const { token } = await addToken(server.databaseUrl, { name: '苗圃 and a long name of a token'.repeat(3) });
+  const env = { DATABASE_URL: server.databaseUrl, NO_COLOR: '1' };
+  const [narrow = '', row = ''] = await tableOf(['token', 'list'], { env, columns: 80 }, token.id);
+  assert.match(narrow, /^ID +NAME +SCOPES +LAST USED +EXPIRES +STATUS$/);
+  assert.match(row, /^tok_\w{12} {2}苗圃 and a .*… {2}read,write +never +never +active$/);
+  const [wide = '', full = ''] = await tableOf(['token', 'list'], { env, columns: 200 }, token.id);
+  assert.match(wide, /^ID +NAME +SCOPES +RATE +CREATED +LAST USED +EXPIRES +STATUS$/);
+  assert.match(full, / {2}plants:read,plants:write +- +\d{4}-\d\d-\d\d \d\d:\d\dZ +never +never +active$/);
+  assert.deepEqual(await tableOf(['token', 'list', '--table'], { env }, token.id), [narrow, row]);
+  const { stdout } = await runInProcess(['token', 'list', '--json'], { env, columns: 80 });
+  const json = stdout.split('\n').find((line) => line.includes(token.id)) ?? '';
+  assert.deepEqual(JSON.parse(json).scopes, ['plants:read', 'plants:write']);
+});
+
+/** Returns the headings, and the row that has the id. */
+async function tableOf(args: string[], options: InProcessOptions, id: string): Promise<(string | undefined)[]> {
+  const lines = stripVTControlCharacters((await runInProcess(args, options)).stdout).split('\n');
+  return [lines[0], lines.find((line) => line.startsWith(id))];
 }
 
 test('token list and revoke do not create a missing database', async () => {

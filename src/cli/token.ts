@@ -1,19 +1,20 @@
 // The commands token create, list, update, rotate and revoke. They change the database. A running server applies the changes
 // within 1 s.
 
+import { OWN_COMMAND } from '../config/command-name.ts';
 import { SCOPES } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
-import { toSafeJson } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { announceNewStore, withExistingStore, withStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
-import { wantsJson } from './terminal/report.ts';
-import { shortTime, toTable } from './terminal/table.ts';
+import { type FormOptions, printRows } from './terminal/report.ts';
+import { timeToMinute } from './terminal/time.ts';
+import { TOKEN_COLUMNS } from './token-table.ts';
 
-const ID_FORM = 'A token id starts with tok_. "plant-store token list" shows the ids.';
+const ID_FORM = `A token id starts with tok_. "${OWN_COMMAND} token list" shows the ids.`;
 const TOKEN_ID = ['<id>', 'id of the token, tok_… (see "token list")'] as const;
 
 export function declareToken(command: CliCommand): void {
@@ -39,8 +40,8 @@ export function declareToken(command: CliCommand): void {
 
   token
     .subcommand('list', 'list all tokens, without their secrets')
-    .option('--json', 'print JSON (the default when piped)')
-    .examples('plant-store token list', "plant-store token list | jq -r '.[].name'")
+    .printsJsonOrTable('token')
+    .examples('plant-store token list', 'plant-store token list | jq -r .name')
     .runs(listTokens);
 
   token
@@ -130,11 +131,11 @@ function readUnlessNone<T>(text: string | undefined, read: (text: string) => T):
   return text === 'none' ? null : read(text);
 }
 
-async function listTokens({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
+async function listTokens({ io, config }: CommandContext, options: FormOptions): Promise<void> {
   const tokens = await withExistingStore(config, (store) => store.listTokens());
   const shown = await Promise.all(tokens.map(describe));
-  const isJson = wantsJson(io.stdout, options);
-  io.stdout.write(isJson ? `${toSafeJson(JSON.stringify(shown, null, 2))}\n` : print(shown));
+  const ifEmpty = `No tokens. Create one with "${OWN_COMMAND} token create --name NAME".`;
+  await printRows(io.stdout, options, shown, { columns: TOKEN_COLUMNS, ifEmpty });
 }
 
 async function rotateToken({ io, config }: CommandContext, id: string, options: { grace: string }): Promise<void> {
@@ -144,8 +145,8 @@ async function rotateToken({ io, config }: CommandContext, id: string, options: 
   const rotated = await withExistingStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
   await reportSecret(io, 'rotated', rotated);
   if (io.stderr.isTTY && graceMs > 0) {
-    const until = shortTime((await describe(rotated.token)).rotating, '');
-    io.stderr.write(`The old secret works until ${until}.\n`);
+    const { rotating } = await describe(rotated.token);
+    io.stderr.write(`The old secret works until ${timeToMinute(rotating)}.\n`);
   }
 }
 
@@ -170,7 +171,7 @@ async function reportSecret(
 async function printRights(token: Token): Promise<string> {
   const { scopes, expires, rate } = await describe(token);
   const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
-  return `Scopes: ${scopes.join(', ')}.${limit} Expires: ${shortTime(expires, 'never')}.`;
+  return `Scopes: ${scopes.join(', ')}.${limit} Expires: ${timeToMinute(expires) ?? 'never'}.`;
 }
 
 async function requireName(name: string): Promise<void> {
@@ -184,21 +185,4 @@ async function describe(token: Token): Promise<DescribedToken> {
 
 function requireTokenId(id: string): void {
   if (!/^tok_\w+$/.test(id)) throw new UsageError(ID_FORM); // the id is not echoed, because it may be a secret
-}
-
-function print(tokens: DescribedToken[]): string {
-  if (tokens.length === 0) return 'No tokens. Create one with "plant-store token create --name NAME".\n';
-  return toTable(
-    ['ID', 'NAME', 'SCOPES', 'RATE', 'CREATED', 'LAST USED', 'EXPIRES', 'STATUS'],
-    tokens.map(({ id, name, scopes, rate, created, lastUsed, expires, status }) => [
-      id,
-      name,
-      scopes.join(','),
-      rate ?? '-',
-      shortTime(created, '-'),
-      shortTime(lastUsed, 'never'),
-      shortTime(expires, 'never'),
-      status,
-    ]),
-  );
 }

@@ -6,20 +6,17 @@ import type { CliCommand } from './declare.ts';
 import { onStopSignal } from './interrupt.ts';
 import { readCount } from './parse-arguments.ts';
 import { type ServerOptions, urlOption, withServer } from './remote.ts';
-import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
-const DEFAULT_WIDTH = 80;
-
-interface WatchOptions extends ServerOptions {
+interface WatchOptions extends ServerOptions, FormOptions {
   after?: string;
-  json?: boolean;
 }
 
 export function declareWatch(command: CliCommand): void {
   command
     .option('--after <seq>', 'start after this change; 0 prints all changes (default: new changes only)')
     .addOption(urlOption())
-    .option('--json', 'print NDJSON, one change per line (the default when piped)')
+    .printsJsonOrTable('change')
     .notes(`
 If the connection is lost, the command reconnects and resumes without a gap.`)
     .examples(
@@ -55,7 +52,7 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
 
   async function* printed(changes: AsyncIterable<Change>): AsyncGenerator<string> {
     for await (const change of changes) {
-      yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout.columns || DEFAULT_WIDTH, stdout);
+      yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout);
     }
   }
 

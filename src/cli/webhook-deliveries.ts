@@ -1,16 +1,15 @@
 // The commands webhook deliveries, delivery, retry and replay, which show deliveries and repeat them.
 
-import type { Delivery, DeliveryDetail } from '../domain/delivery.ts';
+import { OWN_COMMAND } from '../config/command-name.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
-import { toSafeLines } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
-import { jsonLine, printList, report, wantsJson } from './terminal/report.ts';
-import { timeToSecond, toTable } from './terminal/table.ts';
+import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut } from './terminal/report.ts';
+import { DELIVERY_COLUMNS, toDeliveryText } from './webhook-tables.ts';
 
 const MAX_LISTED = 1000;
 export const WEBHOOK_ID = ['<id>', 'id of the webhook, whk_… (see "webhook list")'] as const;
@@ -30,15 +29,15 @@ export function declareDeliveries(webhook: CliCommand): void {
     )
     .option('--limit <n>', `maximum number of deliveries, up to ${MAX_LISTED}`, '100')
     .option('--before <seq>', 'only deliveries of changes before this number')
-    .option('--json', 'print JSON (the default when piped)')
-    .examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead --json')
+    .printsJsonOrTable('delivery')
+    .examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead | jq -r .seq')
     .runs(listDeliveries);
 
   webhook
     .subcommand('delivery', 'show a delivery: its request as sent, and its attempts')
     .argument(...WEBHOOK_ID)
     .argument(...SEQ)
-    .option('--json', 'print JSON (the default when piped)')
+    .printsJsonOrTable()
     .examples('plant-store webhook delivery whk_… 1042')
     .runs(showDelivery);
 
@@ -59,31 +58,33 @@ export function declareDeliveries(webhook: CliCommand): void {
 }
 
 async function listDeliveries(
-  { io: { stdout }, config }: CommandContext,
+  { io: { stdout, stderr }, config }: CommandContext,
   id: string,
-  options: { json?: boolean; status?: string; limit: string; before?: string },
+  options: FormOptions & { status?: string; limit: string; before?: string },
 ): Promise<void> {
   const limit = readNumber('--limit', options.limit, MAX_LISTED);
   const before = options.before === undefined ? undefined : readNumber('--before', options.before);
   const query = { status: readStatus(options.status), before, limit: limit + 1 };
   const found = await withExistingStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
   const deliveries = found.slice(0, limit);
-  if (wantsJson(stdout, options)) return printList(stdout, deliveries);
-  stdout.write(deliveries.length === 0 ? 'No deliveries found.\n' : toDeliveryTable(deliveries));
-  if (found.length > limit) stdout.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq}.\n`);
+  await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
+  if (found.length > limit) {
+    stderr.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq} or a larger --limit.\n`);
+  }
 }
 
 async function showDelivery(
   { io: { stdout }, config }: CommandContext,
   id: string,
   seq: string,
-  options: { json?: boolean },
+  options: FormOptions,
 ): Promise<void> {
   const number = readNumber('<seq>', seq);
   const found = await withExistingStore(config, (store) => store.getDelivery(requireWebhookId(id), number));
   const { describeDelivery } = await import('../webhooks/describe-delivery.ts');
   const delivery = describeDelivery(id, found);
-  stdout.write(wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery));
+  const text = wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery, stdout);
+  await writeOut(stdout, [text]);
 }
 
 async function retryDelivery({ io: { stdout }, config }: CommandContext, id: string, seq: string): Promise<void> {
@@ -113,43 +114,7 @@ async function replayChanges(
 }
 
 function enableHint({ id, disabledMs }: StoredWebhook): string {
-  return disabledMs === null ? '' : ` The webhook is disabled. To deliver, run "plant-store webhook enable ${id}".`;
-}
-
-function toDeliveryTable(deliveries: Delivery[]): string {
-  return toTable(
-    ['CHANGE', 'EVENT', 'PLANT', 'STATUS', 'ATTEMPTS', 'LAST', 'NEXT', 'CODE', 'ERROR'],
-    deliveries.map(({ seq, event, plant, status, attempts, time, next, code, error }) => [
-      String(seq),
-      event,
-      String(plant),
-      status,
-      String(attempts),
-      timeToSecond(time),
-      timeToSecond(next),
-      code === undefined ? '-' : String(code),
-      error ?? '',
-    ]),
-  );
-}
-
-/** Returns the delivery as a table, its request as it was sent, and a table of its attempts. */
-function toDeliveryText(delivery: DeliveryDetail): string {
-  const { request, history } = delivery;
-  const parts = [toDeliveryTable([delivery])];
-  if (request) {
-    const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}\n`);
-    parts.push(toSafeLines(`${headers.join('')}\n${request.body}\n`));
-  }
-  const attempts = history.map(({ time, milliseconds, code, error, answer }) => [
-    timeToSecond(time),
-    `${milliseconds} ms`,
-    code === undefined ? '-' : String(code),
-    error ?? '',
-    answer ?? '',
-  ]);
-  parts.push(toTable(['ATTEMPT', 'DURATION', 'CODE', 'ERROR', 'RESPONSE'], attempts));
-  return parts.join('\n');
+  return disabledMs === null ? '' : ` The webhook is disabled. To deliver, run "${OWN_COMMAND} webhook enable ${id}".`;
 }
 
 function readStatus(text: string | undefined): DeliveryStatus | undefined {
@@ -166,5 +131,5 @@ function readNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER): 
 
 export function requireWebhookId(id: string): string {
   if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
-  throw new UsageError('A webhook id starts with whk_. "plant-store webhook list" shows the ids.');
+  throw new UsageError(`A webhook id starts with whk_. "${OWN_COMMAND} webhook list" shows the ids.`);
 }

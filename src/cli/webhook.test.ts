@@ -24,7 +24,15 @@ async function json(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-const onTerminal = (...args: string[]) => run(args, {}, 200);
+/** Returns the objects that a list prints, one per line. */
+async function rows(...args: string[]) {
+  const { status, stdout, stderr } = await run(args);
+  assert.equal(status, 0, stderr);
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.map((line) => JSON.parse(line));
+}
+
+const onTerminal = (...args: string[]) => run(args, { NO_COLOR: '1' }, 200);
 
 suite('plant-store webhook', () => {
   let id: string;
@@ -43,18 +51,18 @@ suite('plant-store webhook', () => {
     for (const n of [1, 2, 3]) await post(server, `{"id":${n},"name":"Ficus"}`);
     await receiver.count(3);
     await eventually(async () => {
-      const [listed] = await json('list');
+      const [listed] = await rows('list');
       assert.deepEqual([listed.id, listed.status, listed.position, listed.secret], [id, 'active', 3, undefined]);
     });
-    const deliveries = await json('deliveries', id, '--limit', '2', '--before', '3');
+    const deliveries = await rows('deliveries', id, '--limit', '2', '--before', '3');
     assert.deepEqual(
-      deliveries.map(({ seq, status }: { seq: number; status: string }) => [seq, status]),
+      deliveries.map(({ seq, status }) => [seq, status]),
       [
         [2, 'delivered'],
         [1, 'delivered'],
       ],
     );
-    assert.deepEqual(await json('deliveries', id, '--status', 'dead'), []);
+    assert.equal((await run(['deliveries', id, '--status', 'dead'])).stdout, '');
     assert.equal((await json('retry', id, '2')).status, 'waiting');
     await receiver.count(4);
     assert.equal((await json('replay', id, '--from', '1', '--to', '2')).id, id);
@@ -103,11 +111,14 @@ suite('plant-store webhook', () => {
     const list = await onTerminal('list');
     assert.match(list.stdout, /^ID +NAME +URL +EVENTS +FORMAT +STATUS +SINCE +POSITION +REASON\nwhk_\w+ +- +http/);
     const deliveries = await onTerminal('deliveries', id, '--limit', '1');
-    assert.match(deliveries.stdout, /^CHANGE .*\n4 .* delivered .*\nMore deliveries match\. Use --before 4\.\n$/s);
+    assert.match(deliveries.stdout, /^CHANGE +EVENT +PLANT .* CODE +ERROR\n4 .* delivered +1 .* 200 +-\n$/);
+    assert.equal(deliveries.stderr, 'More deliveries match. Use --before 4 or a larger --limit.\n');
+    const none = await onTerminal('deliveries', id, '--status', 'dead');
+    assert.equal(none.stdout, 'No deliveries found.\n');
     assert.match((await onTerminal('test', id)).stdout, /^Delivered\. The receiver returned 200 after \d+ ms\.\nok\n$/);
     assert.match(
       (await onTerminal('delivery', id, '4')).stdout,
-      /^CHANGE .*\n4 .*\n\ncontent-type: .*\nwebhook-event: plant.created\n\n\{"type":.*\}\n\nATTEMPT .*\n2.*Z +\d+ ms +200 +ok\n$/s,
+      /^Change +4\nEvent .*\nResponse +ok\n\ncontent-type: .*\nwebhook-event: plant.created\n\n\{"type":.*\}\n\nATTEMPT .*\n2.*Z +\d+ ms +200 +- +ok\n$/s,
     );
     assert.match(
       (await onTerminal('update', id, '--name', 'x')).stdout,
@@ -115,7 +126,7 @@ suite('plant-store webhook', () => {
     );
     assert.match(
       (await onTerminal('disable', id)).stdout,
-      /^Webhook whk_\w+ is disabled\. To deliver the changes after \d+, run "plant-store webhook enable whk_\w+"\.\n$/,
+      /^Webhook whk_\w+ is disabled\. To deliver the changes after \d+, run ".*plant-store.* webhook enable whk_\w+"\.\n$/,
     );
     assert.match((await onTerminal('enable', id)).stdout, /^Webhook whk_\w+ enabled\. Pending changes after \d+ will/);
     assert.match((await onTerminal('retry', id, '1')).stdout, /^Change 1 is queued for delivery\.\n$/);

@@ -1,6 +1,7 @@
 // The commands webhook add, list, update, remove, rotate, enable, disable and test. They change the database. A running server applies
 // the changes within 1 s.
 
+import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import { CHANGE_TYPES, type ChangeType, WEBHOOK_FORMATS, type WebhookFormat } from '../domain/names.ts';
@@ -10,9 +11,9 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
-import { printList, report, wantsJson } from './terminal/report.ts';
-import { shortTime, toTable } from './terminal/table.ts';
+import { type FormOptions, printRows, report } from './terminal/report.ts';
 import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
+import { WEBHOOK_COLUMNS } from './webhook-tables.ts';
 
 const FORMAT = 'body of the messages: plant, or event, which has the type and the change';
 
@@ -38,8 +39,8 @@ receiver verifies the signature with the secret.`)
 
   webhook
     .subcommand('list', 'list all webhooks, without their secrets')
-    .option('--json', 'print JSON (the default when piped)')
-    .examples('plant-store webhook list')
+    .printsJsonOrTable('webhook')
+    .examples('plant-store webhook list', 'plant-store webhook list | jq -r .url')
     .runs(listWebhooks);
 
   webhook
@@ -120,17 +121,11 @@ async function addWebhook(
   await reportSecret(io, words, webhook, secret);
 }
 
-async function listWebhooks({ io, config }: CommandContext, options: { json?: boolean }): Promise<void> {
+async function listWebhooks({ io, config }: CommandContext, options: FormOptions): Promise<void> {
   const webhooks = await withExistingStore(config, (store) => store.listWebhooks());
   const shown = await Promise.all(webhooks.map(describe));
-  if (wantsJson(io.stdout, options)) return printList(io.stdout, shown);
-  const table = toTable(
-    ['ID', 'NAME', 'URL', 'EVENTS', 'FORMAT', 'STATUS', 'SINCE', 'POSITION', 'REASON'],
-    shown.map(({ id, name = '-', url, events, format, status, since, position, reason = '' }) => {
-      return [id, name, url, events.join(','), format, status, shortTime(since, '-'), String(position), reason];
-    }),
-  );
-  io.stdout.write(shown.length === 0 ? 'No webhooks. Add one with "plant-store webhook add URL".\n' : table);
+  const ifEmpty = `No webhooks. Add one with "${OWN_COMMAND} webhook add URL".`;
+  await printRows(io.stdout, options, shown, { columns: WEBHOOK_COLUMNS, ifEmpty });
 }
 
 async function updateWebhook(
@@ -190,7 +185,7 @@ async function disableWebhook({ io, config }: CommandContext, id: string): Promi
   const webhook = await withExistingStore(config, (store) =>
     store.updateWebhook(requireWebhookId(id), { enabled: false }, Date.now()),
   );
-  const words = `Webhook ${id} is disabled. To deliver the changes after ${webhook.position}, run "plant-store webhook enable ${id}".`;
+  const words = `Webhook ${id} is disabled. To deliver the changes after ${webhook.position}, run "${OWN_COMMAND} webhook enable ${id}".`;
   report(io.stdout, words, await describe(webhook));
 }
 

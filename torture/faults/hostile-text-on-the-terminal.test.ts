@@ -265,6 +265,7 @@ async function tryDatabase(trial: Trial): Promise<number> {
     ['backup', join(folder, `${HOSTILE}.backup`)],
     ['webhook', 'test', 'whk_1'],
     ['webhook', 'list'],
+    ['webhook', 'deliveries', 'whk_1'],
     ['webhook', 'delivery', 'whk_1', '1'],
     ['webhook', 'update', 'whk_1', '--name', HOSTILE],
     ['webhook', 'add', HOSTILE],

@@ -4,10 +4,17 @@ import { pipeline } from 'node:stream/promises';
 import { printJson } from '../../lib/exact-json.ts';
 import { toSafeJson, toSafeLines } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
+import { type Column, toTable } from './table.ts';
 
-/** True if the output is JSON: with --json, or when piped. */
-export function wantsJson(output: Output, { json }: { json?: boolean }): boolean {
-  return json === true || !output.isTTY;
+/** The options --json and --table, of which a command line has at most one. */
+export interface FormOptions {
+  json?: true;
+  table?: true;
+}
+
+/** True if the output is JSON: with --json, or when piped without --table. */
+export function wantsJson(output: Output, { json, table }: FormOptions): boolean {
+  return json === true || (!output.isTTY && table !== true);
 }
 
 /** Prints the words on a terminal, and the JSON when piped. */
@@ -26,10 +33,16 @@ export function jsonLine(output: Output, value: object): string {
   return `${output.isTTY ? toSafeJson(json) : json}\n`;
 }
 
-/** Prints a JSON array with one object per line and exact ids. */
-export function printList(output: Output, rows: object[]): void {
-  const lines = rows.map((row) => `  ${jsonLine(output, row).trimEnd()}`);
-  output.write(rows.length === 0 ? '[]\n' : `[\n${lines.join(',\n')}\n]\n`);
+/** Prints a whole list: as a table, or `ifEmpty` without rows; as JSON, one object per line. */
+export async function printRows<Row extends object>(
+  output: Output,
+  options: FormOptions,
+  rows: Row[],
+  { columns, ifEmpty }: { columns: Column<Row>[]; ifEmpty: string },
+): Promise<void> {
+  const lines = () => rows.map((row) => jsonLine(output, row));
+  const table = () => (rows.length === 0 ? `${ifEmpty}\n` : toTable(columns, rows, output));
+  await writeOut(output, wantsJson(output, options) ? lines() : [table()]);
 }
 
 /** Writes texts as fast as they are read. If the reader ends early, as `head` does, it stops without an error. */
