@@ -7,19 +7,15 @@ import { SETTING_GROUPS } from '../config/settings.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { widthOf } from './terminal/table.ts';
 
-const DEFAULT_WIDTH = 80;
 const MAX_WIDTH = 100;
 const INDENT = '      ';
 
-interface ConfigOptions {
-  json?: boolean;
-}
-
 export function declareConfig(command: CliCommand): void {
   command
-    .option('--json', 'print NDJSON, one setting per line (the default when piped)')
+    .printsJsonOrTable('setting')
     .notes(`
 The values are those of commands in this terminal, and of a server that they
 start. A running server keeps the settings with which it was started. Secrets
@@ -28,7 +24,7 @@ are not shown. "plant-store settings" lists all variables with their defaults.`)
     .runs(printConfig);
 }
 
-async function printConfig({ io, config }: CommandContext, options: ConfigOptions): Promise<void> {
+async function printConfig({ io, config }: CommandContext, options: FormOptions): Promise<void> {
   const { listEffectiveSettings } = await import('../config/effective-settings.ts');
   const settings = listEffectiveSettings(io.env, config);
   const { stdout } = io;
@@ -40,7 +36,7 @@ async function printConfig({ io, config }: CommandContext, options: ConfigOption
 
 /** Returns the settings by group. Of the settings of traces, it has only the first one unless traces are on. */
 function print(settings: EffectiveSetting[], withTraces: boolean, stream: Output): string[] {
-  const width = Math.min(stream.columns || DEFAULT_WIDTH, MAX_WIDTH);
+  const width = Math.min(widthOf(stream), MAX_WIDTH);
   return Object.entries(SETTING_GROUPS).flatMap(([group, heading]) => {
     const all = settings.filter((setting) => setting.group === group);
     const shown = group === 'traces' && !withTraces ? all.slice(0, 1) : all;
