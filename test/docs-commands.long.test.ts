@@ -2,16 +2,14 @@
 // project in an empty folder, with nothing but npm on the machine.
 
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
+import { leadsToRegistry } from '../packaging/plain-environment.ts';
 import { checkoutPages, installedPages, QUICK_PAGES } from '../testing/docs-pages.ts';
-import { leadsToRegistry } from '../testing/packed.ts';
+import { copyProject } from '../testing/packed.ts';
 import { needsPostgres } from '../testing/postgres.ts';
 import { runPage } from '../testing/run-page.ts';
-import { makeFolder, needsCurl, needsTerminal } from '../testing/server.ts';
+import { needsCurl, needsTerminal } from '../testing/server.ts';
 
-const ROOT = join(import.meta.dirname, '..');
 const TIMEOUT_MS = 600_000;
 
 test('the README runs first in a checkout, since it installs', () => assert.equal(checkoutPages()[0], 'README.md'));
@@ -21,7 +19,7 @@ test('the commands of the README and of the pages for a checkout work', {
   ...needsCurl,
   ...needsTerminal,
 }, async (t) => {
-  const folder = copyOfProject();
+  const folder = copyProject();
   const env = { ...withoutNpm(process.env), npm_config_prefer_offline: 'true' };
   for (const page of checkoutPages()) await t.test(page, () => runPage(page, { folder, env }));
 });
@@ -30,14 +28,6 @@ for (const page of installedPages().filter((each) => !QUICK_PAGES.includes(each)
   test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsTerminal, ...needsPostgres }, () =>
     runPage(page),
   );
-}
-
-/** Returns a folder with the files of a fresh clone. */
-function copyOfProject(): string {
-  const folder = makeFolder();
-  const added = ['.git', 'node_modules', 'data', 'dist'].map((name) => join(ROOT, name));
-  cpSync(ROOT, folder, { recursive: true, filter: (source) => !added.includes(source) });
-  return folder;
 }
 
 /** Returns the environment without the npm that runs this test, so that the Node of the machine comes first again. */
