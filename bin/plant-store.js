@@ -22,7 +22,7 @@ if (isCheckout) {
   if (!existsSync(join(root, 'node_modules'))) refuse('The dependencies are not installed. Run "npm ci" first.');
 } else if (isOlderThan(PACKAGE_NEEDS)) {
   refuse(
-    `Node ${PACKAGE_NEEDS.join('.')} or newer is required, not ${process.version}. Install it from https://nodejs.org, or run "npx -p node@24 -p plant-store plant-store".`,
+    `Node ${PACKAGE_NEEDS.join('.')} or newer is required, not ${process.version}. Install it from https://nodejs.org.`,
   );
 }
 

@@ -10,6 +10,7 @@ import { defineConfig, type Plugin } from 'vite';
 
 const ROOT = import.meta.dirname;
 const OUT = join(ROOT, '../dist/console');
+const { name: PACKAGE_NAME } = JSON.parse(readFileSync(join(ROOT, '../package.json'), 'utf8')) as { name: string };
 
 export default defineConfig({
   root: ROOT,
@@ -18,7 +19,7 @@ export default defineConfig({
   publicDir: false,
   resolve: {
     alias: {
-      'plant-store/client': join(ROOT, '../src/client/client.ts'),
+      [`${PACKAGE_NAME}/client`]: join(ROOT, '../src/client/client.ts'),
       // Base UI is written for React.
       'react/jsx-runtime': 'preact/jsx-runtime',
       'react-dom': 'preact/compat',

@@ -67,7 +67,10 @@ test('an older Node prints one line with the required version', () => {
     encoding: 'utf8',
   });
   assert.deepEqual({ status, stdout }, { status: 2, stdout: '' });
-  assert.match(stderr, /^plant-store: Node 24\.15 or newer is required, not v\d+.*\n$/);
+  assert.match(
+    stderr,
+    /^plant-store: Node 24\.15 or newer is required, not v[\d.]+\. Install it from https:\/\/nodejs\.org\.\n$/,
+  );
 });
 
 test('the program runs without a compile cache if no folder is writable', () => {

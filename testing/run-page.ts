@@ -14,7 +14,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { atEndOfFile, atEndOfProcess } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
@@ -124,7 +124,9 @@ function withCommands(folder: string): NodeJS.ProcessEnv {
   symlinkSync(process.execPath, join(bin, 'node'));
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
   symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node')); // for npx
-  symlinkSync(ROOT, join(folder, 'node_modules/plant-store'));
+  const { name } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { name: string };
+  mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
+  symlinkSync(ROOT, join(folder, 'node_modules', name));
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
   return { PATH: `${bin}:${process.env.PATH}`, HOME: folder };
 }
