@@ -55,7 +55,7 @@ export async function tryPackage({ folder, name, version }: InstalledPackage, no
   const server = spawn('npm', [...NPX, 'serve'], {
     cwd: folder,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
   const endServer = () => killGroup(server.pid);
@@ -82,7 +82,8 @@ export async function tryPackage({ folder, name, version }: InstalledPackage, no
 async function waitForUrl(server: ChildProcess, printed: string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const timer = setTimeout(() => reject(new Error('The server did not start in time')), START_WITHIN_MS);
-  if (server.stdout === null) throw new Error('The server has no output');
+  if (server.stdout === null || server.stderr === null) throw new Error('The server has no output');
+  createInterface(server.stderr).on('line', (line) => printed.push(line));
   createInterface(server.stdout).on('line', (line) => {
     printed.push(line);
     const found = /"url":"([^"]+)"/.exec(line)?.[1];

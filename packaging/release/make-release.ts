@@ -160,15 +160,15 @@ function printSummary(own: PackageJson, folder: string, tarball: string, isDirty
     progress.warn('It contains uncommitted changes. Do not publish it.');
     return;
   }
+  if (own.repository === undefined) {
+    progress.warn(
+      'package.json has no "repository", which provenance needs. Before you publish, run "npm pkg set repository.type=git repository.url=git+https://…".',
+    );
+  }
   progress.print('\nNext:');
   progress.print(`  git tag -s v${own.version} -m "${own.name} ${own.version}" && git push origin v${own.version}`);
   const path = join(folder, tarball);
   progress.print(
     `  npm publish ${path.startsWith('.') ? path : `./${path}`}  # in a CI job, which signs the provenance`,
   );
-  if (own.repository === undefined) {
-    progress.warn(
-      'package.json has no "repository". Provenance needs it: npm pkg set repository.type=git repository.url=git+https://…',
-    );
-  }
 }
