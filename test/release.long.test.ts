@@ -72,8 +72,9 @@ suite('npm run release', { timeout: TIMEOUT_MS, ...needs('git') }, () => {
     assertRefused(['--publish'], /^Unknown option/);
     assertRefused(['latest'], /^VERSION must have three numbers/);
     assertRefused(['0.0.0'], /^VERSION 0\.0\.0 is lower than/);
-    assertRefused([], /^CHANGELOG\.md has no entry for \d/);
     assert.equal(git(root, 'status', '--porcelain'), '');
+    writeFileSync(join(root, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n');
+    assertRefused(['--allow-dirty'], /^CHANGELOG\.md has no entry for \d\S+, and no changes under \[Unreleased\]$/m);
     appendFileSync(join(root, 'CHANGELOG.md'), `\n## [${CURRENT}] - 2026-01-01\n\n- The start.\n`);
     assertRefused(['--allow-dirty', '--out', 'README.md'], /^Cannot write to the folder README\.md: EEXIST$/m);
     git(root, 'checkout', '--quiet', '.');

@@ -11,7 +11,8 @@ Without VERSION, makes the package of the version in package.json from the last 
   2. installs it in an empty folder, starts the server, stores a plant and stops the server
   3. writes the package, NOTES.md from CHANGELOG.md, and SHA256SUMS
 
-It publishes, commits and tags nothing. At the end it prints the commands that do.
+It publishes, commits and tags nothing. At the end it prints the commands that do. If CHANGELOG.md has no section for
+the version, it makes a trial with the [Unreleased] changes as notes.
 
 With VERSION, such as 0.2.0, prepares that release: writes the version into every file that has it, and moves the
 [Unreleased] changes in CHANGELOG.md to a section for VERSION. Commit the result, then run "npm run release".

@@ -11,6 +11,15 @@ export function findSection(changelog: string, version: string): string | undefi
   return found && `${found.trimEnd()}\n`;
 }
 
+/** Returns the section of the unreleased changes with its heading, if it has any. */
+export function findUnreleased(changelog: string): string | undefined {
+  const section = changelog
+    .split(/^(?=## )/m)
+    .find((each) => each.startsWith(UNRELEASED))
+    ?.trimEnd();
+  return section === undefined || section === UNRELEASED.trimEnd() ? undefined : `${section}\n`;
+}
+
 /** Returns the changelog with the unreleased changes in a section of this version. */
 export function releaseChanges(changelog: string, version: string, date: string): string {
   if (findSection(changelog, version) !== undefined)

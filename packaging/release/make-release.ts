@@ -21,7 +21,7 @@ import { plainEnvironment } from '../plain-environment.ts';
 import { runCommand } from '../run-command.ts';
 import { tryPackage } from '../try-package.ts';
 import type { ReleaseArguments } from './arguments.ts';
-import { findSection } from './changelog.ts';
+import { findSection, findUnreleased } from './changelog.ts';
 import { exportTree, lastCommit, listChanges, requireCleanCheckout, writeTree } from './checkout.ts';
 import { type Progress, toMegabytes } from './progress.ts';
 import { checkName, type PackageJson } from './registry-name.ts';
@@ -31,11 +31,11 @@ export async function makeRelease(root: string, { allowDirty, out }: ReleaseArgu
   const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
   requireOwnNode(root);
   await requireCleanCheckout(root, allowDirty);
-  const notes = findSection(readFileSync(join(root, 'CHANGELOG.md'), 'utf8'), own.version);
+  const changelog = readFileSync(join(root, 'CHANGELOG.md'), 'utf8');
+  const section = findSection(changelog, own.version);
+  const notes = section ?? findUnreleased(changelog);
   if (notes === undefined) {
-    throw new UsageError(
-      `CHANGELOG.md has no entry for ${own.version}. Run "npm run release -- ${own.version}" to make it from [Unreleased].`,
-    );
+    throw new UsageError(`CHANGELOG.md has no entry for ${own.version}, and no changes under [Unreleased]`);
   }
   const folder = makeOutFolder(root, out);
   const isDirty = (await listChanges(root)).length > 0;
@@ -63,7 +63,8 @@ export async function makeRelease(root: string, { allowDirty, out }: ReleaseArgu
   ]);
   cleanUp();
   process.off('exit', cleanUp);
-  printSummary(own, relative(process.cwd(), folder) || '.', tarball, isDirty, progress);
+  const isTrial = isDirty || section === undefined;
+  printSummary(own, relative(process.cwd(), folder) || '.', tarball, isTrial, progress);
 }
 
 /** Throws a UsageError unless this is the Node of the project: another one compresses files to other bytes. */
@@ -152,12 +153,14 @@ function writeFiles(folder: string, files: [name: string, bytes: Buffer][]): voi
   writeFileSync(join(folder, 'SHA256SUMS'), sums.join(''));
 }
 
-function printSummary(own: PackageJson, folder: string, tarball: string, isDirty: boolean, progress: Progress): void {
+function printSummary(own: PackageJson, folder: string, tarball: string, isTrial: boolean, progress: Progress): void {
   progress.print(`\nThe release is in ${progress.style('bold', `${folder}/`)}`);
   const sums = readFileSync(join(folder, 'SHA256SUMS'), 'utf8');
   progress.print(sums.replaceAll(/^/gm, '  ').trimEnd());
-  if (isDirty) {
-    progress.warn('It contains uncommitted changes. Do not publish it.');
+  if (isTrial) {
+    progress.warn(
+      `This is a trial. Before you publish, run "npm run release -- ${own.version}" and commit the result.`,
+    );
     return;
   }
   if (own.repository === undefined) {
