@@ -1,5 +1,5 @@
 // Runs the command line as people and scripts do: in this process, with pipes or a terminal of a given width; in a process
-// of its own; and on a real terminal, created by `script`.
+// of its own; and on a real terminal, created by `script`. None has HOME, so that none reads the profiles of a developer.
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';

@@ -43,7 +43,8 @@ export interface PageOptions {
 export async function runPage(path: string, { folder = makeFolder(), env = withCommands(folder) }: PageOptions = {}) {
   const text = readFileSync(join(ROOT, path), 'utf8');
   const replacements = await findReplacements(text);
-  const reader = new Reader(folder, { ...env, PORT: replacements.get('3000') });
+  const own = { PORT: replacements.get('3000'), XDG_CONFIG_HOME: makeFolder() }; // not the profiles of the developer
+  const reader = new Reader(folder, { ...env, ...own });
   try {
     if (/^<!-- run: server -->$/m.test(text)) await reader.runInBackground('plant-store serve', 'listening');
     let printed = '';
