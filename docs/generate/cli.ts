@@ -12,13 +12,13 @@ they print JSON. In a checkout, run \`npm run --silent plant-store --\` instead 
 const ENVIRONMENT = `## Environment
 
 All commands read their settings from the environment: see [configuration.md](configuration.md). Commands on plants use
-\`PLANT_STORE_URL\` and \`PLANT_STORE_TOKEN\`. Commands that use the database directly need the \`DATABASE_URL\` of the
-server.`;
+\`PLANT_STORE_URL\` and \`PLANT_STORE_TOKEN\`, or [a profile](../guides/terminal.md#use-another-server). Commands that use the
+database directly need the \`DATABASE_URL\` of the server.`;
 
 const ENDING = / \((?:default: .*|required)\)$/;
 
-const STATUS_NOTE = `"Commands on plants" are \`add\`, \`get\`, \`list\`, \`tags\`, \`history\`, \`edit\`, \`rm\` and \`watch\`, and also \`changes list\`
-and \`status\`. \`import\` and \`export\` with \`--url\` return only 0, 1 and 2, or 130 after Ctrl-C.`;
+const STATUS_NOTE = `"Commands on plants" are \`add\`, \`get\`, \`list\`, \`tags\`, \`history\`, \`edit\`, \`rm\` and \`watch\`, and also \`changes list\`,
+\`status\`, \`login\` and \`whoami\`. \`import\` and \`export\` with \`--url\` or \`--profile\` return only 0, 1 and 2, or 130 after Ctrl-C.`;
 
 export async function renderCli(): Promise<string> {
   const program = await createProgram(process, () => true);
@@ -66,13 +66,14 @@ function renderCommand(command: Command): string {
 function renderArguments(all: readonly Argument[]): string[] {
   if (all.length === 0) return [];
   const rows = all.map((argument) => [
-    toCode(`<${argument.name()}>`),
+    toCode(argument.required ? `<${argument.name()}>` : `[${argument.name()}]`),
     argument.description + toChoices(argument.argChoices ?? []),
   ]);
   return [toTable(['argument', 'meaning'], rows)];
 }
 
-function renderOptions(all: readonly Option[]): string[] {
+function renderOptions(declared: readonly Option[]): string[] {
+  const all = declared.filter(({ hidden }) => !hidden);
   if (all.length === 0) return [];
   const rows = all.map((option) => [
     toCode(option.flags),

@@ -10,7 +10,7 @@ import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readOneOf } from './parse-arguments.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { countOf, report } from './terminal/report.ts';
 
 interface ListOptions extends ServerOptions, ChangePagesOptions {
@@ -35,7 +35,7 @@ export function declareChanges(command: CliCommand): void {
     .option('--desc', 'newest first')
     .option(...LIMIT)
     .addOption(allOption())
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable('change')
     .notes(`
 To print new changes as they happen, use "watch". To list the changes of one

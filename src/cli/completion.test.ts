@@ -9,13 +9,14 @@ import { piped, typeInto } from '../../testing/command-line.ts';
 import { makeFolder, needs, needsTerminal } from '../../testing/server.ts';
 
 const TOP =
-  'add backup changes completion config edit export get help history import list migrate restore rm serve settings status tags token watch webhook';
+  'add backup changes completion config edit export get help history import list login logout migrate profile restore rm serve settings status tags token watch webhook whoami';
 
 const ROWS: [typed: string, offered: string][] = [
   ['', TOP],
   ['li', 'list'],
+  ['profile ', 'help list use'],
   ['token ', 'create help list revoke rotate update'],
-  ['help w', 'watch webhook'],
+  ['help w', 'watch webhook whoami'],
   ['token create --sc', '--scopes'],
   ['token create --scopes ', 'admin plants:read plants:write'],
   ['token create --name x --scopes plants:read,ad', 'plants:read,admin'],
@@ -27,7 +28,7 @@ const ROWS: [typed: string, offered: string][] = [
   ['changes ', 'help list prune'],
   ['changes list --type plant.d', 'plant.deleted'],
   ['completion ', 'bash fish zsh'],
-  ['add 7 token --', '--help --json --replace --table --tag --url'],
+  ['add 7 token --', '--help --json --profile --replace --table --tag --url'],
   ['token create --name ', ''],
   ['import plan', 'plants.csv'],
 ];

@@ -36,6 +36,15 @@ export class CliCommand extends Command {
     return this.command(name).description(description);
   }
 
+  /** Adds the options that choose the server. `urlUse` and `profileUse` describe them. */
+  serverOptions(
+    urlUse = 'URL of the server (default: PLANT_STORE_URL, the profile, or this machine)',
+    profileUse = 'saved profile to use (default: the current one; see "login")',
+  ): this {
+    const url = new Option('--url <url>', urlUse);
+    return this.addOption(url).addOption(new Option('--profile <name>', profileUse).conflicts('url'));
+  }
+
   /** Adds text to the help, after the options. */
   notes(text: string): this {
     this.noteTexts.push(text);

@@ -10,7 +10,7 @@ export const EXIT_STATUS = {
   credentials: 5,
   outOfReach: 6,
 } as const;
-/** Exit status of an import that Ctrl-C has interrupted, as a shell reports it for a process ended by SIGINT. */
+/** Exit status of a command that Ctrl-C has interrupted, as a shell reports it for a process ended by SIGINT. */
 export const INTERRUPTED = 130;
 
 /** Meaning of each exit status, and the commands that return it, for the help and the reference. */
@@ -47,7 +47,7 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   {
     status: INTERRUPTED,
     meaning: 'Ctrl-C interrupted the command.',
-    commands: '`import`, `export`, `backup`, `restore`, `migrate`',
+    commands: '`import`, `export`, `backup`, `restore`, `migrate`, `login`',
   },
 ];
 

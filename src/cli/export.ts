@@ -11,7 +11,7 @@ import { requireDatabase } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
-import { withPlants } from './remote.ts';
+import { namesServer, type ServerOptions, withPlants } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
 import { countOf, report, writeOut } from './terminal/report.ts';
 
@@ -19,20 +19,21 @@ export function declareExport(command: CliCommand): void {
   command
     .argument('<file>', 'file to write, once the export is complete; - is standard output')
     .addOption(formatOption())
-    .option('--url <url>', 'export from this server, with PLANT_STORE_TOKEN (default: from the database)')
+    .serverOptions('export from this server (default: from the database)', 'export from the server of this profile')
     .examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz')
     .runs(exportFile);
 }
 
 async function exportFile(
-  { io, config }: CommandContext,
+  context: CommandContext,
   file: string,
-  options: { format?: string; url?: string },
+  options: ServerOptions & { format?: string },
 ): Promise<void> {
+  const { io } = context;
   const format = chooseFormat(file, options.format);
-  if (options.url === undefined) requireDatabase(config);
+  if (!namesServer(options)) requireDatabase(context.config);
   const { printPlants } = await import('../files/plant-files.ts');
-  await withPlants(config, options.url, { isRead: true }, async (store) => {
+  await withPlants(context, options, { isRead: true }, async (store) => {
     const snapshot = await store.export();
     const progress = startProgress(io.stderr, 'Exporting', await snapshot.count?.());
     let count = 0;

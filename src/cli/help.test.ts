@@ -56,6 +56,7 @@ test('the top-level help fits on a screen and has the groups, exit statuses and 
     'Options:',
     'The server:',
     'Plants on a running server:',
+    'Signing in:',
     'Files:',
     'Administration:',
     'More:',
@@ -78,7 +79,14 @@ test('help settings and settings print the same list of settings', async () => {
   const [one, other] = await Promise.all([runInProcess(['help', 'settings']), runInProcess(['settings'])]);
   assert.equal(one.stdout, other.stdout);
   assert.deepEqual([one.status, other.status], [0, 0]);
-  for (const name of ['PORT', 'DATABASE_URL', 'PLANT_STORE_URL', 'PLANT_STORE_TOKEN', 'WEBHOOK_ALLOW_PRIVATE']) {
+  for (const name of [
+    'PORT',
+    'DATABASE_URL',
+    'PLANT_STORE_URL',
+    'PLANT_STORE_TOKEN',
+    'PLANT_STORE_PROFILE',
+    'WEBHOOK_ALLOW_PRIVATE',
+  ]) {
     assert.ok(one.stdout.includes(name), name);
   }
 });

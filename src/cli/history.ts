@@ -4,14 +4,14 @@ import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } 
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { readPlantId } from './parse-arguments.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 
 export function declareHistory(command: CliCommand): void {
   command
     .argument('<id>', 'id of the plant, a 64-bit integer; it can be negative')
     .option(...LIMIT)
     .addOption(allOption())
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable('change')
     .notes(`
 The history goes back to the creation of the plant, or to the last prune. Each

@@ -9,8 +9,9 @@ import type { Config } from '../config/config.ts';
 import type { Format } from '../domain/names.ts';
 import type { ImportResult } from '../domain/plant.ts';
 import type { DryRun } from '../domain/store.ts';
+import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
-import { withClient } from './remote.ts';
+import { type ServerOptions, withClient } from './remote.ts';
 
 const TYPES = { ndjson: 'application/x-ndjson', csv: 'text/csv' } as const;
 
@@ -35,13 +36,13 @@ export interface CheckedInput {
 
 /** Checks the whole input on a server in one request, so that the server finds an id that occurs twice. */
 export function checkOnServer(
-  config: Config,
-  url: string,
+  context: CommandContext,
+  server: ServerOptions,
   { format, chunks, path }: CheckedInput,
   signal: AbortSignal,
 ): Promise<ImportResult> {
   const options = { type: TYPES[format], dryRun: true, signal };
-  return withClient(config, url, { isRead: true }, async (client) => {
+  return withClient(context, server, { isRead: true }, async (client) => {
     if (path !== undefined) {
       chunks.destroy();
       accessSync(path, constants.R_OK); // its error has the reason

@@ -95,7 +95,7 @@ suite('import and export', () => {
     ['a file name without a known extension', ['import', 'plants.txt'], 'Add --format ndjson or --format csv'],
     ['an unknown format', ['import', '-', '--format', 'xml'], '--format must be ndjson or csv, not "xml"'],
     ['an invalid URL', ['import', '-', '--url', 'localhost'], '--url must be the URL of a server'],
-    ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'Set PLANT_STORE_TOKEN'],
+    ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
     ['an export without a database', ['export', 'FOLDER/x.csv'], 'No database at FOLDER/plants.db'],
     ['a backup without a database', ['backup', 'FOLDER/x.db'], 'No database at FOLDER/plants.db'],
     ['a restore without a backup', ['restore', 'FOLDER/x.db'], 'File not found: FOLDER/x.db'],

@@ -12,15 +12,14 @@ import { INTERRUPTED } from './exit-status.ts';
 import { checkOnServer, withDryRun } from './import-dry-run.ts';
 import { onStopSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
-import { withPlants } from './remote.ts';
+import { namesServer, type ServerOptions, withPlants } from './remote.ts';
 import { startProgress } from './terminal/progress.ts';
 import { countOf, report } from './terminal/report.ts';
 
 const CHUNK_BYTES = 64 * 1024;
 
-interface ImportFileOptions {
+interface ImportFileOptions extends ServerOptions {
   format?: string;
-  url?: string;
   dryRun?: true;
 }
 
@@ -28,23 +27,25 @@ export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
-    .option('--url <url>', 'import to this server, with PLANT_STORE_TOKEN (default: to the database)')
+    .serverOptions('import to this server (default: to the database)', 'import to the server of this profile')
     .option('--dry-run', 'check the file and compare it with the store, but store nothing')
     .notes(`
 Each line that fails is reported on standard error, and the exit status is 1.
 After an interruption, run the command again: plants already stored are skipped.
-With --dry-run and --url, the server reports the first 1,000 failed lines.`)
+With --dry-run, a server reports the first 1,000 failed lines.`)
     .examples(
       'plant-store import species.csv',
       'plant-store import species.csv --dry-run',
       'zcat plants.ndjson.gz | plant-store import -',
-      'PLANT_STORE_TOKEN=pst_… plant-store import species.csv --url https://plants.example.com',
+      'plant-store import species.csv --url https://plants.example.com',
     )
     .runs(importFile);
 }
 
-async function importFile({ io, config }: CommandContext, file: string, options: ImportFileOptions): Promise<void> {
-  const { url, dryRun } = options;
+async function importFile(context: CommandContext, file: string, options: ImportFileOptions): Promise<void> {
+  const { io, config } = context;
+  const { dryRun } = options;
+  const isRemote = namesServer(options);
   const format = chooseFormat(file, options.format);
   const input = openInput(file, io);
   const stop = new AbortController();
@@ -52,16 +53,16 @@ async function importFile({ io, config }: CommandContext, file: string, options:
     stop.abort();
     input.chunks.destroy(); // ends a pending read
   });
-  if (url === undefined && !dryRun) announceNewStore(io, config);
+  if (!isRemote && !dryRun) announceNewStore(io, config);
   const { readPlants } = await import('../files/plant-files.ts');
   const { importPlants } = await import('../files/import-plants.ts');
   const progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.bytes);
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };
   try {
-    if (dryRun && url !== undefined) await checkAll(url);
+    if (dryRun && isRemote) await checkAll();
     else if (dryRun) await withDryRun(config, importInto);
-    else await withPlants(config, url, { isRead: false }, importInto);
+    else await withPlants(context, options, { isRead: false }, importInto);
   } catch (error) {
     if (!stop.signal.aborted) throw toUserError(file, error);
   } finally {
@@ -82,9 +83,10 @@ async function importFile({ io, config }: CommandContext, file: string, options:
     });
   }
 
-  async function checkAll(url: string): Promise<void> {
+  async function checkAll(): Promise<void> {
     const path = input.bytes === undefined ? undefined : file;
-    const { errors, ...found } = await checkOnServer(config, url, { format, chunks: input.chunks, path }, stop.signal);
+    const checked = { format, chunks: input.chunks, path };
+    const { errors, ...found } = await checkOnServer(context, options, checked, stop.signal);
     for (const error of errors) printError(error);
     if (found.failed > errors.length)
       progress.printLine(`${countOf(found.failed - errors.length, 'more line')} failed`);

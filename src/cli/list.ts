@@ -6,7 +6,7 @@ import { SORTS } from '../domain/names.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readCount, readOneOf } from './parse-arguments.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { createTable } from './terminal/table.ts';
 
@@ -43,7 +43,7 @@ export function declareList(command: CliCommand): void {
         'table',
       ]),
     )
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable('plant')
     .notes(`
 If more plants match than the limit allows, a line on standard error reports it.

@@ -10,7 +10,7 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './parse-arguments.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const ID = ['<id>', 'id of the plant, a 64-bit integer; it can be negative'] as const;
@@ -26,7 +26,7 @@ export function declareAdd(command: CliCommand): void {
     .argument('<name>', 'name of the plant; put -- before a name that starts with a dash')
     .option('--tag <tag>', 'tag of the plant')
     .option('--replace', 'overwrite the plant that has this id')
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable()
     .examples(
       'plant-store add 7 "Monstera deliciosa" --tag tropical',
@@ -66,7 +66,7 @@ async function addPlant(
 export function declareGet(command: CliCommand): void {
   command
     .argument(...ID)
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable()
     .examples('plant-store get 7', 'plant-store get -5', 'plant-store get 7 --json', 'plant-store get 7 | jq -r .name')
     .runs(getPlant);
@@ -89,7 +89,7 @@ export function declareEdit(command: CliCommand): void {
     .option('--tag <tag>', 'new tag')
     .addOption(noTagOption())
     .option(...IF_VERSION)
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable()
     .examples(
       'plant-store edit 7 --name "Monstera adansonii"',
@@ -128,7 +128,7 @@ export function declareRemove(command: CliCommand): void {
   command
     .argument('<id...>', 'ids of the plants')
     .option(...IF_VERSION)
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable()
     .notes(`
 If a plant does not exist, the others are still removed, and the exit status

@@ -20,16 +20,22 @@ const GROUPS: Record<string, Record<string, string>> = {
     'rm <id...>': 'remove plants; their ids can be used again',
     watch: 'print each change as it happens, until Ctrl-C',
   },
+  'Signing in:': {
+    'login [url]': 'save a server and a token for other commands',
+    logout: 'remove a saved server and its token',
+    whoami: 'show the server, the token in use and its scopes',
+    profile: 'list saved servers, and choose the current one',
+  },
   'Files:': {
     'import <file>': 'create plants from an NDJSON or CSV file',
     'export <file>': 'write a consistent snapshot of all plants to a file',
-    'backup <file>': 'copy a SQLite store to a file, even while a server is running',
+    'backup <file>': 'copy a SQLite store to a file, also while it is in use',
     'restore <file>': 'create the SQLite store at DATABASE_URL from a backup',
   },
   'Administration:': {
-    status: 'show the version, size, traffic and last backup of a running server',
+    status: 'show the version, size and traffic of a running server',
     token: 'create, list, change, rotate and revoke access tokens',
-    webhook: 'add, list, test and remove webhooks, and inspect their deliveries',
+    webhook: 'manage webhooks and inspect their deliveries',
     changes: 'list and prune the changes in the change log',
     migrate: 'copy a store from SQLite to PostgreSQL and verify the copy',
   },
@@ -50,6 +56,10 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   edit: async () => (await import('./plants.ts')).declareEdit,
   rm: async () => (await import('./plants.ts')).declareRemove,
   watch: async () => (await import('./watch.ts')).declareWatch,
+  login: async () => (await import('./login.ts')).declareLogin,
+  logout: async () => (await import('./profile.ts')).declareLogout,
+  whoami: async () => (await import('./login.ts')).declareWhoami,
+  profile: async () => (await import('./profile.ts')).declareProfile,
   import: async () => (await import('./import.ts')).declareImport,
   export: async () => (await import('./export.ts')).declareExport,
   backup: async () => (await import('./backup.ts')).declareBackup,
@@ -69,8 +79,7 @@ Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on
 plants also return 3 plant not found, 4 id in use or version changed, 5 token
 missing or not authorized, 6 server unreachable.
 
-Settings come from the environment. "plant-store config" prints those in force,
-and "plant-store settings" lists them all.
+Settings come from the environment. "plant-store settings" lists them all.
 In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 
 /** Returns the program. Only wanted commands are loaded: the help needs just usage and description of the others. */
@@ -90,10 +99,8 @@ export async function createProgram(io: CommandIo, isWanted: (name: string) => b
     .notes(AFTER)
     .examples(
       'plant-store serve',
-      'export PLANT_STORE_TOKEN=$(plant-store token create --name me)',
+      'plant-store token create --name me | plant-store login',
       'plant-store add 7 "Monstera deliciosa" --tag tropical',
-      'plant-store list --search monstera',
-      'plant-store import species.csv',
     );
   for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(heading);

@@ -80,9 +80,14 @@ for (const [args, status, words] of [
 
 test('with a missing, invalid or unauthorized token, the error explains how to create one', async () => {
   const { secret } = await addToken(server.databaseUrl, { scopes: ['plants:read'] });
-  await refused(['get', '1'], 5, /export PLANT_STORE_TOKEN=\$\(.*plant-store -- token create --name me\)/, {
-    PLANT_STORE_TOKEN: '',
-  });
+  await refused(
+    ['get', '1'],
+    5,
+    /^No token for http:\S+\. Run ".*plant-store -- login http:\S+", or set PLANT_STORE_TOKEN\.$/,
+    {
+      PLANT_STORE_TOKEN: '',
+    },
+  );
   await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create.*with the DATABASE_URL of the server/, {
     PLANT_STORE_TOKEN: `${secret}x`,
     npm_lifecycle_event: 'plant-store',

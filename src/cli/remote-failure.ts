@@ -3,6 +3,7 @@
 import { networkCodesOf } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import type { TokenSource } from './choose-server.ts';
 import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 
 /** Error codes that mean the request was not sent. */
@@ -39,10 +40,14 @@ export function statusOfFailure(error: PlantStoreError): ExitStatus | undefined 
 }
 
 /** Returns one line with the error and advice. `isRead` is true for a command that changes nothing. */
-export function explainFailure(error: PlantStoreError, url: string, isRead: boolean): string {
+export function explainFailure(
+  error: PlantStoreError,
+  { url, source }: { url: string; source: TokenSource },
+  isRead: boolean,
+): string {
   const codes = networkCodesOf(error);
   if (codes === undefined) {
-    const advice = adviceOn(error.code, url);
+    const advice = adviceOn(error.code, url, source);
     return advice === '' ? error.message : `${error.message.replace(/\.$/, '')}${advice}`;
   }
   if (codes.some((code) => NO_TLS.test(code))) {
@@ -52,7 +57,7 @@ export function explainFailure(error: PlantStoreError, url: string, isRead: bool
   if (fault) return `Cannot establish TLS with ${url} (${fault}). ${adviceOnTls(fault)}`;
   if (codes.some((code) => NOT_SENT.includes(code))) {
     const reason = error.message.replace(/^No response from [^:]*: /, '');
-    return `Cannot reach ${url}: ${reason}. Start a server with "${OWN_COMMAND} serve", or set --url or PLANT_STORE_URL.`;
+    return `Cannot reach ${url}: ${reason}. Start a server with "${OWN_COMMAND} serve", or ${useAnother(source)}.`;
   }
   const isClosed = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
   const hint = isClosed ? ' If the server uses TLS, use https://.' : '';
@@ -60,12 +65,24 @@ export function explainFailure(error: PlantStoreError, url: string, isRead: bool
   return `${error.message} (at ${url}). Retry the command.${hint}${doubt}`;
 }
 
-function adviceOn(code: ErrorCode, url: string): string {
+/** Returns how to use another server. */
+function useAnother({ kind }: TokenSource): string {
+  return kind === 'input' ? 'log in with another URL' : 'set --url, --profile or PLANT_STORE_URL';
+}
+
+/** Returns the start of the advice to use another token, such as "a valid token". */
+function replaceToken(source: TokenSource, url: string): string {
+  if (source.kind === 'variable') return 'Set PLANT_STORE_TOKEN to';
+  if (source.kind === 'input') return 'Nothing was saved. Log in with';
+  return `This is the token of the profile "${source.name}". Run "${OWN_COMMAND} login ${url} --profile ${source.name}" with`;
+}
+
+function adviceOn(code: ErrorCode, url: string, source: TokenSource): string {
   switch (code) {
     case 'bad_token':
-      return `. Set PLANT_STORE_TOKEN to a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" with the DATABASE_URL of the server.`;
+      return `. ${replaceToken(source, url)} a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" with the DATABASE_URL of the server.`;
     case 'scope_missing':
-      return `. Set PLANT_STORE_TOKEN to a token with this scope. To create one, run "${OWN_COMMAND} token create" with --scopes.`;
+      return `. ${replaceToken(source, url)} a token with this scope. To create one, run "${OWN_COMMAND} token create" with --scopes.`;
     case 'no_such_path':
       return `. Check the base path of ${url}.`;
     case 'changes_pruned':

@@ -1,6 +1,5 @@
-// Connects a command to a running server: chooses the URL and the token, and translates errors.
+// Connects a command to a running server: with the URL and the token that choose-server.ts finds. Translates errors.
 
-import { Option } from 'commander';
 import type { ClientOptions, PlantStoreClient } from '../client/client.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
@@ -8,94 +7,107 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { PlantStore } from '../domain/plant.ts';
 import { describeUrl } from '../lib/describe-url.ts';
 import { UsageError } from '../lib/user-error.ts';
+import type { ChosenServer, ServerOptions, TokenSource } from './choose-server.ts';
 import type { CommandContext } from './command-io.ts';
 import { withStore } from './database-access.ts';
 import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 
+export type { ServerOptions };
+
 /** Number of retries of a request. It is low because a person waits for the command. */
 const RETRIES = 2;
-
-export interface ServerOptions {
-  url?: string;
-}
 
 interface RemoteOptions extends Partial<ClientOptions> {
   /** True if the command changes nothing, so that a lost response leaves no doubt. */
   isRead?: boolean;
 }
 
-export function urlOption(): Option {
-  return new Option('--url <url>', 'URL of the server (default: PLANT_STORE_URL, or this machine)');
+/** A server and the token for it. */
+export interface Target {
+  url: string;
+  token: string;
+  source: TokenSource;
 }
 
 /** Runs `work` with a client. Throws a CommandError in place of a PlantStoreError. */
 export async function withServer<T>(
-  { config }: CommandContext,
+  context: CommandContext,
   options: ServerOptions,
-  work: (client: PlantStoreClient, url: string) => Promise<T>,
-  { isRead = false, ...clientOptions }: RemoteOptions = {},
+  work: (client: PlantStoreClient, url: string, source: TokenSource) => Promise<T>,
+  remoteOptions: RemoteOptions = {},
 ): Promise<T> {
-  const url = options.url === undefined ? requireServerUrl(config) : readServerUrl(options.url);
-  if (config.clientToken === undefined) {
-    throw new CommandError(
-      `PLANT_STORE_TOKEN is not set. To create a token, run: export PLANT_STORE_TOKEN=$(${OWN_COMMAND} token create --name me)`,
-      EXIT_STATUS.credentials,
-    );
-  }
-  const { createClient } = await import('../client/client.ts');
-  const client = createClient({ url, token: requireToken(config.clientToken), retries: RETRIES, ...clientOptions });
-  return work(client, showUrl(url)).catch((error) => rethrow(error, url, isRead));
+  const { url, credential } = await choose(context, options);
+  if (!credential) throw new CommandError(noToken(url, context.config), EXIT_STATUS.credentials);
+  return withTarget({ url, ...credential }, work, remoteOptions);
 }
 
-/** Runs `work` on the database, or on a server if `url` is set. The server derives the author from the token. */
+/** Like `withServer`, with a given server and token. */
+export async function withTarget<T>(
+  { url, token, source }: Target,
+  work: (client: PlantStoreClient, url: string, source: TokenSource) => Promise<T>,
+  { isRead = false, ...clientOptions }: RemoteOptions = {},
+): Promise<T> {
+  const { createClient } = await import('../client/client.ts');
+  const client = createClient({ url, token, retries: RETRIES, ...clientOptions });
+  return work(client, showUrl(url), source).catch((error) => rethrow(error, { url, source }, isRead));
+}
+
+/** True if the options name a server. Without them, `import` and `export` use the database. */
+export function namesServer({ url, profile }: ServerOptions): boolean {
+  return url !== undefined || profile !== undefined;
+}
+
+/** Runs `work` on the database, or on a server if the options name one. The server derives the author from the token. */
 export async function withPlants<T>(
-  config: Config,
-  url: string | undefined,
+  context: CommandContext,
+  options: ServerOptions,
   { isRead }: { isRead: boolean },
   work: (store: PlantStore) => Promise<T>,
 ): Promise<T> {
-  return url === undefined ? withStore(config, work) : withClient(config, url, { isRead }, work);
+  return namesServer(options) ? withClient(context, options, { isRead }, work) : withStore(context.config, work);
 }
 
-/** Runs `work` with a client for the server at `url`, with the retries and exit statuses of a file transfer. */
+/** Runs `work` with a client for the server that the options name, with the retries and exit statuses of a file transfer. */
 export async function withClient<T>(
-  config: Config,
-  url: string,
+  context: CommandContext,
+  options: ServerOptions,
   { isRead }: { isRead: boolean },
   work: (client: PlantStoreClient) => Promise<T>,
 ): Promise<T> {
-  readServerUrl(url);
-  if (config.clientToken === undefined) {
-    throw new UsageError(
-      '--url requires a token. Set PLANT_STORE_TOKEN to the secret that "plant-store token create" printed.',
-    );
-  }
+  const { url, credential } = await choose(context, options);
+  if (!credential) throw new UsageError(noToken(url, context.config));
+  const { token, source } = credential;
   const { createClient } = await import('../client/client.ts');
-  const client = createClient({ url, token: requireToken(config.clientToken) });
-  return work(client).catch((error) => rethrow(error, url, isRead, EXIT_STATUS.failed));
+  const client = createClient({ url, token });
+  return work(client).catch((error) => rethrow(error, { url, source }, isRead, EXIT_STATUS.failed));
+}
+
+async function choose({ io, config }: CommandContext, options: ServerOptions): Promise<ChosenServer> {
+  const { chooseServer } = await import('./choose-server.ts');
+  const { findProfilesPath, readProfiles } = await import('./profiles.ts');
+  return chooseServer(options, config, () => readProfiles(findProfilesPath(io.env)));
+}
+
+/** Returns the message for a server without a token. Only a local server has its database here, to create a token. */
+function noToken(url: string, { serverUrl, serverUrlFrom }: Config): string {
+  const isLocal = url === serverUrl && serverUrlFrom !== 'PLANT_STORE_URL';
+  const login = isLocal
+    ? `${OWN_COMMAND} token create --name me | ${OWN_COMMAND} login`
+    : `${OWN_COMMAND} login ${showUrl(url)}`;
+  return `No token for ${showUrl(url)}. Run "${login}", or set PLANT_STORE_TOKEN.`;
 }
 
 /** Throws a PlantStoreError as a CommandError with advice, and any other error unchanged. */
-async function rethrow(error: unknown, url: string, isRead: boolean, exitStatus?: ExitStatus): Promise<never> {
+async function rethrow(
+  error: unknown,
+  { url, source }: Omit<Target, 'token'>,
+  isRead: boolean,
+  exitStatus?: ExitStatus,
+): Promise<never> {
   if (!(error instanceof PlantStoreError)) throw error;
   const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
-  throw new CommandError(explainFailure(error, showUrl(url), isRead), exitStatus ?? statusOfFailure(error));
-}
-
-function readServerUrl(text: string): string {
-  if (/^https?:\/\/./.test(text) && URL.canParse(text)) return text;
-  throw new UsageError('--url must be the URL of a server, such as http://127.0.0.1:3000');
-}
-
-function requireServerUrl({ serverUrl }: Config): string {
-  if (serverUrl !== undefined) return serverUrl;
-  throw new UsageError('PORT is 0 (any free port). Set --url or PLANT_STORE_URL to the URL of the server.');
-}
-
-/** Throws UsageError if the token contains a character that a header cannot contain. */
-function requireToken(token: string): string {
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError('PLANT_STORE_TOKEN contains an invalid character. Set it again.');
+  const message = explainFailure(error, { url: showUrl(url), source }, isRead);
+  throw new CommandError(message, exitStatus ?? statusOfFailure(error));
 }
 
 /** Returns the URL without its password. */

@@ -3,7 +3,7 @@
 import type { PlantStoreClient, ServiceStatus } from '../client/client.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson } from './terminal/report.ts';
 import { type Column, toFields, toTable } from './terminal/table.ts';
 import { timeToMinute } from './terminal/time.ts';
@@ -16,10 +16,10 @@ const HOUR_COLUMNS: Column<ServiceStatus['hours'][number]>[] = [
 
 export function declareStatus(command: CliCommand): void {
   command
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable()
     .notes(`
-The token in PLANT_STORE_TOKEN needs the scope admin.`)
+The token needs the scope admin.`)
     .examples('plant-store status', 'plant-store status | jq .lastBackup.ageSeconds')
     .runs(showStatus);
 }

@@ -3,7 +3,7 @@
 import type { PlantStoreClient, Summary } from '../client/client.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { countOf, type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { type Column, toTable } from './terminal/table.ts';
 
@@ -14,7 +14,7 @@ const COLUMNS: Column<Summary['tags'][number]>[] = [
 
 export function declareTags(command: CliCommand): void {
   command
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable('tag')
     .notes(`
 The command lists up to 100 tags, most common first. The numbers can be a few

@@ -5,7 +5,7 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { onStopSignal } from './interrupt.ts';
 import { readCount } from './parse-arguments.ts';
-import { type ServerOptions, urlOption, withServer } from './remote.ts';
+import { type ServerOptions, withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 interface WatchOptions extends ServerOptions, FormOptions {
@@ -15,7 +15,7 @@ interface WatchOptions extends ServerOptions, FormOptions {
 export function declareWatch(command: CliCommand): void {
   command
     .option('--after <seq>', 'start after this change; 0 prints all changes (default: new changes only)')
-    .addOption(urlOption())
+    .serverOptions()
     .printsJsonOrTable('change')
     .notes(`
 If the connection is lost, the command reconnects and resumes without a gap.`)

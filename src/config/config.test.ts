@@ -21,6 +21,8 @@ test('readConfig() has a default for every setting and ignores empty values', ()
     allowPrivateWebhooks: false,
     clientToken: undefined,
     serverUrl: 'http://127.0.0.1:3000',
+    serverUrlFrom: 'defaults',
+    clientProfile: undefined,
     startedByNpm: false,
   };
   assert.deepEqual(readConfig({}), defaults);
@@ -59,6 +61,9 @@ const ACCEPTED: [variable: string, value: string, field: string, expected: unkno
   ['HOST', '::', 'serverUrl', 'http://[::1]:3000'],
   ['HOST', 'plants.example.com', 'serverUrl', 'http://plants.example.com:3000'],
   ['PLANT_STORE_URL', 'https://plants.example.com/store', 'serverUrl', 'https://plants.example.com/store'],
+  ['PLANT_STORE_URL', 'https://plants.example.com', 'serverUrlFrom', 'PLANT_STORE_URL'],
+  ['PORT', '8080', 'serverUrlFrom', 'server settings'],
+  ['PLANT_STORE_PROFILE', 'staging', 'clientProfile', 'staging'],
   ['BASE_PATH', '/store/', 'basePath', '/store'],
   ['BASE_PATH', '/', 'basePath', ''],
   ['LOG_LEVEL', 'debug', 'logLevel', 'debug'],

@@ -12,6 +12,8 @@ import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
 
+/** Variables that change the URL of a server on this machine. */
+const LOCAL_URL_PARTS = ['HOST', 'PORT', 'BASE_PATH', 'TLS_CERT'];
 const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export interface Config {
@@ -40,6 +42,10 @@ export interface Config {
   clientToken: string | undefined;
   /** URL of the server for such a command. Undefined if PORT is 0, any free port. */
   serverUrl: string | undefined;
+  /** Variables that determine `serverUrl`. */
+  serverUrlFrom: 'PLANT_STORE_URL' | 'server settings' | 'defaults';
+  /** Name of the saved profile that such a command uses. */
+  clientProfile: string | undefined;
   startedByNpm: boolean;
 }
 
@@ -98,6 +104,8 @@ export function parseConfig(env: Environment, nameOf: (variable: SettingName) =>
     ),
     clientToken: env.PLANT_STORE_TOKEN,
     serverUrl: readServerUrl(env),
+    serverUrlFrom: findServerUrlSource(env),
+    clientProfile: env.PLANT_STORE_PROFILE,
     startedByNpm: env.npm_lifecycle_event !== undefined,
   });
 }
@@ -123,6 +131,11 @@ function readServerUrl(env: Environment): string | undefined {
   const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
   const scheme = readTls(env) ? 'https' : 'http';
   return `${scheme}://${isIP(reached) === 6 ? `[${reached}]` : reached}:${port}${readBasePath(env.BASE_PATH ?? '')}`;
+}
+
+function findServerUrlSource(env: Environment): Config['serverUrlFrom'] {
+  if (env.PLANT_STORE_URL !== undefined) return 'PLANT_STORE_URL';
+  return LOCAL_URL_PARTS.some((name) => env[name] !== undefined) ? 'server settings' : 'defaults';
 }
 
 /** Parses a database URL. The error message names `name`, a variable or an option of a command. */

@@ -131,14 +131,22 @@ export const SETTINGS = {
   },
   PLANT_STORE_URL: {
     group: 'commands',
-    defaultText: 'the address of `serve` with the same settings',
+    defaultText: 'the current profile, or the address of `serve` with the same settings',
     meaning: 'URL of the server for `add`, `get`, `list`, `edit`, `rm` and `watch`, with its base path.',
     example: 'https://plants.example.com/store',
   },
   PLANT_STORE_TOKEN: {
     group: 'commands',
+    defaultText: 'the token of the profile with the URL',
     meaning: 'Token that these commands send. `import` and `export` also send it with `--url`.',
     example: 'pst_…',
+  },
+  PLANT_STORE_PROFILE: {
+    group: 'commands',
+    defaultText: 'the current profile',
+    meaning:
+      'Saved profile whose URL and token these commands use. It excludes `PLANT_STORE_URL` and `PLANT_STORE_TOKEN`.',
+    example: 'staging',
   },
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     group: 'traces',

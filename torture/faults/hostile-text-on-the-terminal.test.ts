@@ -190,6 +190,8 @@ async function tryHostileServer(trial: Trial): Promise<number> {
     ['history', '1'],
     ['history', '1', '--json'],
     ['changes', 'list'],
+    ['whoami'],
+    ['whoami', '--json'],
     ['add', '1', 'x'],
     ['export', '-', '--url', url],
     ['export', '-', '--url', url, '--format', 'csv'],
@@ -215,6 +217,10 @@ function answerBadly({ method, url = '', headers }: IncomingMessage, response: S
   if (method === 'GET' && url === '/plants/1') return void response.end(JSON.stringify(RECORD));
   if (url.startsWith('/plants/1/changes'))
     return void response.end(JSON.stringify([{ ...CHANGE, tokenName: HOSTILE }]));
+  if (url === '/tokens/self') {
+    const self = { id: HOSTILE, name: HOSTILE, scopes: [HOSTILE], expires: HOSTILE, rate: HOSTILE };
+    return void response.end(JSON.stringify(self));
+  }
   if (url === '/plants/summary') {
     const tags = [{ tag: HOSTILE, plants: 1 }];
     return void response.end(JSON.stringify({ plants: 1, untagged: 0, tags, lastChange: 1, changes: [] }));
