@@ -1,9 +1,11 @@
 // Tests of the command config: values in force, sources, and secrets that are not shown.
 
 import assert from 'node:assert/strict';
-import { resolve } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { runInProcess } from '../../testing/command-line.ts';
+import { makeFolder } from '../../testing/server.ts';
 import { listSettings } from '../config/settings.ts';
 
 const SECRETS = {
@@ -31,7 +33,9 @@ test('config prints every setting as NDJSON, with its value and source', async (
   assert.deepEqual(found.HOST, ['127.0.0.1', 'default']);
   assert.deepEqual(found.DATABASE_URL, [`sqlite:${resolve('data/plants.db')}`, 'default']);
   assert.deepEqual(found.PLANT_STORE_URL, ['http://127.0.0.1:8080/', 'default']);
-  assert.deepEqual(found.BASE_PATH, [undefined, 'not set']);
+  for (const name of ['BASE_PATH', 'PLANT_STORE_TOKEN', 'JWT_RATE'])
+    assert.deepEqual(found[name], [undefined, 'not set']);
+  assert.deepEqual(found.OTEL_TRACES_EXPORTER, ['none', 'default']);
   for (const { meaning } of settings) assert.ok(meaning.length > 10);
 });
 
@@ -60,4 +64,28 @@ test('config fits a terminal, and an invalid setting or option ends it with stat
     assert.deepEqual([refused.status, refused.stdout], [2, '']);
     assert.match(refused.stderr, /^plant-store: [^\n]+\n$/);
   }
+});
+
+test('config shows the server and the token of the profile that commands use', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'plant-store/profiles.json');
+  mkdirSync(dirname(path), { recursive: true });
+  const profiles = { shop: { url: 'https://shop.example.com', token: 'pst_hidden' } };
+  writeFileSync(path, JSON.stringify({ current: 'shop', profiles }), { mode: 0o600 });
+  const lines = async (env: Record<string, string>) => {
+    const { stdout } = await runInProcess(['config'], { env: { XDG_CONFIG_HOME: folder, ...env } });
+    return stdout
+      .split('\n')
+      .filter((line) => line.includes('PLANT_STORE_'))
+      .join('\n');
+  };
+  const shown = await lines({});
+  assert.match(shown, /"PLANT_STORE_URL","value":"https:\/\/shop\.example\.com","source":"profile shop"/);
+  assert.match(shown, /"PLANT_STORE_TOKEN","value":"\(set, not shown\)","source":"profile shop"/);
+  assert.match(shown, /"PLANT_STORE_PROFILE","value":"shop","source":"current profile"/);
+  assert.doesNotMatch(shown, /hidden/);
+  assert.match(
+    await lines({ PORT: '8080' }),
+    /"PLANT_STORE_URL","value":"http:\/\/127\.0\.0\.1:8080\/","source":"default"/,
+  );
 });

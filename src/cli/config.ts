@@ -24,14 +24,35 @@ are not shown. "plant-store settings" lists all variables with their defaults.`)
     .runs(printConfig);
 }
 
-async function printConfig({ io, config }: CommandContext, options: FormOptions): Promise<void> {
+async function printConfig(context: CommandContext, options: FormOptions): Promise<void> {
+  const { io, config } = context;
   const { listEffectiveSettings } = await import('../config/effective-settings.ts');
-  const settings = listEffectiveSettings(io.env, config);
+  const ofProfile = await valuesOfProfile(context);
+  const settings = listEffectiveSettings(io.env, config).map((setting) => ({ ...setting, ...ofProfile[setting.name] }));
   const { stdout } = io;
   const texts = wantsJson(stdout, options)
     ? settings.map((setting) => jsonLine(stdout, setting))
     : print(settings, config.traces !== undefined, stdout);
   await writeOut(stdout, texts);
+}
+
+/** Returns the settings that a saved profile determines. */
+async function valuesOfProfile({ io, config }: CommandContext): Promise<Record<string, Partial<EffectiveSetting>>> {
+  if (config.serverUrl === undefined) return {};
+  const [{ chooseServer }, { findProfilesPath, readProfiles }, { HIDDEN }] = await Promise.all([
+    import('./choose-server.ts'),
+    import('./profiles.ts'),
+    import('../config/effective-settings.ts'),
+  ]);
+  const { url, credential } = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
+  if (credential?.source.kind !== 'profile') return {};
+  const { name } = credential.source;
+  const source = `profile ${name}`;
+  return {
+    PLANT_STORE_URL: { value: url, ...(config.serverUrlFrom === 'defaults' && { source }) },
+    PLANT_STORE_TOKEN: { value: HIDDEN, source },
+    PLANT_STORE_PROFILE: { value: name, ...(config.clientProfile === undefined && { source: 'current profile' }) },
+  };
 }
 
 /** Returns the settings by group. Of the settings of traces, it has only the first one unless traces are on. */
@@ -48,7 +69,7 @@ function print(settings: EffectiveSetting[], withTraces: boolean, stream: Output
 }
 
 function printSetting({ name, value, source, meaning }: EffectiveSetting, width: number, stream: Output): string {
-  const isChosen = source === 'environment';
+  const isChosen = source !== 'default' && source !== 'not set';
   const shown = value === undefined ? '' : ` = ${toSafeText(value)}`;
   const first = `  ${styleText(isChosen ? ['bold', 'green'] : 'bold', name, { stream })}${shown}`;
   const lines = new Help().boxWrap(meaning, width - INDENT.length).split('\n');

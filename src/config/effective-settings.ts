@@ -5,11 +5,15 @@ import { describeUrl } from '../lib/describe-url.ts';
 import { type Config, describeDatabase } from './config.ts';
 import { listSettings, type Setting } from './settings.ts';
 
+/** Value that is shown for a token. */
+export const HIDDEN = '(set, not shown)';
+
 export interface EffectiveSetting {
   name: string;
   /** Value in force, without secrets. Undefined if the setting has none. */
   value: string | undefined;
-  source: 'environment' | 'default' | 'not set';
+  /** Origin of the value: `environment`, `default`, `not set`, or the saved profile. */
+  source: string;
   meaning: string;
   group: Setting['group'];
 }
@@ -20,7 +24,7 @@ export function listEffectiveSettings(env: Record<string, string | undefined>, c
     const names = tracesOnly !== undefined && env[tracesOnly] ? [name, tracesOnly] : [name];
     return names.map((each): EffectiveSetting => {
       const given = env[each] || undefined;
-      const value = shownValue(each, given, config) ?? setting.default ?? setting.defaultText?.replaceAll('`', '');
+      const value = shownValue(each, given, config) ?? defaultValue(name, { group, ...setting }, config);
       const source = given !== undefined ? 'environment' : value !== undefined ? 'default' : 'not set';
       return { name: each, value, source, meaning: meaning.replaceAll('`', ''), group };
     });
@@ -34,7 +38,14 @@ function shownValue(name: string, given: string | undefined, { database, serverU
   }
   if (name === 'PLANT_STORE_URL') return serverUrl && describeUrl(serverUrl);
   if (given === undefined) return undefined;
-  if (name === 'PLANT_STORE_TOKEN') return '(set, not shown)';
+  if (name === 'PLANT_STORE_TOKEN') return HIDDEN;
   if (name.endsWith('_HEADERS')) return given.replace(/=[^,]*/g, '=…');
   return /^https?:/.test(given) && URL.canParse(given) ? describeUrl(given) : given;
+}
+
+/** Returns the value in force if the variable is not set. */
+function defaultValue(name: string, setting: Pick<Setting, 'group' | 'default' | 'defaultText'>, config: Config) {
+  if (name === 'OTEL_TRACES_EXPORTER') return config.traces?.exporters.join(',') ?? 'none';
+  const isUnused = setting.group === 'commands' || (setting.group === 'jwt' && config.jwt === undefined);
+  return isUnused ? undefined : (setting.default ?? setting.defaultText);
 }
