@@ -80,7 +80,7 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
 }
 
 /** True if the connection goes through a pooler, which assigns its own process id to it. */
-async function isBehindPooler(client: pg.Client): Promise<boolean> {
+export async function isBehindPooler(client: pg.Client): Promise<boolean> {
   const { rows } = await client.query<{ pid: number }>('SELECT pg_catalog.pg_backend_pid() AS pid');
   return rows[0]?.pid !== (client as pg.Client & { processID: number }).processID;
 }

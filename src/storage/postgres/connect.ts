@@ -20,9 +20,13 @@ const NEXT_SERVER = /^(08|53|57)/;
 
 pg.defaults.user = findSystemUser() ?? pg.defaults.user; // as in libpq, without PGUSER and without a user in the URL
 
-/** Returns a connected client. Throws the error of the driver, or an Error that lists the error of each server. */
-export async function connectClient(url: string): Promise<pg.Client> {
-  const parsed = parseConnectionUrl(url);
+/**
+ * Returns a connected client. `maxTimeoutMs` limits the timeout in the URL. Throws the error of the driver, or an Error
+ * that lists the error of each server.
+ */
+export async function connectClient(url: string, maxTimeoutMs = Number.POSITIVE_INFINITY): Promise<pg.Client> {
+  const given = parseConnectionUrl(url);
+  const parsed = { ...given, connectTimeoutMs: Math.min(given.connectTimeoutMs, maxTimeoutMs) };
   const failures: string[] = [];
   for (const host of parsed.hosts) {
     const client = new pg.Client(toConfig(parsed, host)); // reads the files named in the URL, which may fail

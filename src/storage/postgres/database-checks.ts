@@ -14,7 +14,7 @@ export interface ServerPromises {
 }
 
 /** Result of the lookup through the session's search path. */
-interface FoundSchema {
+export interface FoundSchema {
   /** The schema for new objects. Null if the search path names no existing schema. */
   current_schema: string | null;
   /** Object id of the table that holds the schema version. */
@@ -22,13 +22,19 @@ interface FoundSchema {
 }
 
 type Setting = 'encoding' | 'fsync' | 'synchronous_commit' | 'standbys' | 'replication_role' | 'exit_on_error';
-type SettingsRow = FoundSchema & { version_number: number } & Record<Setting, string>;
+/** Settings of the session, and the schema that its search path finds. */
+export type SettingsRow = FoundSchema & { version_number: number } & Record<Setting, string>;
+
+/** Throws UserError if the server could lose or change stored records. */
+export async function requireSound(client: pg.Client): Promise<ServerPromises & FoundSchema> {
+  return requireSoundSettings(await readSettings(client));
+}
 
 /**
- * Throws UserError if the server could lose or change stored records. This is the only statement that runs outside of a
- * transaction of this service. It resolves no name through the search path.
+ * Returns the settings of the session. This is the only statement that runs outside of a transaction of this service. It
+ * resolves no name through the search path.
  */
-export async function requireSound(client: pg.Client): Promise<ServerPromises & FoundSchema> {
+export async function readSettings(client: pg.Client): Promise<SettingsRow> {
   const { rows } = await client.query<SettingsRow>(`
     SELECT pg_catalog.current_setting('server_version_num')::pg_catalog.int4 AS version_number,
       pg_catalog.current_setting('server_encoding') AS encoding,
@@ -39,8 +45,13 @@ export async function requireSound(client: pg.Client): Promise<ServerPromises & 
       pg_catalog.current_setting('exit_on_error') AS exit_on_error,
       pg_catalog.current_schema() AS current_schema,
       pg_catalog.to_regclass('plant_store_schema')::pg_catalog.oid AS schema_table`);
+  return rows[0] as SettingsRow;
+}
+
+/** Throws UserError if a server with these settings could lose or change stored records. */
+export function requireSoundSettings(settings: SettingsRow): ServerPromises & FoundSchema {
   const { version_number, encoding, fsync, synchronous_commit, standbys, replication_role, exit_on_error, ...found } =
-    rows[0] as SettingsRow;
+    settings;
   const version = Math.floor(version_number / 10_000);
   if (version < MIN_VERSION)
     throw new UserError(`PostgreSQL ${version} is too old. Use version ${MIN_VERSION} or newer.`);

@@ -67,7 +67,8 @@ export async function connect(url: string): Promise<pg.Client> {
   }
 }
 
-async function requireWhole(client: pg.Client, { tables }: Names): Promise<void> {
+/** Throws UserError while a copy into the database is incomplete. */
+export async function requireWhole(client: pg.Client, { tables }: Names): Promise<void> {
   const { rows } = await client.query(`SELECT FROM ${tables.copied} WHERE seq = $1`, [COPY_IN_PROGRESS]);
   if (rows.length > 0) throw new UserError('A copy into this database is incomplete. Run "plant-store migrate" again.');
 }

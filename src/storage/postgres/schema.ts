@@ -16,6 +16,8 @@ const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
     const sql = readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8');
     return { sql, worksWith: Number(/^-- works with: (\d+)\n/.exec(sql)?.[1]) };
   });
+/** Schema version that this code creates. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** True if no migration is needed. Throws UserError if this code does not support the schema. */
 export async function isSchemaCurrent(client: pg.Client, names: Names): Promise<boolean> {
@@ -46,7 +48,7 @@ export async function migrate(client: pg.Client, names: Names): Promise<void> {
 }
 
 /** Returns the schema version, or 0 without a schema. Throws UserError if this code does not support it. */
-async function schemaVersion(client: pg.Client, { tables }: Names): Promise<number> {
+export async function schemaVersion(client: pg.Client, { tables }: Names): Promise<number> {
   const found = await client.query('SELECT FROM pg_class WHERE oid = to_regclass($1)', [tables.plant_store_schema]);
   if (found.rowCount === 0) return 0;
   const { rows } = await client.query<{ version: number; works_with: number }>(

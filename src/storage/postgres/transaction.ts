@@ -15,7 +15,7 @@ const GRACE_MS = 5000;
 export type SynchronousCommit = 'on' | 'remote_apply';
 
 /** Returns the statements that set the timeouts of a transaction. */
-function limitsOf(statementTimeoutMs: number): string {
+export function limitsOf(statementTimeoutMs: number): string {
   return `SET LOCAL statement_timeout = ${statementTimeoutMs}; SET LOCAL idle_in_transaction_session_timeout = ${statementTimeoutMs}`;
 }
 
@@ -208,6 +208,6 @@ export function typed({ text, values }: Statement): pg.QueryConfig {
 }
 
 /** Returns the socket of a connection, which the type declarations of pg omit. */
-function socketOf(client: pg.ClientBase): Socket {
+export function socketOf(client: pg.ClientBase): Socket {
   return (client as pg.ClientBase & { connection: { stream: Socket } }).connection.stream;
 }

@@ -29,7 +29,7 @@ const [MAGIC, APPLICATION_ID_AT, HEADER_BYTES] = ['SQLite format 3\0', 68, 100];
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
 /** Maximum file size for checking all pages at every start. Larger files are checked only after an unclean stop. */
-const ALWAYS_CHECKED_BYTES = 64 * 1024 * 1024;
+export const ALWAYS_CHECKED_BYTES = 64 * 1024 * 1024;
 
 /** Selects a plant that differs from its last change. A plant whose last change was pruned is not compared. */
 const ODD_PLANT = `
@@ -50,6 +50,8 @@ const ODD_COUNT = `
 const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
   .sort()
   .map((file) => readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8'));
+/** Schema version that this code writes. It supports no newer one. */
+export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** A server holds the lock and checks the pages. A command does neither and can run beside a server. */
 export type Role = 'server' | 'command';
@@ -148,8 +150,8 @@ export function inspectDatabase(path: string): void {
   inspect(path, 'server');
 }
 
-/** Checks the file header, which holds SQLite's magic text and the id of the application. */
-function requireStore(path: string): void {
+/** Checks the file header, which holds SQLite's magic text and the id of the application. Throws UserError. */
+export function requireStore(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
   const length = readBeginning(path, header);
   if (length === 0) throw new UserError(`${path} is empty. Restore it from a backup, or move it away to start over.`);
@@ -187,28 +189,43 @@ function inspect(path: string, role: Role): number {
         `${path} was written by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
       );
     }
-    if (role === 'server' && uncleanStop) {
-      const frame = findWalDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
-      if (frame !== undefined) throw damaged(`${path}-wal`, frame === 0 ? 'its header' : `frame ${frame}`);
-    }
-    if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) {
-      const verdict = pragma(db, 'quick_check(1)');
-      if (verdict !== 'ok') throw damaged(path, String(verdict));
-    }
+    if (role === 'server' && uncleanStop) requireSoundWal(db, path);
+    if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) requireSoundPages(db, path);
     if (role === 'server' && size <= ALWAYS_CHECKED_BYTES && version === MIGRATIONS.length) {
-      db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // the check reads many pages many times
-      const odd = db.prepare(ODD_PLANT).get();
-      if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
-      const count = db.prepare(ODD_COUNT).get();
-      if (count) throw damaged(path, `its number of plants is ${count.counted} instead of ${count.known}`);
+      requireSoundPlants(db, path);
     }
     return version;
   } catch (error) {
-    if (isDamage(error)) throw damaged(path, (error as Error).message);
-    throw error;
+    throw toDamage(error, path);
   } finally {
     db.close();
   }
+}
+
+/** Throws UserError if the WAL is damaged. */
+export function requireSoundWal(db: DatabaseSync, path: string): void {
+  const frame = findWalDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
+  if (frame !== undefined) throw damaged(`${path}-wal`, frame === 0 ? 'its header' : `frame ${frame}`);
+}
+
+/** Throws UserError if the structure of a page is damaged. */
+export function requireSoundPages(db: DatabaseSync, path: string): void {
+  const verdict = pragma(db, 'quick_check(1)');
+  if (verdict !== 'ok') throw damaged(path, String(verdict));
+}
+
+/** Throws UserError if a plant differs from its last change. The schema must be current. */
+export function requireSoundPlants(db: DatabaseSync, path: string): void {
+  db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // the check reads many pages many times
+  const odd = db.prepare(ODD_PLANT).get();
+  if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
+  const count = db.prepare(ODD_COUNT).get();
+  if (count) throw damaged(path, `its number of plants is ${count.counted} instead of ${count.known}`);
+}
+
+/** Returns a UserError in place of an SQLite error about the content of the file, and any other error unchanged. */
+export function toDamage(error: unknown, path: string): unknown {
+  return isDamage(error) ? damaged(path, (error as Error).message) : error;
 }
 
 /** True if the file has a WAL with content. A clean stop copies the WAL into the file and removes it. */
@@ -233,6 +250,6 @@ export function migrate(db: DatabaseSync): void {
   db.exec('COMMIT');
 }
 
-function pragma(db: DatabaseSync, text: string): unknown {
+export function pragma(db: DatabaseSync, text: string): unknown {
   return Object.values(db.prepare(`PRAGMA ${text}`).get() ?? {})[0];
 }

@@ -66,8 +66,11 @@ function makeDirectory(path: string): void {
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
 }
 
-/** Checks access before the lock file is created, and before a server that cannot write starts to listen. */
-function requireWritable(path: string): void {
+/**
+ * Throws UserError if this user cannot write. Called before the lock file is created, and before a server that cannot
+ * write starts to listen.
+ */
+export function requireWritable(path: string): void {
   requireAccess(dirname(path));
   if (!existsSync(path) && lstatSync(path, { throwIfNoEntry: false })) {
     throw new UserError(`${path} is a link to a file that does not exist. Is its disk mounted?`);
