@@ -33,6 +33,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     'restore <file>': 'create the SQLite store at DATABASE_URL from a backup',
   },
   'Administration:': {
+    doctor: 'check the store and its surroundings, and say what to fix',
     status: 'show the version, size and traffic of a running server',
     token: 'create, list, change, rotate and revoke access tokens',
     webhook: 'manage webhooks and inspect their deliveries',
@@ -64,6 +65,7 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   export: async () => (await import('./export.ts')).declareExport,
   backup: async () => (await import('./backup.ts')).declareBackup,
   restore: async () => (await import('./backup.ts')).declareRestore,
+  doctor: async () => (await import('./doctor.ts')).declareDoctor,
   status: async () => (await import('./status.ts')).declareStatus,
   token: async () => (await import('./token.ts')).declareToken,
   webhook: async () => (await import('./webhook.ts')).declareWebhook,
