@@ -112,14 +112,16 @@ function checkSizeOfWal(file: StoreFile): Finding {
   if (walBytes === 0) return ok('empty');
   if (!canLook(file)) return mustRecover(file);
   const size = toSize(walBytes);
-  if (walBytes <= ALWAYS_CHECKED_BYTES || isFull) checkWal(toLookedAt(file));
+  const isChecked = walBytes <= ALWAYS_CHECKED_BYTES || isFull;
+  if (isChecked) checkWal(toLookedAt(file));
   if (walBytes > MAX_WAL_BYTES && isLocked) {
     return warning(
       `${size}, more than the ${toSize(MAX_WAL_BYTES)} that a server needs at most`,
       'If no export or other reader of the database is in progress, restart the server. A clean stop empties the WAL.',
     );
   }
-  return ok(isLocked ? `${size}, sound` : `${size}, sound; the next start copies it into the database`);
+  const found = `${size}, ${isChecked ? 'sound' : 'checked only with --full'}`;
+  return ok(isLocked ? found : `${found}; the next start copies it into the database`);
 }
 
 function checkPages(file: StoreFile): Finding {
