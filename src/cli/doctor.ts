@@ -4,19 +4,18 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import type { CheckResult, Status } from './doctor/finding.ts';
 import { EXIT_STATUS } from './exit-status.ts';
-import { readServerUrl, type ServerOptions, urlOption } from './remote.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
+import { findServer, type ServerOptions } from './remote.ts';
+import { type FormOptions, jsonLine, wantsJson } from './terminal/report.ts';
 
-interface DoctorOptions extends ServerOptions {
-  full?: boolean;
-  json?: boolean;
+interface DoctorOptions extends ServerOptions, FormOptions {
+  full?: true;
 }
 
 export function declareDoctor(command: CliCommand): void {
   command
-    .addOption(urlOption())
+    .serverOptions()
     .option('--full', 'check every page of a SQLite database above 64 MiB, too')
-    .option('--json', 'print NDJSON, one check per line (the default when piped)')
+    .printsJsonOrTable('check')
     .notes(`
 The command changes nothing and can run beside a server. Run it with the
 settings of the server, as the same user. The exit status is 1 if a check finds
@@ -42,9 +41,10 @@ async function examine(context: CommandContext, options: DoctorOptions): Promise
   if (statuses.includes('problem')) io.exitCode = EXIT_STATUS.failed;
 }
 
-async function* checkAll({ config }: CommandContext, options: DoctorOptions): AsyncGenerator<CheckResult> {
-  const { database, clientToken: token } = config;
-  const url = options.url === undefined ? config.serverUrl : readServerUrl(options.url);
+async function* checkAll(context: CommandContext, options: DoctorOptions): AsyncGenerator<CheckResult> {
+  const { config } = context;
+  const { database } = config;
+  const server = await findServer(context, options);
   const [{ runChecks, toProblem }, { SURROUNDINGS }, { checkServer }] = await Promise.all([
     import('./doctor/finding.ts'),
     import('./doctor/surroundings.ts'),
@@ -63,5 +63,5 @@ async function* checkAll({ config }: CommandContext, options: DoctorOptions): As
   } catch (error) {
     yield { check: 'database', ...toProblem(error) };
   }
-  yield* runChecks({ server: checkServer }, { url, token, usesDatabase });
+  yield* runChecks({ server: checkServer }, { url: server?.url, token: server?.credential?.token, usesDatabase });
 }

@@ -82,6 +82,13 @@ export async function withClient<T>(
   return work(client).catch((error) => rethrow(error, { url, source }, isRead, EXIT_STATUS.failed));
 }
 
+/** Returns the server that the options name, or the one that the settings start. Undefined if its port is any free one. */
+export async function findServer(context: CommandContext, options: ServerOptions): Promise<ChosenServer | undefined> {
+  if (namesServer(options)) return choose(context, options);
+  const { serverUrl } = context.config;
+  return serverUrl === undefined ? undefined : choose(context, { url: serverUrl });
+}
+
 async function choose({ io, config }: CommandContext, options: ServerOptions): Promise<ChosenServer> {
   const { chooseServer } = await import('./choose-server.ts');
   const { findProfilesPath, readProfiles } = await import('./profiles.ts');

@@ -5,9 +5,9 @@ import { Help } from 'commander';
 import { padToWidth, toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
 import { countOf } from '../terminal/report.ts';
+import { widthOf } from '../terminal/table.ts';
 import type { CheckResult, Status } from './finding.ts';
 
-const DEFAULT_WIDTH = 80;
 const MAX_WIDTH = 100;
 /** Width of the longest check. */
 const LABEL_WIDTH = 'replication'.length;
@@ -21,7 +21,7 @@ const MARKS: Record<Status, ['green' | 'yellow' | 'red' | 'dim', string]> = {
 
 /** Returns a result in lines that fit the terminal. A word that is longer, such as a path, stays whole. */
 export function printResult({ check, status, found, advice }: CheckResult, stream: Output): string {
-  const width = Math.min(stream.columns || DEFAULT_WIDTH, MAX_WIDTH) - INDENT.length;
+  const width = Math.min(widthOf(stream), MAX_WIDTH) - INDENT.length;
   const [colour, mark] = MARKS[status];
   const [first = '', ...more] = wrap(status === 'ok' ? found : `${status}: ${found}`, width);
   const start = `${styleText(colour, mark, { stream })} ${padToWidth(LABEL_WIDTH, check)}  `;

@@ -94,7 +94,10 @@ async function explain(error: unknown, name: string, usesDatabase: boolean | und
       `Start one with "${OWN_COMMAND} serve", or set --url or PLANT_STORE_URL.`,
     );
   }
-  return { ...toProblem(new UserError(explainFailure(error, name, true))), status: 'warning' };
+  return {
+    ...toProblem(new UserError(explainFailure(error, { url: name, source: { kind: 'variable' } }, true))),
+    status: 'warning',
+  };
 }
 
 async function isLocal(url: string): Promise<boolean> {
