@@ -37,7 +37,7 @@ test('a bad line, an unknown column and a file name are printed with escapes', a
   assert.ok((await saysSafely(['import', table], database)).includes(`not imported: ${SHOWN.toLowerCase()}foo\n`));
   const none = await saysSafely(['import', `${EVIL}.csv`], database);
   assert.equal(none, `plant-store: File not found: ${SHOWN}.csv\n`);
-  assert.ok((await saysSafely([`l${EVIL}`], database)).startsWith(`plant-store: Unknown command 'l${SHOWN}'\n`));
+  assert.ok((await saysSafely([`l${EVIL}`], database)).startsWith(`plant-store: Unknown command 'l${SHOWN}'. `));
 });
 
 suite('with a hostile server', () => {

@@ -33,7 +33,7 @@ async function reportUsage({ exitCode, code, message }: CommanderError, io: Comm
   if (exitCode === 0) return 0;
   if (code !== 'commander.help') {
     const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
-    const line = text.replaceAll('\n', ' ').replace(/\.$/, '');
+    const line = text.replace(/\n(?=\(Did you mean [^\n]*$)/, ' ').replace(/\.$/, '');
     await printLines([`${line}. Add --help to see the usage.`], io);
   }
   return EXIT_STATUS.wrongUsage;
