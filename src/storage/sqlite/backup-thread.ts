@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 import { markCopy, skipNumbers } from './change-numbers.ts';
-import { inspectDatabase, migrate, openReader } from './database.ts';
+import { migrate, openReader, verifyCopy } from './database.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 
@@ -30,7 +30,7 @@ function backUp(): void {
   db.prepare('VACUUM INTO ?').run(url.href);
   db.close();
   changeDraft(markCopy);
-  inspectDatabase(draft);
+  verifyCopy(draft);
 }
 
 async function restore(): Promise<void> {

@@ -150,6 +150,21 @@ export function inspectDatabase(path: string): void {
   inspect(path, 'server');
 }
 
+/** Checks every page and every plant of a new copy of a store, whatever its size. Throws UserError. */
+export function verifyCopy(path: string): void {
+  requireStore(path);
+  const db = openReader(path);
+  try {
+    const version = readVersion(db, path);
+    const finding = findBadPage(db) ?? (version === MIGRATIONS.length ? findBadPlant(db) : undefined);
+    if (finding !== undefined) throw badCopy(finding);
+  } catch (error) {
+    throw isDamage(error) ? badCopy((error as Error).message) : error;
+  } finally {
+    db.close();
+  }
+}
+
 /** Checks the file header, which holds SQLite's magic text and the id of the application. Throws UserError. */
 export function requireStore(path: string): void {
   const header = Buffer.alloc(HEADER_BYTES);
@@ -183,15 +198,11 @@ function inspect(path: string, role: Role): number {
   const uncleanStop = hasWal(path);
   const db = openReader(path);
   try {
-    const version = Number(pragma(db, 'user_version'));
-    if (version > MIGRATIONS.length) {
-      throw new UserError(
-        `${path} was written by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
-      );
-    }
+    const version = readVersion(db, path);
+    const isSmall = size <= ALWAYS_CHECKED_BYTES;
     if (role === 'server' && uncleanStop) requireSoundWal(db, path);
-    if (role === 'server' && (uncleanStop || size <= ALWAYS_CHECKED_BYTES)) requireSoundPages(db, path);
-    if (role === 'server' && size <= ALWAYS_CHECKED_BYTES && version === MIGRATIONS.length) {
+    if (role === 'server' && (uncleanStop || isSmall)) requireSoundPages(db, path);
+    if (role === 'server' && isSmall && version === MIGRATIONS.length) {
       requireSoundPlants(db, path);
     }
     return version;
@@ -202,6 +213,15 @@ function inspect(path: string, role: Role): number {
   }
 }
 
+/** Returns the schema version. Throws UserError if it is newer than this program. */
+function readVersion(db: DatabaseSync, path: string): number {
+  const version = Number(pragma(db, 'user_version'));
+  if (version <= MIGRATIONS.length) return version;
+  throw new UserError(
+    `${path} was written by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
+  );
+}
+
 /** Throws UserError if the WAL is damaged. */
 export function requireSoundWal(db: DatabaseSync, path: string): void {
   const frame = findWalDamage(`${path}-wal`, Number(pragma(db, 'page_size')));
@@ -210,17 +230,29 @@ export function requireSoundWal(db: DatabaseSync, path: string): void {
 
 /** Throws UserError if the structure of a page is damaged. */
 export function requireSoundPages(db: DatabaseSync, path: string): void {
-  const verdict = pragma(db, 'quick_check(1)');
-  if (verdict !== 'ok') throw damaged(path, String(verdict));
+  const finding = findBadPage(db);
+  if (finding !== undefined) throw damaged(path, finding);
 }
 
 /** Throws UserError if a plant differs from its last change. The schema must be current. */
 export function requireSoundPlants(db: DatabaseSync, path: string): void {
+  const finding = findBadPlant(db);
+  if (finding !== undefined) throw damaged(path, finding);
+}
+
+/** Returns the first fault in the structure of the file, if any. */
+function findBadPage(db: DatabaseSync): string | undefined {
+  const verdict = pragma(db, 'quick_check(1)');
+  return verdict === 'ok' ? undefined : String(verdict);
+}
+
+/** Returns the first contradiction between the plants and the change log, if any. */
+function findBadPlant(db: DatabaseSync): string | undefined {
   db.exec(`PRAGMA mmap_size = ${ALWAYS_CHECKED_BYTES}`); // the check reads many pages many times
   const odd = db.prepare(ODD_PLANT).get();
-  if (odd) throw damaged(path, `plant ${odd.id} differs from its last change`);
+  if (odd) return `plant ${odd.id} differs from its last change`;
   const count = db.prepare(ODD_COUNT).get();
-  if (count) throw damaged(path, `its number of plants is ${count.counted} instead of ${count.known}`);
+  return count && `its number of plants is ${count.counted} instead of ${count.known}`;
 }
 
 /** Returns a UserError in place of an SQLite error about the content of the file, and any other error unchanged. */
@@ -234,8 +266,15 @@ export function hasWal(path: string): boolean {
 }
 
 function damaged(path: string, finding: string): UserError {
-  const oneLine = finding.replace(/\s+/g, ' ');
-  return new UserError(`${path} is damaged (${oneLine}). Nothing was changed. Restore it from a backup.`);
+  return new UserError(`${path} is damaged (${toOneLine(finding)}). Nothing was changed. Restore it from a backup.`);
+}
+
+function badCopy(finding: string): UserError {
+  return new UserError(`the copy is damaged (${toOneLine(finding)}). The store may be damaged too: check its disk.`);
+}
+
+function toOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 export function migrate(db: DatabaseSync): void {
