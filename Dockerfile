@@ -1,6 +1,6 @@
 # Plant Store as an image: docker build -t plant-store .
 # No Docker engine was available when this file was written. Each command was run separately, but the image was not built.
-# The container supports a read-only root (docker run --read-only) and writes only to /data. See docs/guides/install.md.
+# The container supports a read-only root (docker run --read-only) and writes only to /data and BACKUP_DIR. See docs/guides/install.md.
 
 ARG NODE_VERSION=26.10.0
 
@@ -29,7 +29,8 @@ COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
 COPY package.json LICENSE ./
 COPY bin/plant-store.js bin/
-RUN mkdir /data && chown node:node /data
+# A new volume at /data or /backups gets the owner of the folder.
+RUN mkdir /data /backups && chown node:node /data /backups
 USER node
 ENV HOST=0.0.0.0 PORT=3000 DATABASE_URL=sqlite:/data/plants.db
 VOLUME /data

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { readTraces } from '../src/config/otel-config.ts';
 import { callerOf } from '../testing/request.ts';
+import { makeFolder } from '../testing/server.ts';
 import { startTestService } from '../testing/service.ts';
+import { until } from '../testing/until.ts';
 
 const DOCS = join(import.meta.dirname, '../docs');
 const METRICS = readFileSync(join(DOCS, 'reference/metrics.md'), 'utf8');
@@ -38,13 +40,14 @@ const metrics = new Map<string, Map<string, Set<string>>>();
 let printed = '';
 
 before(async () => {
-  const server = await startTestService();
+  const server = await startTestService({ env: { BACKUP_DIR: makeFolder() } });
   const { secret } = await server.addToken({ scopes: ['admin', 'plants:read', 'plants:write'] });
   const call = callerOf(server, secret);
   await call('POST', '/plants', { id: 1, name: 'x' });
   await call('GET', '/plants/1');
   await call('POST', '/plants/import', '');
   for (const path of ['/plants/export', '/events', '/plants?limit=0']) await call('GET', path);
+  await until(async () => (await server.store.stats()).lastBackup);
   printed = (await call('GET', '/metrics')).body;
   await server.stop();
   for (const [, name = '', list = ''] of printed.matchAll(/^([a-z_]+)(?:\{(.*)\})? \S+$/gm)) {
@@ -68,7 +71,12 @@ test('the reference lists the metrics that the server returns, with their types,
   for (const [, name = '', type = ''] of METRICS.matchAll(/^\| `(\w+)(?:\{[\w,]+\})?` \| (\w+) \|/gm)) {
     if (given.includes(name)) assert.ok(printed.includes(`# TYPE ${name} ${type}\n`), name);
   }
-  for (const name of ['plant_store_refused_total', 'plant_store_deliveries_total', 'plant_store_webhooks']) {
+  for (const name of [
+    'plant_store_refused_total',
+    'plant_store_deliveries_total',
+    'plant_store_webhooks',
+    'plant_store_backups_total',
+  ]) {
     for (const values of metrics.get(name)?.values() ?? []) {
       for (const value of values) assert.ok(METRICS.includes(`\`${value}\``), value);
     }

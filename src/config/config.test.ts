@@ -9,6 +9,7 @@ test('readConfig() has a default for every setting and ignores empty values', ()
     host: '127.0.0.1',
     port: 3000,
     database: { kind: 'sqlite', path: './data/plants.db' },
+    backups: undefined,
     basePath: '',
     logLevel: 'info',
     accessLog: false,
@@ -138,7 +139,30 @@ const REFUSED: [variable: string, value: string][] = [
   ['JWT_AUDIENCE', 'plants'],
   ['JWKS_URL', 'https://example.com/jwks'],
   ['JWT_RATE', '10/s'],
+  ['BACKUP_DIR', '~/backups'],
+  ['BACKUP_EVERY', '1h'],
+  ['BACKUP_KEEP', '24'],
 ];
+
+test('readConfig() reads the schedule of backups', () => {
+  const env = { BACKUP_DIR: 'backups' };
+  assert.deepEqual(readConfig(env).backups, { dir: 'backups', everyMs: 3_600_000, keep: 24 });
+  const given = readConfig({ ...env, BACKUP_EVERY: '2w', BACKUP_KEEP: '1' }).backups;
+  assert.deepEqual(given, { dir: 'backups', everyMs: 1_209_600_000, keep: 1 });
+  assert.equal(readConfig({}).backups, undefined);
+  for (const [name, value] of [
+    ['BACKUP_EVERY', '9s'],
+    ['BACKUP_EVERY', '15d'],
+    ['BACKUP_EVERY', '60'],
+    ['BACKUP_KEEP', '0'],
+    ['BACKUP_KEEP', '10001'],
+  ] as const) {
+    assert.throws(
+      () => readConfig({ ...env, [name]: value }),
+      new RegExp(`^UserError: ${name} must be .*not "${value}"$`),
+    );
+  }
+});
 
 test('readConfig() reads the settings of an identity provider', () => {
   const env = { JWT_ISSUER: 'https://id.example.com/', JWT_AUDIENCE: 'plants, https://plants.example.com' };
@@ -214,7 +238,9 @@ test('readConfig() collects the warnings about OpenTelemetry variables', () => {
 });
 
 test('every example in the table of settings is a valid value', () => {
-  const examples = Object.fromEntries(listSettings().map(({ name, example }) => [name, example]));
+  const all = Object.fromEntries(listSettings().map(({ name, example }) => [name, example]));
+  const { BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP, ...examples } = all; // for SQLite only
+  assert.ok(readConfig({ BACKUP_DIR, BACKUP_EVERY, BACKUP_KEEP }).backups);
   const files = Object.fromEntries(
     Object.keys(examples)
       .filter((name) => /^OTEL_.*(CERTIFICATE|KEY)$/.test(name))

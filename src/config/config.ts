@@ -8,6 +8,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
 import type { TracingOptions } from '../observability/tracing.ts';
 import { describeConnectionUrl, InvalidConnectionUrl, parseConnectionUrl } from '../storage/postgres/connection-url.ts';
+import { type BackupSchedule, readBackups } from './backup-config.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
@@ -20,6 +21,8 @@ export interface Config {
   host: string;
   port: number;
   database: Database;
+  /** Schedule of the backups. Undefined if they are off. */
+  backups: BackupSchedule | undefined;
   /** Empty, or a path that starts with a slash and does not end with one. */
   basePath: string;
   logLevel: LogLevel;
@@ -85,10 +88,12 @@ export function readConfig(environment: Environment, overrides: Override[] = [])
 /** Returns the configuration for an environment without empty values. Messages use the names that `nameOf` returns. */
 export function parseConfig(env: Environment, nameOf: (variable: SettingName) => string = String): Config {
   const warnings: string[] = [];
+  const database = readDatabase(env.DATABASE_URL ?? SETTINGS.DATABASE_URL.default, env, nameOf('DATABASE_URL'));
   return Object.freeze({
     host: readHost(env, nameOf('HOST')),
     port: readPort(env, nameOf('PORT')),
-    database: readDatabase(env.DATABASE_URL ?? SETTINGS.DATABASE_URL.default, env, nameOf('DATABASE_URL')),
+    database,
+    backups: readBackups(env, database.kind, nameOf),
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? SETTINGS.LOG_LEVEL.default, LOG_LEVELS),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? SETTINGS.ACCESS_LOG.default),

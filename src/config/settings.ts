@@ -20,6 +20,7 @@ export interface Setting {
 export const SETTING_GROUPS = {
   server: 'Server',
   database: 'Database',
+  backups: 'Scheduled backups (SQLite)',
   access: 'TLS, proxies and browsers',
   jwt: 'Identity provider (JWT)',
   webhooks: 'Webhooks',
@@ -65,6 +66,25 @@ export const SETTINGS = {
     default: '10000',
     meaning: 'Time in milliseconds after which PostgreSQL cancels a statement. It never cancels a `COMMIT`.',
     example: '5000',
+  },
+  BACKUP_DIR: {
+    group: 'backups',
+    meaning:
+      'Folder into which the server writes backups while it runs. The server creates the folder. Use one folder per store, on another disk.',
+    example: '/var/backups/plant-store',
+  },
+  BACKUP_EVERY: {
+    group: 'backups',
+    default: '1h',
+    meaning: 'Interval between two backups, from `10s` to `2w`.',
+    example: '1d',
+  },
+  BACKUP_KEEP: {
+    group: 'backups',
+    default: '24',
+    meaning:
+      'Number of backups that the server keeps, from 1 to 10000. After a new backup, the server deletes the oldest beyond this number.',
+    example: '168',
   },
   TLS_CERT: {
     group: 'access',

@@ -16,7 +16,7 @@ export interface StoreStats {
   bytes: number;
   /** Number of migrations that the schema has. */
   schemaVersion: number;
-  /** The last backup by our own command. Null if there was none, and on PostgreSQL. */
+  /** The last backup that the server or our own command wrote. Null if there was none, and on PostgreSQL. */
   lastBackup: LastBackup | null;
 }
 

@@ -1,4 +1,4 @@
-// Parses durations such as 30s, 30m, 12h, 90d and 4w.
+// Parses and prints durations such as 30s, 30m, 12h, 90d and 4w.
 
 import { UsageError } from './user-error.ts';
 
@@ -20,4 +20,10 @@ export function readDuration(option: string, text: string): number {
   const durationMs = parseDuration(text);
   if (durationMs !== undefined) return durationMs;
   throw new UsageError(`${option} must be ${DURATION_FORM}, not "${text}"`);
+}
+
+/** Returns a duration in its largest fitting unit up to days, such as 45s, 35m, 12h or 90d. */
+export function printDuration(durationMs: number): string {
+  const unit = (['d', 'h', 'm'] as const).find((name) => durationMs >= 2 * (UNIT_MS[name] ?? 0)) ?? 's';
+  return `${Math.max(0, Math.floor(durationMs / (UNIT_MS[unit] ?? 1)))}${unit}`;
 }

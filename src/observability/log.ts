@@ -2,6 +2,7 @@
 
 import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
+import { printDuration } from '../lib/duration.ts';
 import { cutToWidth, toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import type { Observe, ServiceEvent } from './service-events.ts';
 
@@ -65,6 +66,21 @@ const ENTRIES: Entries = {
       `Webhook ${webhookId} is disabled: ${reason}. Fix the receiver, then run "${command} webhook enable ${webhookId}".`,
   ],
   bug: ['error', () => 'Internal error (a bug). Report it with this log line.'],
+  backups_scheduled: [
+    'info',
+    ({ dir, lastAgeMs, nextInMs }) => `Next backup to ${dir} in ${printDuration(nextInMs)}. ${printAge(lastAgeMs)}`,
+  ],
+  backup_written: [
+    'info',
+    ({ file, bytes, durationMs }) =>
+      `Backup written to ${file} (${Math.ceil(bytes / 1024).toLocaleString('en')} KiB, ${(durationMs / 1000).toFixed(1)} s)`,
+  ],
+  backup_incident: ['warn', ({ reason }) => reason],
+  backup_failed: [
+    'error',
+    ({ reason, lastAgeMs, nextInMs }) =>
+      `Backup failed: ${reason}. Check the folder and its free space. Next attempt in ${printDuration(nextInMs)}. ${printAge(lastAgeMs)}`,
+  ],
   writes_failing: ['error', ({ reason }) => `Writes are failing: ${reason}`],
   writes_recovered: ['info', () => 'Writes have recovered'],
   store_failed: [
@@ -72,6 +88,12 @@ const ENTRIES: Entries = {
     ({ error }) => `The disk or a database file failed: ${error.message}. The process exits to prevent data loss.`,
   ],
 };
+
+function printAge(lastAgeMs: number | null): string {
+  return lastAgeMs === null
+    ? 'The folder has no good backup yet.'
+    : `The last good backup is ${printDuration(lastAgeMs)} old.`;
+}
 
 /** Returns an observer that writes the service log. `command` is the command line of this installation, for advice. */
 export function createLog(level: LogLevel, command: string): Observe {

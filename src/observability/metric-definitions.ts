@@ -33,6 +33,7 @@ export interface Measured {
   eventLoop: EventLoopDelay;
   stats: StoreStats | undefined;
   deliveries: Record<DeliveryResult, number>;
+  backups: Record<'written' | 'failed', number>;
   webhooks: { oldestWaitingS: number; statuses: string[] } | undefined;
   files: OpenFiles | undefined;
 }
@@ -87,6 +88,14 @@ const DEFINITIONS: Record<string, Definition> = {
   ),
   plant_store_last_change: gauge('Sequence number of the newest change in the database', ({ stats }) => stats?.lastSeq),
   plant_store_database_bytes: gauge('Size of the database, for SQLite including the WAL', ({ stats }) => stats?.bytes),
+  plant_store_last_backup_timestamp_seconds: gauge(
+    'Time of the last complete backup, scheduled or by command, in seconds since 1970',
+    ({ stats }) => (stats?.lastBackup ? stats.lastBackup.timeMs / 1000 : undefined),
+  ),
+  plant_store_last_backup_bytes: gauge('Size of the last complete backup', ({ stats }) => stats?.lastBackup?.bytes),
+  plant_store_backups_total: counter('Scheduled backups of this process by result: written or failed', ({ backups }) =>
+    Object.entries(backups).map(([result, count]) => [`{result="${result}"}`, count]),
+  ),
   plant_store_deliveries_total: counter(
     'Delivery attempts of this node by result: delivered, failed (a retry follows) or dead (no retry follows)',
     ({ deliveries }) => Object.entries(deliveries).map(([result, count]) => [`{result="${result}"}`, count]),

@@ -34,6 +34,7 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
   const routes = new Map<RouteName, RouteCounts>();
   const denied = new Map(DENIAL_REASONS.map((reason) => [reason, 0]));
   const deliveries = { delivered: 0, failed: 0, dead: 0 };
+  const backups = { written: 0, failed: 0 };
   let bugs = 0; // printed from the start, so that the first bug is an increase
   const hourly = createHourlyRequests(clock);
   const batches = createHistogram(BATCH_WRITES);
@@ -61,6 +62,12 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
         case 'delivery':
           deliveries[event.result]++;
           return;
+        case 'backup_written':
+          backups.written++;
+          return;
+        case 'backup_failed':
+          backups.failed++;
+          return;
         case 'bug':
           bugs++;
       }
@@ -72,7 +79,7 @@ export function createMetrics(store: Store, observe: Observe = () => {}, clock: 
         ifAvailable(measureWebhooks()),
         countOpenFiles(),
       ]);
-      const counted = { routes, denied, deliveries, bugs, batches, commits, eventLoop };
+      const counted = { routes, denied, deliveries, backups, bugs, batches, commits, eventLoop };
       const text = printMetrics({ ...counted, queuedWrites: store.queuedWrites(), stats, webhooks, files });
       eventLoop.reset();
       return text;

@@ -79,6 +79,12 @@ export type ServiceEvent =
   | { kind: 'webhook_disabled'; webhookId: string; reason: string }
   /** Reported for a response with error 50000, or for an unexpected error in background work. */
   | { kind: 'bug'; requestId?: string; error: unknown }
+  /** Reported at start. `lastAgeMs` is the age of the newest backup, or null if there is none. */
+  | { kind: 'backups_scheduled'; dir: string; lastAgeMs: number | null; nextInMs: number }
+  | { kind: 'backup_written'; file: string; bytes: number; durationMs: number }
+  /** Reported if a complete backup could not be noted, or older ones not be deleted. */
+  | { kind: 'backup_incident'; reason: string }
+  | { kind: 'backup_failed'; reason: string; lastAgeMs: number | null; nextInMs: number }
   /** Reported once when writes start to fail, and once after recovery. */
   | { kind: 'writes_failing'; reason: string }
   | { kind: 'writes_recovered' }

@@ -110,7 +110,7 @@ export const ServiceStatus = z
       .optional()
       .meta({
         description:
-          'The last backup that `plant-store backup` wrote. Absent if there was none, and on PostgreSQL, whose backups other tools write.',
+          'The last backup that the server or `plant-store backup` wrote. Absent if there was none, and on PostgreSQL, whose backups other tools write.',
       }),
     connections: z
       .object({ open: count('Number of open connections', 12) })

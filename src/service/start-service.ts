@@ -26,6 +26,7 @@ import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { openStore } from './open-store.ts';
+import type { ScheduledBackups } from './scheduled-backups.ts';
 
 export interface ServiceOptions {
   /** Receives every event of the service, for example to log it. */
@@ -82,6 +83,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   cleanUp.defer(() => store.close());
   if (isNewStore) observe({ kind: 'store_created', path: resolve(database.path) });
   metrics = createMetrics(store, observe);
+  const backups = await prepareBackups(config, observe, cleanUp);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   let delivery: DeliveryLoop | undefined;
@@ -123,6 +125,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   });
   observe({ kind: 'listening', url, database: describeDatabase(database) });
   if (sendsPlainTokens(config, certificate, server)) observe({ kind: 'no_tls', host: config.host });
+  backups?.start();
   let stopped: Promise<void> | undefined;
   return {
     url,
@@ -140,6 +143,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
     await http.connections.stopListening();
     delivered = delivery?.stop();
+    void backups?.stop();
     stopping.abort();
     if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
     http.connections.endHandshakes();
@@ -159,6 +163,19 @@ async function startTracing(
   const { version } = packageJson;
   const { startTracing } = await import('../observability/otel/start-tracing.ts');
   return startTracing({ config, database: database.kind, version, node, observe });
+}
+
+/** Prepares scheduled backups if they are configured. They end before the store closes. */
+async function prepareBackups(
+  { backups: schedule, database }: Config,
+  observe: Observe,
+  cleanUp: AsyncDisposableStack,
+): Promise<ScheduledBackups | undefined> {
+  if (!schedule || database.kind !== 'sqlite') return undefined;
+  const { ScheduledBackups } = await import('./scheduled-backups.ts');
+  const backups = await ScheduledBackups.prepare({ schedule, database: database.path, observe });
+  cleanUp.defer(() => backups.stop());
+  return backups;
 }
 
 function observeWithBoth(first: Observe, second: Observe): Observe {

@@ -1,6 +1,7 @@
 // Backs up a store, which may be in use, and restores a backup. Each file is first written under another name: it gets
 // its final name only when it is complete and checked. From its first byte, only its owner can read it.
 
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
 import { dirname, extname } from 'node:path';
@@ -11,13 +12,50 @@ import { hasWal, inspectDatabase } from './database.ts';
 import { prepareLocation, requireOneName, syncDirectory } from './file-location.ts';
 import { takeServerLock } from './server-lock.ts';
 
-/** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
+/** The files of the thread and the process have the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
+const PROCESS = new URL(`./backup-process${extname(import.meta.filename)}`, import.meta.url);
 
 /** Writes a backup of the store to `file`. The backup excludes later writes. Throws UserError. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
   requireOneName(realpathSync(path));
   await makeWhole(file, 'back up', path);
+}
+
+/** Message of the process that writes a backup. `failure` is null if the backup is complete. */
+export interface BackupResult {
+  failure: string | null;
+}
+
+/** A backup in progress. */
+export interface BackupInProgress {
+  /** Resolves when the backup is complete. Rejects with a UserError if it fails or is cancelled. */
+  written: Promise<void>;
+  /** Ends the backup at once and removes its draft. */
+  cancel(): Promise<void>;
+}
+
+/** Writes a backup in another process: SQLite cannot interrupt the copy of a store, but a process can be killed. */
+export function startBackup(path: string, file: string): BackupInProgress {
+  const child = fork(PROCESS, [path, file], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const ended = new Promise<string>((resolve) => {
+    child.on('error', ({ message }) => resolve(message));
+    child.on('exit', (status, signal) => resolve(`its process ended with ${signal ?? status}`));
+  });
+  let result: BackupResult | undefined;
+  child.on('message', (message) => {
+    result = message as BackupResult;
+  });
+  return {
+    written: ended.then((reason) => {
+      if (result?.failure !== null) throw new UserError(result?.failure ?? `Cannot write ${file}: ${reason}`);
+    }),
+    async cancel() {
+      child.kill('SIGKILL');
+      await ended;
+      removeDraft(file);
+    },
+  };
 }
 
 /** Restores a backup to `givenPath`. Throws UserError if a store exists there or a server uses it. */

@@ -60,7 +60,8 @@ function isMountPoint(path: string): boolean {
   return mounts.some((mount) => mount.split(' ')[4] === escaped);
 }
 
-function makeDirectory(path: string): void {
+/** Creates a folder and its parents durably, readable by their owner only. */
+export function makeDirectory(path: string): void {
   const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
