@@ -1,15 +1,20 @@
-// The commands backup and restore, which copy a whole SQLite database to and from a file.
+// The commands backup and restore, which copy a whole SQLite database to and from a file. A restored file can be a
+// scheduled backup.
 
 import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { OWN_COMMAND } from '../config/command-name.ts';
-import type { Config } from '../config/config.ts';
 import { toSafeText } from '../lib/safe-text.ts';
-import { UsageError, UserError } from '../lib/user-error.ts';
+import { UserError } from '../lib/user-error.ts';
+import { dirOption, readBackups } from './backups.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { requireDatabase } from './database-access.ts';
+import { requireDatabase, requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { report } from './terminal/report.ts';
+
+/** Name that stands for the newest scheduled backup. */
+const LATEST = 'latest';
 
 export function declareBackup(command: CliCommand): void {
   command
@@ -37,26 +42,56 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
 
 export function declareRestore(command: CliCommand): void {
   command
-    .argument('<file>', 'backup file to read')
+    .argument('<file>', 'backup file to read, or the name of a scheduled backup, or latest')
+    .addOption(dirOption())
     .notes(`
+A file at the given path comes first. Otherwise, the command looks for the name
+in BACKUP_DIR. The name latest selects the newest backup of DATABASE_URL there.
+"plant-store backups" lists the names.
+
 Stop the server and move the old database away first. The restored store has
 the tokens of the backup: tokens revoked since then work again. Clients that
 follow the change log and have seen changes newer than the backup receive
 error 41000 (410) and must start over with a new export.`)
-    .examples('mv data data-old', 'plant-store restore plants-monday.db')
+    .examples(
+      'mv data data-old',
+      'plant-store restore plants-monday.db',
+      'BACKUP_DIR=/var/backups/plant-store plant-store restore latest',
+    )
     .runs(restore);
 }
 
-async function restore({ io, config }: CommandContext, file: string): Promise<void> {
-  if (!existsSync(file)) throw new UserError(`File not found: ${file}`);
+async function restore({ io, config }: CommandContext, name: string, options: { dir?: string }): Promise<void> {
   const path = requireSqlite(config);
+  const file = await findBackup(name, options.dir ?? config.backups?.dir, path);
   const { removeDraft, restoreDatabase } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, path, removeDraft);
   await restoreDatabase(file, path);
+  if (file !== name) io.stderr.write(`Restored from ${toSafeText(file)}\n`);
   reportFile(io, 'Store restored to', path);
   io.stderr.write(
     `The tokens are those of the backup. Tokens revoked since then work again. Check them with "${OWN_COMMAND} token list".\n`,
   );
+}
+
+/** Returns the path of a backup that is given by its path, or by its name in the folder of scheduled backups. */
+async function findBackup(name: string, dir: string | undefined, database: string): Promise<string> {
+  if (existsSync(name)) return name;
+  if (basename(name) !== name) throw new UserError(`File not found: ${name}`);
+  if (dir === undefined) {
+    throw new UserError(`File not found: ${name}. To restore a scheduled backup, set BACKUP_DIR or add --dir.`);
+  }
+  const file = name === LATEST ? await findLatest(dir, database) : join(dir, name);
+  if (existsSync(file)) return file;
+  throw new UserError(
+    `File not found: ${name}, neither in the current folder nor in ${dir}. "${OWN_COMMAND} backups" lists the backups there.`,
+  );
+}
+
+async function findLatest(dir: string, database: string): Promise<string> {
+  const [newest] = await readBackups(dir, database);
+  if (newest) return join(dir, newest.name);
+  throw new UserError(`No backups of ${basename(database)} found in ${dir}`);
 }
 
 function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: string) => void): void {
@@ -64,14 +99,6 @@ function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: 
     removeDraft(file);
     io.stderr.write(`Interrupted. ${toSafeText(file)} was not written.\n`);
   });
-}
-
-/** Returns the path of the SQLite database. */
-function requireSqlite({ database }: Config): string {
-  if (database.kind === 'sqlite') return database.path;
-  throw new UsageError(
-    'This command supports SQLite only. Back up PostgreSQL with its own tools: see docs/guides/postgresql.md.',
-  );
 }
 
 function reportFile(io: CommandIo, done: string, file: string): void {

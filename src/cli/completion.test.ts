@@ -9,7 +9,7 @@ import { piped, typeInto } from '../../testing/command-line.ts';
 import { makeFolder, needs, needsTerminal } from '../../testing/server.ts';
 
 const TOP =
-  'add backup changes completion config doctor edit export get help history import list login logout migrate profile restore rm serve settings status tags token watch webhook whoami';
+  'add backup backups changes completion config doctor edit export get help history import list login logout migrate profile restore rm serve settings status tags token watch webhook whoami';
 
 const ROWS: [typed: string, offered: string][] = [
   ['', TOP],

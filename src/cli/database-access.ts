@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
 import { toSafeText } from '../lib/safe-text.ts';
-import { UserError } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 import type { CommandIo } from './command-io.ts';
 
@@ -46,4 +46,12 @@ export function requireDatabase(config: Config): void {
   if (missing) {
     throw new UserError(`No database at ${missing}. Set DATABASE_URL to the database that the server uses.`);
   }
+}
+
+/** Returns the path of the SQLite database. */
+export function requireSqlite({ database }: Config): string {
+  if (database.kind === 'sqlite') return database.path;
+  throw new UsageError(
+    'This command supports SQLite only. Back up PostgreSQL with its own tools: see docs/guides/postgresql.md.',
+  );
 }

@@ -30,6 +30,7 @@ const GROUPS: Record<string, Record<string, string>> = {
     'import <file>': 'create plants from an NDJSON or CSV file',
     'export <file>': 'write a consistent snapshot of all plants to a file',
     'backup <file>': 'copy a SQLite store to a file, also while it is in use',
+    backups: 'list the scheduled backups of a SQLite store, newest first',
     'restore <file>': 'create the SQLite store at DATABASE_URL from a backup',
   },
   'Administration:': {
@@ -64,6 +65,7 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
   import: async () => (await import('./import.ts')).declareImport,
   export: async () => (await import('./export.ts')).declareExport,
   backup: async () => (await import('./backup.ts')).declareBackup,
+  backups: async () => (await import('./backups.ts')).declareBackups,
   restore: async () => (await import('./backup.ts')).declareRestore,
   doctor: async () => (await import('./doctor.ts')).declareDoctor,
   status: async () => (await import('./status.ts')).declareStatus,

@@ -1,0 +1,109 @@
+// Tests of the command backups, and of restore by the name of a scheduled backup.
+
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { runInProcess } from '../../testing/command-line.ts';
+import { besideServer, makeFolder, query } from '../../testing/server.ts';
+
+const NAMES = ['plants-2026-11-18T01-00-00Z.db', 'plants-2026-11-18T02-00-00Z.db'] as const;
+const folder = makeFolder();
+const dir = join(folder, 'backups');
+const database = join(folder, 'plants.db');
+const env = { DATABASE_URL: `sqlite:${database}`, BACKUP_DIR: dir };
+
+before(async () => {
+  mkdirSync(dir);
+  for (const [id, name] of NAMES.entries()) {
+    await besideServer(env.DATABASE_URL, (store) => store.create({ id: BigInt(id), name }, { tokenId: 'cli' }));
+    await runInProcess(['backup', join(dir, name)], { env });
+  }
+});
+
+test('backups lists them newest first, as a table or as JSON lines', async () => {
+  const piped = await runInProcess(['backups'], { env });
+  const rows = piped.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    rows.map(({ name, time, bytes }) => [name, time, bytes > 0]),
+    [
+      [NAMES[1], '2026-11-18T02:00:00.000Z', true],
+      [NAMES[0], '2026-11-18T01:00:00.000Z', true],
+    ],
+  );
+  const { stdout } = await runInProcess(['backups', '--dir', dir], {
+    env: { DATABASE_URL: env.DATABASE_URL },
+    columns: 100,
+  });
+  assert.match(
+    stdout,
+    /^NAME +TIME +AGE +SIZE\nplants-2026-11-18T02-00-00Z\.db +2026-11-18 02:00:00Z +\d+[smhd] +\d+ KiB\n/,
+  );
+  const other = { env: { ...env, DATABASE_URL: 'sqlite:trees.db' } };
+  assert.deepEqual(await runInProcess(['backups'], { ...other, columns: 200 }), {
+    status: 0,
+    stdout: `No backups of trees.db found in ${dir}\n`,
+    stderr: '',
+  });
+  assert.deepEqual(await runInProcess(['backups'], other), { status: 0, stdout: '', stderr: '' });
+});
+
+test('restore accepts the name of a scheduled backup, and latest', async () => {
+  for (const [given, plants] of [
+    [NAMES[0], 1n],
+    ['latest', 2n],
+  ] as const) {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true });
+    const { status, stderr } = await runInProcess(['restore', given], { env });
+    assert.deepEqual([status, stderr.split('\n')[0]], [0, `Restored from ${join(dir, NAMES[plants === 1n ? 0 : 1])}`]);
+    assert.deepEqual(query(database, 'SELECT count(*) AS plants FROM plants'), [{ plants }]);
+  }
+});
+
+const POSTGRES = { DATABASE_URL: 'postgres://db.example.com/plants' };
+const REFUSED: [what: string, args: string[], env: Record<string, string>, status: number, message: RegExp][] = [
+  [
+    'a list without a folder',
+    ['backups'],
+    {},
+    2,
+    /^plant-store: No folder to list\. Set BACKUP_DIR, or add --dir\.\n$/,
+  ],
+  ['a list of a missing folder', ['backups', '--dir', 'x'], {}, 1, /Cannot read the folder x \(ENOENT\)/],
+  ['a list with an argument', ['backups', 'more'], env, 2, /Too many arguments/],
+  ['a list on PostgreSQL', ['backups'], POSTGRES, 2, /supports SQLite only/],
+  [
+    'an unknown name without a folder',
+    ['restore', 'x.db'],
+    {},
+    1,
+    /not found: x\.db\..* set BACKUP_DIR or add --dir\.\n$/,
+  ],
+  [
+    'an unknown name',
+    ['restore', 'x.db'],
+    env,
+    1,
+    /not found: x\.db, neither in the current folder nor in .*backups\. /,
+  ],
+  ['an unknown path', ['restore', '../x.db'], env, 1, /File not found: \.\.\/x\.db\n$/],
+  [
+    'latest without a backup',
+    ['restore', 'latest'],
+    { ...env, DATABASE_URL: 'sqlite:trees.db' },
+    1,
+    /No backups of trees/,
+  ],
+  ['a schedule on PostgreSQL', ['serve'], { BACKUP_DIR: 'x', ...POSTGRES }, 2, /BACKUP_DIR supports SQLite only/],
+];
+
+for (const [what, args, given, expected, message] of REFUSED) {
+  test(`${what} fails with exit status ${expected}`, async () => {
+    const { status, stdout, stderr } = await runInProcess(args, { env: given });
+    assert.deepEqual([status, stdout], [expected, '']);
+    assert.match(stderr, message);
+  });
+}
