@@ -1,13 +1,13 @@
 // Scheduled backups under writes, failures and kills. Those that end a process use a real one.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { runInProcess } from '../../testing/command-line.ts';
-import { besideServer, makeFolder, query, startServer } from '../../testing/server.ts';
+import { besideServer, LAUNCHER, makeFolder, query, startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import type { BackupSchedule } from '../config/backup-config.ts';
 import type { ServiceEvent } from '../observability/service-events.ts';
@@ -140,6 +140,19 @@ test('a copy in which a plant differs from its last change is no backup', async 
   await backups.stop();
   assert.match(reason, /the copy is damaged \(plant 1 differs from its last change\)/);
   assert.deepEqual([lastAgeMs, readdirSync(dir)], [null, []]);
+});
+
+test('a relative folder with a name of one letter is created in the working directory', async () => {
+  const folder = makeFolder();
+  const env = { PATH: process.env.PATH, PORT: '0', BACKUP_DIR: 'b', BACKUP_EVERY: '10s' };
+  const server = spawn(process.execPath, [LAUNCHER, 'serve'], { cwd: folder, env });
+  try {
+    await until(
+      () => existsSync(join(folder, 'b')) && readdirSync(join(folder, 'b')).some((name) => name.endsWith('.db')),
+    );
+  } finally {
+    server.kill('SIGKILL');
+  }
 });
 
 /** Starts a server on a large store whose first backup is due, and waits until that backup has a draft. */

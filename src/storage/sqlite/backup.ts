@@ -40,7 +40,8 @@ export function startBackup(path: string, file: string): BackupInProgress {
   const child = fork(PROCESS, [path, file], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const ended = new Promise<string>((resolve) => {
     child.on('error', ({ message }) => resolve(message));
-    child.on('exit', (status, signal) => resolve(`its process ended with ${signal ?? status}`));
+    // unlike "exit", "close" comes after the last message
+    child.on('close', (status, signal) => resolve(`its process ended with ${signal ?? status}`));
   });
   let result: BackupResult | undefined;
   child.on('message', (message) => {

@@ -61,7 +61,8 @@ function isMountPoint(path: string): boolean {
 }
 
 /** Creates a folder and its parents durably, readable by their owner only. */
-export function makeDirectory(path: string): void {
+export function makeDirectory(givenPath: string): void {
+  const path = resolve(givenPath); // the parents of a relative path never end
   const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 });
   if (firstMade === undefined) return;
   for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
