@@ -9,13 +9,32 @@ import type { BackupFile } from '../storage/sqlite/backup-folder.ts';
 import type { CommandContext } from './command-io.ts';
 import { requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
-import { jsonLine, wantsJson } from './terminal/report.ts';
-import { timeToSecond, toTable } from './terminal/table.ts';
+import { type FormOptions, printRows } from './terminal/report.ts';
+import type { Column } from './terminal/table.ts';
+import { timeToSecond } from './terminal/time.ts';
+
+interface ListedBackup {
+  name: string;
+  time: string;
+  bytes: number;
+}
+
+const COLUMNS: Column<ListedBackup>[] = [
+  { heading: 'NAME', cell: ({ name }) => name },
+  { heading: 'TIME', cell: ({ time }) => timeToSecond(time), ifRoom: 2 },
+  { heading: 'AGE', cell: ({ time }) => printDuration(Date.now() - Date.parse(time)), isQuantity: true },
+  {
+    heading: 'SIZE',
+    cell: ({ bytes }) => `${Math.ceil(bytes / 1024).toLocaleString('en')} KiB`,
+    isQuantity: true,
+    ifRoom: 1,
+  },
+];
 
 export function declareBackups(command: CliCommand): void {
   command
     .addOption(dirOption())
-    .option('--json', 'print JSON, one backup per line (the default when piped)')
+    .printsJsonOrTable('backup')
     .notes(`
 "plant-store serve" writes these backups if BACKUP_DIR is set. Their names start
 with the name of the database in DATABASE_URL. "plant-store restore" accepts
@@ -45,34 +64,12 @@ export async function readBackups(dir: string, database: string): Promise<Backup
   }
 }
 
-async function listAll({ io, config }: CommandContext, options: { dir?: string; json?: boolean }): Promise<void> {
-  const { stdout } = io;
+async function listAll({ io, config }: CommandContext, options: { dir?: string } & FormOptions): Promise<void> {
   const database = requireSqlite(config);
   const dir = options.dir ?? config.backups?.dir;
-  if (dir === undefined) throw new UsageError('No folder to list. Set BACKUP_DIR, or add --dir.');
+  if (!dir) throw new UsageError('No folder to list. Set BACKUP_DIR, or add --dir.');
   const backups = await readBackups(dir, database);
-  if (wantsJson(stdout, options)) {
-    for (const backup of backups) stdout.write(jsonLine(stdout, describe(backup)));
-  } else if (backups.length === 0) {
-    stdout.write(`${toSafeText(`No backups of ${basename(database)} found in ${dir}`)}\n`);
-  } else {
-    stdout.write(print(backups));
-  }
-}
-
-function describe({ name, timeMs, bytes }: BackupFile): { name: string; time: string; bytes: number } {
-  return { name, time: new Date(timeMs).toISOString(), bytes };
-}
-
-function print(backups: BackupFile[]): string {
-  const nowMs = Date.now();
-  return toTable(
-    ['NAME', 'TIME', 'AGE', 'SIZE'],
-    backups.map((backup) => [
-      backup.name,
-      timeToSecond(describe(backup).time),
-      printDuration(nowMs - backup.timeMs),
-      `${Math.ceil(backup.bytes / 1024).toLocaleString('en')} KiB`,
-    ]),
-  );
+  const listed = backups.map(({ name, timeMs, bytes }) => ({ name, time: new Date(timeMs).toISOString(), bytes }));
+  const ifEmpty = toSafeText(`No backups of ${basename(database)} found in ${dir}`);
+  await printRows(io.stdout, options, listed, { columns: COLUMNS, ifEmpty });
 }

@@ -20,6 +20,10 @@ const REFUSED: [args: string[], message: RegExp][] = [
   [['--host', 'a b'], /^plant-store: --host must be a host name or an address such as .*, not "a b"\n$/],
   [['--database', './plants.db'], /^plant-store: --database must be sqlite:PATH such as .*\n$/],
   [['--database', 'postgres://me:secret@'], /^plant-store: --database [^\n]*\n$/],
+  [['--backup-dir', ''], /^plant-store: --backup-dir must be a folder such as .*\n$/],
+  [['--backup-every', '1h'], /^plant-store: --backup-every requires BACKUP_DIR or --backup-dir, .*\n$/],
+  [['--backup-dir', 'b', '--backup-every', '1x'], /^plant-store: --backup-every must be a number and a unit .*\n$/],
+  [['--backup-dir', 'b', '--backup-keep', '0'], /^plant-store: --backup-keep must be an integer from 1 .*\n$/],
   [['--requests=1'], /^plant-store: Unknown option '--requests=1'.*\n$/],
   [['--open', 'firefox'], /^plant-store: Too many arguments.*\n$/],
 ];

@@ -23,6 +23,9 @@ const OVERRIDES: Partial<Record<SettingName, [option: string, value: string, des
     '<url>',
     'sqlite:PATH or postgres://… (default: DATABASE_URL, or sqlite:./data/plants.db)',
   ],
+  BACKUP_DIR: ['--backup-dir', '<folder>', 'folder for scheduled backups of a SQLite store (default: BACKUP_DIR)'],
+  BACKUP_EVERY: ['--backup-every', '<time>', 'interval of these backups: 30m, 1h or 1d (default: BACKUP_EVERY, or 1h)'],
+  BACKUP_KEEP: ['--backup-keep', '<n>', 'number of these backups to keep (default: BACKUP_KEEP, or 24)'],
 };
 
 type ServeOptions = Record<string, string | true | undefined>;
@@ -42,6 +45,7 @@ The first start on a terminal creates a token with all scopes and prints it.`)
     .examples(
       'plant-store serve',
       'plant-store serve --port 8080 --requests --open',
+      'plant-store serve --backup-dir /var/backups/plant-store --backup-every 1h --backup-keep 24',
       'plant-store serve --host 0.0.0.0 --database sqlite:/var/lib/plant-store/plants.db',
       'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
     )

@@ -11,7 +11,7 @@ import { Server as TlsServer } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
-import { type Config, describeDatabase } from '../config/config.ts';
+import { type Config, type Database, describeDatabase } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { VerifyJwt } from '../http/access/authenticator.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
@@ -77,11 +77,9 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   const tracing = await startTracing(config, node, observe);
   cleanUp.defer(() => tracing?.stop());
   const { database } = config;
-  const isNewStore = database.kind === 'sqlite' && !existsSync(database.path);
-  const opened = await openStore(database, { role: 'server', observe, onFailure });
+  const { opened, isNewStore } = await openOrCreate(database, observe, onFailure);
   const store = tracing ? tracing.traceStore(opened) : opened;
   cleanUp.defer(() => store.close());
-  if (isNewStore) observe({ kind: 'store_created', path: resolve(database.path) });
   metrics = createMetrics(store, observe);
   const backups = await prepareBackups(config, observe, cleanUp);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
@@ -151,6 +149,18 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     clearTimeout(disconnect);
     observe({ kind: 'stopped' });
   }
+}
+
+/** Opens the store. Reports a new one, which can be the result of a wrong folder. */
+async function openOrCreate(
+  database: Database,
+  observe: Observe,
+  onFailure: () => void,
+): Promise<{ opened: Store; isNewStore: boolean }> {
+  const isNewStore = database.kind === 'sqlite' && !existsSync(database.path);
+  const opened = await openStore(database, { role: 'server', observe, onFailure });
+  if (isNewStore) observe({ kind: 'store_created', path: resolve(database.path) });
+  return { opened, isNewStore };
 }
 
 /** Loads and starts tracing if it is configured. */
