@@ -1,5 +1,4 @@
 # Plant Store as an image: docker build -t plant-store .
-# No Docker engine was available when this file was written. Each command was run separately, but the image was not built.
 # The container supports a read-only root (docker run --read-only) and writes only to /data and BACKUP_DIR. See docs/guides/install.md.
 
 ARG NODE_VERSION=26.10.0
@@ -11,7 +10,8 @@ COPY packaging/node/package.json packaging/node/
 # Skips the workspace, which contains another Node version.
 RUN npm ci --workspaces=false --ignore-scripts
 COPY . .
-RUN npm run build
+# The user of the container can read all files, also those of a checkout that only its owner can read.
+RUN npm run build && chmod 755 bin/plant-store.js && chmod -R a+rX bin dist package.json LICENSE
 
 FROM node:${NODE_VERSION}-trixie-slim AS packages
 WORKDIR /app
@@ -27,8 +27,9 @@ LABEL org.opencontainers.image.title="Plant Store" \
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
-COPY package.json LICENSE ./
-COPY bin/plant-store.js bin/
+COPY --from=build /app/package.json /app/LICENSE ./
+COPY --from=build /app/bin/plant-store.js bin/
+RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store
 # A new volume at /data or /backups gets the owner of the folder.
 RUN mkdir /data /backups && chown node:node /data /backups
 USER node
@@ -38,6 +39,6 @@ EXPOSE 3000
 STOPSIGNAL SIGTERM
 # The health check uses plain HTTP. If you set TLS_CERT, replace it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.BASE_PATH ?? ''}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--max-semi-space-size=12", "/app/bin/plant-store.js"]
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.BASE_PATH ?? ''}/readyz`, { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--max-semi-space-size=12", "/usr/local/bin/plant-store"]
 CMD ["serve"]

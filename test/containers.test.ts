@@ -24,10 +24,11 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
 }
 
-test('every path that the Dockerfile copies exists and is not excluded by .dockerignore', () => {
+test('every path that the Dockerfile copies or builds exists and is not excluded by .dockerignore', () => {
   const copied = [...DOCKERFILE.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths = '']) => paths.split(' '));
+  copied.push(...(/^const FOLDERS = \['(.+)'\];$/m.exec(read('bin/build.js'))?.[1]?.split("', '") ?? []));
   const letIn = [...read('.dockerignore').matchAll(/^!(\S+)$/gm)].map(([, path = '']) => path);
-  assert.ok(copied.length >= 8);
+  assert.ok(copied.length >= 12);
   for (const path of copied.filter((one) => one !== '.')) {
     assert.ok(existsSync(join(ROOT, path)), `${path} is missing`);
     assert.ok(

@@ -87,7 +87,9 @@ function requireAccess(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new UserError(`This user cannot read and write ${path} (${code}). Run as its owner, or change its owner.`);
+    const userId = process.getuid?.();
+    const [user, to] = userId === undefined ? ['This user', ''] : [`The user with id ${userId}`, ` to ${userId}`];
+    throw new UserError(`${user} cannot read and write ${path} (${code}). Run as its owner, or change its owner${to}.`);
   }
 }
 
