@@ -166,11 +166,16 @@ function prepareBinaries(folder: string, isRoot: boolean): string {
     linkLibraries(native);
     return native;
   } catch {
-    const copy = join(folder, 'native');
-    cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
-    linkLibraries(copy);
-    return copy;
+    return copyPostgres(folder);
   }
+}
+
+/** Copies bin/ and lib/ of PostgreSQL into a new subfolder, and returns that. */
+export function copyPostgres(folder: string): string {
+  const copy = join(folder, 'native');
+  cpSync(binariesOf() as string, copy, { recursive: true, verbatimSymlinks: true });
+  linkLibraries(copy);
+  return copy;
 }
 
 function isOpenToAll(path: string): boolean {
