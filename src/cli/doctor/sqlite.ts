@@ -3,7 +3,8 @@
 import { statSync } from 'node:fs';
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { UserError } from '../../lib/user-error.ts';
-import { ALWAYS_CHECKED_BYTES, requireStore, SCHEMA_VERSION } from '../../storage/sqlite/database.ts';
+import { ALWAYS_CHECKED_BYTES } from '../../storage/sqlite/damage-checks.ts';
+import { requireStore, SCHEMA_VERSION } from '../../storage/sqlite/database.ts';
 import { requireOneName } from '../../storage/sqlite/file-location.ts';
 import { canLookInto, checkContent, checkWal, readHealth } from '../../storage/sqlite/health.ts';
 import { readLastBackup } from '../../storage/sqlite/last-backup.ts';

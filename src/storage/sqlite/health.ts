@@ -4,17 +4,10 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import {
-  hasWal,
-  openReader,
-  pragma,
-  requireSoundPages,
-  requireSoundPlants,
-  requireSoundWal,
-  SCHEMA_VERSION,
-  toDamage,
-} from './database.ts';
+import { requireSoundPages, requireSoundPlants, requireSoundWal, toDamage } from './damage-checks.ts';
+import { hasWal, openReader, SCHEMA_VERSION } from './database.ts';
 import { requireMinVersion, sqliteVersion } from './min-version.ts';
+import { pragma } from './pragma.ts';
 
 export interface SqliteHealth {
   schemaVersion: number;
