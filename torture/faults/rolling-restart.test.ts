@@ -61,7 +61,7 @@ fault({
   },
   controls: {
     'exits immediately on SIGTERM': {
-      change: ['src/cli/serve.ts', 'else void stop(signal, 0);', 'else process.exit(0);'],
+      change: ['src/cli/serve.ts', ': void stop(signal, 0)', ': process.exit(0)'],
       caught: /requests failed: /,
       rounds: 20, // a PUT, which HAProxy does not retry, is in flight only by chance
     },
