@@ -40,7 +40,7 @@ test('every package file in the docs has the name of the package', () => {
 test('every file that names the version of the project has that of package.json', () => {
   const versions = versionsInTexts(ROOT);
   const files = new Set(versions.map(({ file }) => file));
-  for (const file of ['docs/guides/install.md', 'docs/guides/getting-started.md']) assert.ok(files.has(file), file);
+  assert.ok(files.has('docs/guides/install.md'));
   assert.deepEqual(
     versions.filter((each) => each.version !== version),
     [],

@@ -8,12 +8,12 @@ import type { Output } from './command-io.ts';
 import { type Column, colourOfStatus, toFields, toTable } from './terminal/table.ts';
 import { dayOf, timeToMinute, timeToSecond } from './terminal/time.ts';
 
-const TYPICAL_ERROR = 'The receiver returned 503';
+const TYPICAL_ERROR = 'The receiver responded with status 503';
 
 export const WEBHOOK_COLUMNS: Column<Webhook>[] = [
   { heading: 'ID', cell: ({ id }) => id },
-  { heading: 'NAME', cell: ({ name }) => name, minWidth: 8, ifRoom: 2 },
-  { heading: 'URL', cell: ({ url }) => url, minWidth: 24 },
+  { heading: 'NAME', cell: ({ name }) => name, minWidth: 12, ifRoom: 2 },
+  { heading: 'URL', cell: ({ url }) => url, minWidth: 20 },
   {
     heading: 'EVENTS',
     cell: ({ events }) => events.join(','),
@@ -32,10 +32,10 @@ export const DELIVERY_COLUMNS: Column<Delivery>[] = [
   { heading: 'EVENT', cell: ({ event }) => event, short: ({ event }) => toAction(event), ifRoom: 4 },
   { heading: 'PLANT', cell: ({ plant }) => String(plant), ifRoom: 1 },
   { heading: 'STATUS', cell: ({ status }) => status, colour: colourOfStatus },
-  { heading: 'ATTEMPTS', cell: ({ attempts }) => String(attempts), isQuantity: true, ifRoom: 5 },
-  { heading: 'LAST', cell: ({ time }) => timeToSecond(time), short: ({ time }) => timeToMinute(time), ifRoom: 3 },
-  { heading: 'NEXT', cell: ({ next }) => timeToSecond(next), short: ({ next }) => timeToMinute(next), ifRoom: 6 },
-  { heading: 'CODE', cell: ({ code }) => code?.toString(), ifRoom: 7 },
+  { heading: 'ATTEMPTS', cell: ({ attempts }) => String(attempts), isQuantity: true, ifRoom: 6 },
+  { heading: 'LAST', cell: ({ time }) => timeToSecond(time), short: ({ time }) => timeToMinute(time), ifRoom: 5 },
+  { heading: 'NEXT', cell: ({ next }) => timeToSecond(next), short: ({ next }) => timeToMinute(next), ifRoom: 7 },
+  { heading: 'CODE', cell: ({ code }) => code?.toString(), ifRoom: 3 },
   { heading: 'ERROR', cell: ({ error }) => error, minWidth: TYPICAL_ERROR.length, ifRoom: 2 },
 ];
 
