@@ -40,8 +40,8 @@ async function printConfig(context: CommandContext, options: FormOptions): Promi
 async function valuesOfProfile({ io, config }: CommandContext): Promise<Record<string, Partial<EffectiveSetting>>> {
   if (config.serverUrl === undefined) return {};
   const [{ chooseServer }, { findProfilesPath, readProfiles }, { HIDDEN }] = await Promise.all([
-    import('./choose-server.ts'),
-    import('./profiles.ts'),
+    import('./profiles/choose-server.ts'),
+    import('./profiles/profile-file.ts'),
     import('../config/effective-settings.ts'),
   ]);
   const { url, credential } = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));

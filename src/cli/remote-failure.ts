@@ -3,8 +3,8 @@
 import { networkCodesOf } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
-import type { TokenSource } from './choose-server.ts';
 import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';
+import type { TokenSource } from './profiles/choose-server.ts';
 
 /** Error codes that mean the request was not sent. */
 const NOT_SENT = [

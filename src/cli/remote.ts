@@ -7,10 +7,10 @@ import { PlantStoreError } from '../domain/errors.ts';
 import type { PlantStore } from '../domain/plant.ts';
 import { describeUrl } from '../lib/describe-url.ts';
 import { UsageError } from '../lib/user-error.ts';
-import type { ChosenServer, ServerOptions, TokenSource } from './choose-server.ts';
 import type { CommandContext } from './command-io.ts';
 import { withStore } from './database-access.ts';
 import { CommandError, EXIT_STATUS, type ExitStatus } from './exit-status.ts';
+import type { ChosenServer, ServerOptions, TokenSource } from './profiles/choose-server.ts';
 
 export type { ServerOptions };
 
@@ -90,8 +90,8 @@ export async function findServer(context: CommandContext, options: ServerOptions
 }
 
 async function choose({ io, config }: CommandContext, options: ServerOptions): Promise<ChosenServer> {
-  const { chooseServer } = await import('./choose-server.ts');
-  const { findProfilesPath, readProfiles } = await import('./profiles.ts');
+  const { chooseServer } = await import('./profiles/choose-server.ts');
+  const { findProfilesPath, readProfiles } = await import('./profiles/profile-file.ts');
   return chooseServer(options, config, () => readProfiles(findProfilesPath(io.env)));
 }
 

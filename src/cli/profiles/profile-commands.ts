@@ -1,13 +1,13 @@
 // The commands profile list and profile use, and logout, which change the saved profiles and send no request.
 
 import { Option } from 'commander';
-import { OWN_COMMAND } from '../config/command-name.ts';
-import { UsageError, UserError } from '../lib/user-error.ts';
-import type { CommandContext } from './command-io.ts';
-import type { CliCommand } from './declare.ts';
-import type { Profile } from './profiles.ts';
-import { type FormOptions, printRows, report } from './terminal/report.ts';
-import type { Column } from './terminal/table.ts';
+import { OWN_COMMAND } from '../../config/command-name.ts';
+import { UsageError, UserError } from '../../lib/user-error.ts';
+import type { CommandContext } from '../command-io.ts';
+import type { CliCommand } from '../declare.ts';
+import { type FormOptions, printRows, report } from '../terminal/report.ts';
+import type { Column } from '../terminal/table.ts';
+import type { Profile } from './profile-file.ts';
 
 interface ListedProfile {
   name: string;
@@ -50,7 +50,7 @@ The token itself stays valid until it expires or is revoked.`)
 }
 
 async function listProfiles({ io }: CommandContext, options: FormOptions): Promise<void> {
-  const { findProfilesPath, readProfiles } = await import('./profiles.ts');
+  const { findProfilesPath, readProfiles } = await import('./profile-file.ts');
   const { current, byName } = readProfiles(findProfilesPath(io.env));
   const shown = [...byName].map(([name, { url, tokenId }]) => ({
     name,
@@ -66,7 +66,7 @@ async function listProfiles({ io }: CommandContext, options: FormOptions): Promi
 
 async function useProfile({ io, config }: CommandContext, name: string): Promise<void> {
   const { findProfilesPath, getProfile, readProfiles, requireProfilesPath, updateProfiles } = await import(
-    './profiles.ts'
+    './profile-file.ts'
   );
   const { url } = getProfile(readProfiles(findProfilesPath(io.env)), name);
   await updateProfiles(requireProfilesPath(io.env), (profiles) => {
@@ -81,7 +81,7 @@ async function useProfile({ io, config }: CommandContext, name: string): Promise
 
 async function logout({ io, config }: CommandContext, options: { profile?: string; all?: true }): Promise<void> {
   const { findProfilesPath, getProfile, readProfiles, requireProfilesPath, updateProfiles } = await import(
-    './profiles.ts'
+    './profile-file.ts'
   );
   const saved = readProfiles(findProfilesPath(io.env));
   const name = options.profile ?? config.clientProfile ?? saved.current;

@@ -2,10 +2,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readConfig } from '../config/config.ts';
-import { UsageError } from '../lib/user-error.ts';
+import { readConfig } from '../../config/config.ts';
+import { UsageError } from '../../lib/user-error.ts';
 import { chooseServer, findOverride, type ServerOptions } from './choose-server.ts';
-import type { Profiles } from './profiles.ts';
+import type { Profiles } from './profile-file.ts';
 
 const LOCAL = 'http://127.0.0.1:3000';
 const HOME = 'https://home.example.com/store';

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OWN_COMMAND } from '../config/command-name.ts';
-import { UsageError, UserError } from '../lib/user-error.ts';
+import { OWN_COMMAND } from '../../config/command-name.ts';
+import { UsageError, UserError } from '../../lib/user-error.ts';
 
 const LOCK_RETRY_MS = 50;
 const LOCK_RETRIES = 40;

@@ -1,16 +1,16 @@
 // The commands login, which saves a server and a token as a profile, and whoami, which shows the token in use.
 
 import { Option } from 'commander';
-import type { DescribedToken, PlantStoreClient } from '../client/client.ts';
-import { toSafeText } from '../lib/safe-text.ts';
-import { UsageError } from '../lib/user-error.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
-import type { CliCommand } from './declare.ts';
-import { CommandError, INTERRUPTED } from './exit-status.ts';
-import { type ServerOptions, withServer, withTarget } from './remote.ts';
-import { type FormOptions, jsonLine, report, wantsJson } from './terminal/report.ts';
-import { toFields } from './terminal/table.ts';
-import { timeToMinute } from './terminal/time.ts';
+import type { DescribedToken, PlantStoreClient } from '../../client/client.ts';
+import { toSafeText } from '../../lib/safe-text.ts';
+import { UsageError } from '../../lib/user-error.ts';
+import type { CommandContext, CommandIo } from '../command-io.ts';
+import type { CliCommand } from '../declare.ts';
+import { CommandError, INTERRUPTED } from '../exit-status.ts';
+import { type ServerOptions, withServer, withTarget } from '../remote.ts';
+import { type FormOptions, jsonLine, report, wantsJson } from '../terminal/report.ts';
+import { toFields } from '../terminal/table.ts';
+import { timeToMinute } from '../terminal/time.ts';
 
 const DEFAULT_PROFILE = 'default';
 const MAX_TOKEN_CHARS = 16 * 1024;
@@ -58,7 +58,7 @@ async function login(
     throw new UsageError(NO_SECRET_HERE);
   }
   if (command.args.length > 1) throw new UsageError('login accepts one argument, the URL of the server');
-  const { readProfileName, readProfiles, requireProfilesPath, updateProfiles } = await import('./profiles.ts');
+  const { readProfileName, readProfiles, requireProfilesPath, updateProfiles } = await import('./profile-file.ts');
   const { findOverride, requireServerUrl } = await import('./choose-server.ts');
   const wantedName = options.profile ?? config.clientProfile;
   const name = readProfileName(wantedName ?? DEFAULT_PROFILE);
@@ -130,7 +130,7 @@ function printRights({ scopes, expires }: DescribedToken): string {
 
 /** Returns the URL without a final slash. An invalid URL is not echoed, because it may contain a password. */
 async function readLoginUrl(text: string): Promise<string> {
-  const { readUrl } = await import('../config/parse-setting.ts');
+  const { readUrl } = await import('../../config/parse-setting.ts');
   const wanted = 'that of a server, such as https://plants.example.com, without a user, password or query';
   const { origin, pathname, search, hash } = new URL(readUrl('The URL', text, wanted));
   if (search || hash) throw new UsageError(`The URL must be ${wanted}`);
@@ -146,7 +146,7 @@ function warnOfPlainHttp({ stderr }: CommandIo, url: string): void {
 
 /** Returns the token that the user types, or that standard input has. Returns undefined after Ctrl-C. */
 async function readToken(io: CommandIo, url: string): Promise<string | undefined> {
-  const { isHeaderToken } = await import('./profiles.ts');
+  const { isHeaderToken } = await import('./profile-file.ts');
   const text = io.stdin.isTTY ? await ask(io, url) : await readInput(io);
   const token = text?.trim();
   if (token === undefined || isHeaderToken(token)) return token;
@@ -156,7 +156,7 @@ async function readToken(io: CommandIo, url: string): Promise<string | undefined
 }
 
 async function ask(io: CommandIo, url: string): Promise<string | undefined> {
-  const { askSecret } = await import('./terminal/secret-prompt.ts');
+  const { askSecret } = await import('../terminal/secret-prompt.ts');
   return askSecret(io, `Token for ${toSafeText(url)} (not shown): `);
 }
 

@@ -1,8 +1,8 @@
 // Chooses the server and the token of a command, from its options, the environment and the saved profiles.
 
-import type { Config } from '../config/config.ts';
-import { UsageError } from '../lib/user-error.ts';
-import { getProfile, isHeaderToken, type Profiles } from './profiles.ts';
+import type { Config } from '../../config/config.ts';
+import { UsageError } from '../../lib/user-error.ts';
+import { getProfile, isHeaderToken, type Profiles } from './profile-file.ts';
 
 /** Options that choose the server. They exclude each other. */
 export interface ServerOptions {

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type InProcessOptions, type Run, runInProcess, typeInto } from '../../testing/command-line.ts';
-import { answer, serveInTurn } from '../../testing/scripted-server.ts';
-import { LAUNCHER, makeFolder, needsTerminal } from '../../testing/server.ts';
-import { startTestService, type TestService } from '../../testing/service.ts';
-import { findProfilesPath } from './profiles.ts';
+import { type InProcessOptions, type Run, runInProcess, typeInto } from '../../../testing/command-line.ts';
+import { answer, serveInTurn } from '../../../testing/scripted-server.ts';
+import { LAUNCHER, makeFolder, needsTerminal } from '../../../testing/server.ts';
+import { startTestService, type TestService } from '../../../testing/service.ts';
+import { findProfilesPath } from './profile-file.ts';
 
 const IS_POSIX = process.platform !== 'win32';
 
