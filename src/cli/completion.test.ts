@@ -18,7 +18,7 @@ const ROWS: [typed: string, offered: string][] = [
   ['token ', 'create help list revoke rotate update'],
   ['help w', 'watch webhook whoami'],
   ['token create --sc', '--scopes'],
-  ['token create --scopes ', 'admin plants:read plants:write'],
+  ['token create --scopes ', 'admin all plants:read plants:write'],
   ['token create --name x --scopes plants:read,ad', 'plants:read,admin'],
   ['webhook add https://x/ --events plant.u', 'plant.updated'],
   ['webhook deliveries x --status d', 'dead delivered'],

@@ -35,7 +35,8 @@ async function exportFile(
   const { printPlants } = await import('../files/plant-files.ts');
   await withPlants(context, options, { isRead: true }, async (store) => {
     const snapshot = await store.export();
-    const progress = startProgress(io.stderr, 'Exporting', await snapshot.count?.());
+    const isBar = file !== '-' && io.stderr.isTTY === true; // a bar would mix with the plants on the terminal
+    const progress = startProgress(io.stderr, 'Exporting', await snapshot.count?.(), { isBar });
     let count = 0;
     try {
       const texts = printPlants(format, counted(snapshot.plants));

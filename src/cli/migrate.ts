@@ -41,7 +41,7 @@ async function migrate(io: CommandIo, options: { from: string; to: string }): Pr
   const { loadCopy, PASSES } = await import('../storage/postgres/load-copy.ts');
   const dump = openDump(from.path);
   const { plants, changes } = dump.counts;
-  const progress = startProgress(io.stderr, 'Copying', PASSES * (plants + changes), 'row');
+  const progress = startProgress(io.stderr, 'Copying', PASSES * (plants + changes), { unit: 'row' });
   let done = 0;
   onInterrupt(io, () => {
     progress.stop();

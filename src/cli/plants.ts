@@ -57,7 +57,7 @@ async function addPlant(
   function adviseOnTakenId(error: unknown): never {
     if (!(error instanceof PlantStoreError) || error.code !== 'id_taken') throw error;
     throw new CommandError(
-      `Id ${id} belongs to another plant. Use another id, change that plant with "${OWN_COMMAND} edit ${id}", or add --replace.`,
+      `Id ${id} belongs to another plant. Use another id, change that plant with "${OWN_COMMAND} edit ${id} --name NAME", or add --replace.`,
       EXIT_STATUS.conflict,
     );
   }

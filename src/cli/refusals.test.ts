@@ -88,7 +88,7 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
       PLANT_STORE_TOKEN: '',
     },
   );
-  await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create.*with the DATABASE_URL of the server/, {
+  await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create.*in the folder of the server, or with its DATABASE_URL/, {
     PLANT_STORE_TOKEN: `${secret}x`,
     npm_lifecycle_event: 'plant-store',
   });
@@ -107,7 +107,9 @@ test('without a server, the error has the URL and explains how to start one', as
   await refused(['get', '1'], 1, /404.*\. Check the base path of http:\/\/127.0.0.1:\d+\/store\.$/, where);
   other.close();
   await once(other, 'close');
-  const words = new RegExp(`Cannot reach http://127.0.0.1:${port}/store: .*ECONNREFUSED.*plant-store -- serve"`);
+  const words = new RegExp(
+    `Cannot reach http://127.0.0.1:${port}/store: connection refused\\. .*plant-store -- serve"`,
+  );
   await refused(['rm', '1'], 6, words, where);
   await refused(['watch'], 6, words, where);
   await refused(['list'], 2, /PORT is 0/, { PLANT_STORE_URL: '', PORT: '0' });

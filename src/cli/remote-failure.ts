@@ -6,16 +6,16 @@ import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';
 import type { TokenSource } from './profiles/choose-server.ts';
 
-/** Error codes that mean the request was not sent. */
-const NOT_SENT = [
-  'BAD_PORT',
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-];
+/** Reasons for error codes that mean the request was not sent. */
+const NOT_SENT = new Map([
+  ['BAD_PORT', 'the port is reserved for another protocol'],
+  ['ECONNREFUSED', 'connection refused'],
+  ['ENOTFOUND', 'unknown host name'],
+  ['EAI_AGAIN', 'the host name cannot be resolved now'],
+  ['EHOSTUNREACH', 'no route to the host'],
+  ['ENETUNREACH', 'no route to the network'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'no connection in time'],
+]);
 
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 /** Error codes that no retry resolves. */
@@ -55,34 +55,38 @@ export function explainFailure(
   }
   const fault = codes.find((code) => TLS_FAULTS.test(code));
   if (fault) return `Cannot establish TLS with ${url} (${fault}). ${adviceOnTls(fault)}`;
-  if (codes.some((code) => NOT_SENT.includes(code))) {
-    const reason = error.message.replace(/^No response from [^:]*: /, '');
-    return `Cannot reach ${url}: ${reason}. Start a server with "${OWN_COMMAND} serve", or ${useAnother(source)}.`;
-  }
+  const reason = NOT_SENT.get(codes.find((code) => NOT_SENT.has(code)) ?? '');
+  if (reason !== undefined) return `Cannot reach ${url}: ${reason}. ${adviceOnServer(url, source)}`;
   const isClosed = codes.includes('UND_ERR_SOCKET') && url.startsWith('http:');
   const hint = isClosed ? ' If the server uses TLS, use https://.' : '';
   const doubt = isRead ? '' : ' The change may have been stored.';
   return `${error.message} (at ${url}). Retry the command.${hint}${doubt}`;
 }
 
-/** Returns how to use another server. */
-function useAnother({ kind }: TokenSource): string {
-  return kind === 'input' ? 'log in with another URL' : 'set --url, --profile or PLANT_STORE_URL';
+/** Returns how to start the server, or to use another one. */
+function adviceOnServer(url: string, source: TokenSource): string {
+  if (source.kind === 'input') return 'Is the server running? Nothing was saved.';
+  if (source.kind === 'profile') {
+    return `This is the URL of the profile "${source.name}". Is the server running? To use another one, run "${OWN_COMMAND} profile use NAME".`;
+  }
+  const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
+  const start = isHere ? `Start a server with "${OWN_COMMAND} serve", or set` : 'Is the server running? Or set';
+  return `${start} --url, --profile or PLANT_STORE_URL.`;
 }
 
 /** Returns the start of the advice to use another token, such as "a valid token". */
 function replaceToken(source: TokenSource, url: string): string {
   if (source.kind === 'variable') return 'Set PLANT_STORE_TOKEN to';
-  if (source.kind === 'input') return 'Nothing was saved. Log in with';
+  if (source.kind === 'input') return 'Nothing was saved. Sign in with';
   return `This is the token of the profile "${source.name}". Run "${OWN_COMMAND} login ${url} --profile ${source.name}" with`;
 }
 
 function adviceOn(code: ErrorCode, url: string, source: TokenSource): string {
   switch (code) {
     case 'bad_token':
-      return `. ${replaceToken(source, url)} a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" with the DATABASE_URL of the server.`;
+      return `. ${replaceToken(source, url)} a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" in the folder of the server, or with its DATABASE_URL.`;
     case 'scope_missing':
-      return `. ${replaceToken(source, url)} a token with this scope. To create one, run "${OWN_COMMAND} token create" with --scopes.`;
+      return `. ${replaceToken(source, url)} a token with this scope. To create one, run "${OWN_COMMAND} token create --name NAME --scopes all" in the folder of the server.`;
     case 'no_such_path':
       return `. Check the base path of ${url}.`;
     case 'changes_pruned':

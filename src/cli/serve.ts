@@ -4,6 +4,7 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config, Override } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
+import { UsageError } from '../lib/user-error.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
@@ -45,11 +46,12 @@ The first start on a terminal creates a token with all scopes and prints it.`)
     .examples(
       'plant-store serve',
       'plant-store serve --port 8080 --requests --open',
-      'plant-store serve --backup-dir /var/backups/plant-store --backup-every 1h --backup-keep 24',
-      'plant-store serve --host 0.0.0.0 --database sqlite:/var/lib/plant-store/plants.db',
-      'DATABASE_URL=postgres://plants:secret@db.example.com/plants plant-store serve',
+      'plant-store serve --backup-dir /var/backups/plants --backup-keep 24',
+      'plant-store serve --host 0.0.0.0 --database sqlite:/var/lib/plants.db',
+      'DATABASE_URL=postgres://plants:secret@db/plants plant-store serve',
     )
-    .action((options) => serve(command.io, options));
+    .allowExcessArguments() // for a message about npm
+    .action((options) => serve(command.io, options, command.args));
 }
 
 /** Returns the options that the user has set, as overrides of their variables. */
@@ -61,7 +63,10 @@ function readOverrides(options: ServeOptions): Override[] {
   return options.requests ? [...overrides, { variable: 'ACCESS_LOG', option: '--requests', value: '1' }] : overrides;
 }
 
-async function serve(io: CommandIo, options: ServeOptions): Promise<void> {
+async function serve(io: CommandIo, options: ServeOptions, args: string[]): Promise<void> {
+  if (args.length > 0) {
+    throw new UsageError('serve has options, but no arguments. npm needs -- before options: npm start -- --port 3001');
+  }
   const { readConfig } = await import('../config/config.ts');
   const config = readConfig(io.env, readOverrides(options));
   const [{ createLog }, { startService }, { TIMEOUTS }] = await Promise.all([

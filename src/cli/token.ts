@@ -2,7 +2,7 @@
 // within 1 s.
 
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { SCOPES } from '../domain/names.ts';
+import { SCOPES, type Scope } from '../domain/names.ts';
 import type { DescribedToken, Token } from '../domain/token.ts';
 import { readDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
@@ -24,7 +24,7 @@ export function declareToken(command: CliCommand): void {
     .subcommand('create', 'create a token and print its secret, which is shown only once')
     .requiredOption('--name <name>', 'name of the token, such as its user (required)')
     .addOption(
-      new FixedOption('--scopes <list>', 'any of plants:read, plants:write and admin', SCOPES, {
+      new FixedOption('--scopes <list>', 'any of plants:read, plants:write and admin, or all', [...SCOPES, 'all'], {
         isList: true,
       }).default('plants:read,plants:write'),
     )
@@ -51,8 +51,8 @@ export function declareToken(command: CliCommand): void {
     .addOption(
       new FixedOption(
         '--scopes <list>',
-        'all scopes of the token: any of plants:read, plants:write and admin',
-        SCOPES,
+        'scopes of the token from now on: any of plants:read, plants:write and admin, or all',
+        [...SCOPES, 'all'],
         {
           isList: true,
         },
@@ -94,7 +94,7 @@ async function createToken(
   const nowMs = Date.now();
   const wanted = {
     name: options.name,
-    scopes: readList('--scopes', options.scopes, SCOPES, SCOPES.join(', ')),
+    scopes: readScopes(options.scopes),
     expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
     rate: options.rate === undefined ? null : readRate('--rate', options.rate),
   };
@@ -117,7 +117,7 @@ async function updateToken(
   const nowMs = Date.now();
   const change = {
     name,
-    scopes: scopes === undefined ? undefined : readList('--scopes', scopes, SCOPES, SCOPES.join(', ')),
+    scopes: scopes === undefined ? undefined : readScopes(scopes),
     expiresMs: readUnlessNone(expires, (text) => nowMs + readDuration('--expires', text)),
     rate: readUnlessNone(rate, (text) => readRate('--rate', text)),
   };
@@ -172,6 +172,10 @@ async function printRights(token: Token): Promise<string> {
   const { scopes, expires, rate } = await describe(token);
   const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
   return `Scopes: ${scopes.join(', ')}.${limit} Expires: ${timeToMinute(expires) ?? 'never'}.`;
+}
+
+function readScopes(text: string): Scope[] {
+  return text === 'all' ? [...SCOPES] : readList('--scopes', text, SCOPES, `all, or any of ${SCOPES.join(', ')}`);
 }
 
 async function requireName(name: string): Promise<void> {

@@ -68,6 +68,9 @@ async function listDeliveries(
   const found = await withExistingStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
   const deliveries = found.slice(0, limit);
   await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
+  if (stdout.isTTY && !options.json && deliveries.some(({ error }) => error !== undefined)) {
+    stderr.write(`For the whole error and the request, run "${OWN_COMMAND} webhook delivery ${id} CHANGE".\n`);
+  }
   if (found.length > limit) {
     stderr.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq} or a larger --limit.\n`);
   }

@@ -8,8 +8,6 @@ import type { Output } from './command-io.ts';
 import { type Column, colourOfStatus, toFields, toTable } from './terminal/table.ts';
 import { dayOf, timeToMinute, timeToSecond } from './terminal/time.ts';
 
-const TYPICAL_ERROR = 'The receiver responded with status 503';
-
 export const WEBHOOK_COLUMNS: Column<Webhook>[] = [
   { heading: 'ID', cell: ({ id }) => id },
   { heading: 'NAME', cell: ({ name }) => name, minWidth: 12, ifRoom: 2 },
@@ -18,13 +16,19 @@ export const WEBHOOK_COLUMNS: Column<Webhook>[] = [
     heading: 'EVENTS',
     cell: ({ events }) => events.join(','),
     short: ({ events }) => (events.length === CHANGE_TYPES.length ? 'all' : events.map(toAction).join(',')),
-    ifRoom: 1,
+    ifRoom: 3,
   },
   { heading: 'FORMAT', cell: ({ format }) => format, ifRoom: 5 },
   { heading: 'STATUS', cell: ({ status }) => status, colour: colourOfStatus },
   { heading: 'SINCE', cell: ({ since }) => timeToMinute(since), short: ({ since }) => dayOf(since), ifRoom: 4 },
   { heading: 'POSITION', cell: ({ position }) => String(position), ifRoom: 6 },
-  { heading: 'REASON', cell: ({ reason }) => reason, minWidth: TYPICAL_ERROR.length, ifRoom: 3 },
+  {
+    heading: 'REASON',
+    cell: ({ reason }) => reason,
+    short: ({ reason }) => toShortError(reason),
+    minWidth: 16,
+    ifRoom: 1,
+  },
 ];
 
 export const DELIVERY_COLUMNS: Column<Delivery>[] = [
@@ -36,7 +40,7 @@ export const DELIVERY_COLUMNS: Column<Delivery>[] = [
   { heading: 'LAST', cell: ({ time }) => timeToSecond(time), short: ({ time }) => timeToMinute(time), ifRoom: 5 },
   { heading: 'NEXT', cell: ({ next }) => timeToSecond(next), short: ({ next }) => timeToMinute(next), ifRoom: 7 },
   { heading: 'CODE', cell: ({ code }) => code?.toString(), ifRoom: 3 },
-  { heading: 'ERROR', cell: ({ error }) => error, minWidth: TYPICAL_ERROR.length, ifRoom: 2 },
+  { heading: 'ERROR', cell: ({ error }) => error, short: ({ error }) => toShortError(error), minWidth: 24, ifRoom: 2 },
 ];
 
 const ATTEMPT_COLUMNS: Column<DeliveryDetail['history'][number]>[] = [
@@ -72,6 +76,11 @@ export function toDeliveryText(delivery: DeliveryDetail, stdout: Output): string
   }
   if (history.length > 0) parts.push(toTable(ATTEMPT_COLUMNS, history, stdout));
   return parts.join('\n');
+}
+
+/** Returns an error without the words that most errors start with. */
+function toShortError(error: string | undefined): string | undefined {
+  return error?.replace(/^The receiver responded with /, '');
 }
 
 /** Returns the last word of a type: `created` for `plant.created`. */

@@ -204,7 +204,7 @@ async function testWebhook({ io, config }: CommandContext, id: string): Promise<
   receiverClient.close();
   const { delivered, code, error, answer = '', milliseconds } = result;
   const words = delivered
-    ? `Delivered. The receiver returned ${code} after ${milliseconds} ms.`
+    ? `Delivered from this terminal, with its settings. The receiver returned ${code} after ${milliseconds} ms.`
     : `Not delivered: ${error}`;
   report(io.stdout, answer === '' ? words : `${words}\n${answer}`, result);
   if (!delivered) io.exitCode = 1;

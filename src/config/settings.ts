@@ -152,7 +152,7 @@ export const SETTINGS = {
   PLANT_STORE_URL: {
     group: 'commands',
     defaultText: 'the current profile, or the address of `serve` with the same settings',
-    meaning: 'URL of the server for `add`, `get`, `list`, `edit`, `rm` and `watch`, with its base path.',
+    meaning: 'URL of the server for commands that use a running server, with its base path.',
     example: 'https://plants.example.com/store',
   },
   PLANT_STORE_TOKEN: {

@@ -68,12 +68,12 @@ suite('login', () => {
     const saved = read();
     const foreign = await serveInTurn([answer(200, '{}')]);
     for (const [args, input, status, words] of [
-      [[server.url], 'pst_x', 5, /\. Nothing was saved\. Log in with a valid token\. To create one, run /],
+      [[server.url], 'pst_x', 5, /\. Nothing was saved\. Sign in with a valid token\. To create one, run /],
       [
         ['http://127.0.0.1:1'],
         'pst_x',
         6,
-        /^plant-store: Cannot reach http:\/\/127.0.0.1:1: .* log in with another URL\.$/m,
+        /^plant-store: Cannot reach http:\/\/127.0.0.1:1: .*Is the server running\? Nothing was saved\.$/m,
       ],
       [[foreign.url], 'pst_x', 1, /The response of http:\S+ is not from a plant store\. Check the URL\.$/m],
       [[server.url], ' \n', 2, /Standard input has no token\./],

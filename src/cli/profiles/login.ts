@@ -131,7 +131,8 @@ function printRights({ scopes, expires }: DescribedToken): string {
 /** Returns the URL without a final slash. An invalid URL is not echoed, because it may contain a password. */
 async function readLoginUrl(text: string): Promise<string> {
   const { readUrl } = await import('../../config/parse-setting.ts');
-  const wanted = 'that of a server, such as https://plants.example.com, without a user, password or query';
+  const wanted =
+    'that of a server with http:// or https://, such as https://plants.example.com, without a user, password or query';
   const { origin, pathname, search, hash } = new URL(readUrl('The URL', text, wanted));
   if (search || hash) throw new UsageError(`The URL must be ${wanted}`);
   return origin + pathname.replace(/\/+$/, '');
@@ -152,7 +153,7 @@ async function readToken(io: CommandIo, url: string): Promise<string | undefined
   if (token === undefined || isHeaderToken(token)) return token;
   const where = io.stdin.isTTY ? 'You entered' : 'Standard input has';
   const fault = token === '' ? 'no token' : 'something else than one token';
-  throw new UsageError(`${where} ${fault}. Create one with "token create", or in the console.`);
+  throw new UsageError(`${where} ${fault}. Create one with "plant-store token create --name NAME", or in the console.`);
 }
 
 async function ask(io: CommandIo, url: string): Promise<string | undefined> {

@@ -7,7 +7,6 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { type Config, describeDatabase } from '../../config/config.ts';
 import { SETTINGS } from '../../config/settings.ts';
-import { SCOPES } from '../../domain/names.ts';
 import { toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
 
@@ -77,8 +76,7 @@ function createToken({ database }: Config): string[] {
   const isInCommand = database.kind === 'sqlite' && describeDatabase(database) !== SETTINGS.DATABASE_URL.default;
   return [
     ...(isInCommand ? [`    DATABASE_URL=${quote(toSafeText(`sqlite:${resolve(database.path)}`))} \\`] : []),
-    `    ${OWN_COMMAND} token create --name me \\`,
-    `      --scopes ${SCOPES.join(',')}`,
+    `    ${OWN_COMMAND} token create --name me --scopes all`,
   ];
 }
 

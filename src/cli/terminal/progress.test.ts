@@ -17,7 +17,7 @@ function createOutput(isTTY: boolean) {
 
 test('a bar shows the percentage, count, rate and remaining time, and is erased at the end', async () => {
   const { output, text } = createOutput(true);
-  const progress = startProgress(output, 'Copying', 1000, 'row');
+  const progress = startProgress(output, 'Copying', 1000, { unit: 'row' });
   await sleep(120); // the bar is drawn at most ten times per second
   progress.update(500, 5000);
   progress.update(600, 6000);

@@ -20,10 +20,21 @@ export interface Progress {
   stop(): void;
 }
 
-/** Starts to show progress in units such as `plant`. Without a total, it shows neither the percentage nor the remaining time. */
-export function startProgress(output: Output, verb: string, total: number | undefined, unit = 'plant'): Progress {
+export interface ProgressOptions {
+  /** Noun for what is counted, in the singular. */
+  unit?: string;
+  /** True for a bar, false for a line every 5 s. The default is a bar on a terminal. */
+  isBar?: boolean;
+}
+
+/** Starts to show progress. Without a total, it shows neither the percentage nor the remaining time. */
+export function startProgress(
+  output: Output,
+  verb: string,
+  total: number | undefined,
+  { unit = 'plant', isBar = output.isTTY === true }: ProgressOptions = {},
+): Progress {
   const startMs = performance.now();
-  const isBar = output.isTTY === true;
   let shownMs = isBar ? Number.NEGATIVE_INFINITY : startMs;
   let isStopped = false;
   if (isBar) output.write(BEGIN_BAR);

@@ -62,7 +62,9 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     if (role === 'server') {
       lock = takeServerLock(path);
       if (!lock)
-        throw new UserError(`Another server is using ${givenPath}. Stop it, or set DATABASE_URL to another file.`);
+        throw new UserError(
+          `Another server is using ${givenPath}. Stop it, or set DATABASE_URL or --database to another file.`,
+        );
     }
     if (!existsSync(path)) {
       lock ??= takeServerLock(path);
