@@ -9,6 +9,7 @@ import { toSafeText } from '../lib/safe-text.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 import type { CommandIo } from './command-io.ts';
+import { writeWords } from './terminal/report.ts';
 
 /** Author that the change log records for commands that write without a token. */
 export const CLI: Author = { tokenId: 'cli' };
@@ -26,7 +27,7 @@ export async function withStore<T>({ database }: Config, work: (store: Store) =>
 export function announceNewStore({ stderr }: CommandIo, config: Config): void {
   const path = newStorePath(config);
   if (path === undefined) return;
-  stderr.write(`Creating a new store at ${path}. If your server uses another database, set DATABASE_URL to it.\n`);
+  writeWords(stderr, `Creating a new store at ${path}. If your server uses another database, set DATABASE_URL to it.`);
 }
 
 /** Returns the absolute path, as safe text, at which the command would create a new store. */

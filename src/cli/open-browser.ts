@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import type { CommandIo } from './command-io.ts';
+import { writeWords } from './terminal/report.ts';
 
 const COMMANDS: Partial<Record<NodeJS.Platform, [command: string, ...args: string[]]>> = {
   darwin: ['open'],
@@ -24,6 +25,6 @@ export function openBrowser(url: string, { env, stderr }: CommandIo): void {
     .unref();
 
   function report(reason: string): void {
-    stderr.write(`Cannot open a browser: ${reason}. Open ${url} yourself.\n`);
+    writeWords(stderr, `Cannot open a browser: ${reason}. Open ${url} yourself.`);
   }
 }

@@ -88,10 +88,15 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
       PLANT_STORE_TOKEN: '',
     },
   );
-  await refused(['get', '1'], 5, /"npm run --silent plant-store -- token create.*in the folder of the server, or with its DATABASE_URL/, {
-    PLANT_STORE_TOKEN: `${secret}x`,
-    npm_lifecycle_event: 'plant-store',
-  });
+  await refused(
+    ['get', '1'],
+    5,
+    /"npm run --silent plant-store -- token create.*in the folder of the server, or with its DATABASE_URL/,
+    {
+      PLANT_STORE_TOKEN: `${secret}x`,
+      npm_lifecycle_event: 'plant-store',
+    },
+  );
   await refused(['rm', '1'], 5, /plants:write.*--scopes/, { PLANT_STORE_TOKEN: secret });
   await refused(['get', '1'], 2, /PLANT_STORE_TOKEN contains an invalid character/, { PLANT_STORE_TOKEN: 'a b' });
 });

@@ -19,7 +19,7 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(error, io);
     if (!(error instanceof UserError) && !(error instanceof PlantStoreError)) return reportBug(error, io);
-    await printLines([`plant-store: ${withOwnCommand(error.message)}`], io);
+    await printError(`plant-store: ${withOwnCommand(error.message)}`, io);
     return exitStatusOf(error);
   }
 }
@@ -34,19 +34,21 @@ async function reportUsage({ exitCode, code, message }: CommanderError, io: Comm
   if (code !== 'commander.help') {
     const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
     const line = text.replace(/\n(?=\(Did you mean [^\n]*$)/, ' ').replace(/\.$/, '');
-    await printLines([`${line}. Add --help to see the usage.`], io);
+    await printError(`${line}. Add --help to see the usage.`, io);
   }
   return EXIT_STATUS.wrongUsage;
 }
 
 /** Prints an unexpected error in Node's format, with control characters escaped, and returns the exit status. */
 export async function reportBug(error: unknown, io: CommandIo): Promise<number> {
-  await printLines(inspect(error).split('\n'), io);
+  const { toSafeLines } = await import('../lib/safe-text.ts');
+  io.stderr.write(`${toSafeLines(inspect(error))}\n`);
   return EXIT_STATUS.failed;
 }
 
-/** Prints lines with control characters escaped: they can quote a file, a server or an argument. */
-async function printLines(lines: string[], io: CommandIo): Promise<void> {
+/** Prints a message as one line. Its line feeds are escaped, because it can quote a file, a server or an argument. */
+async function printError(message: string, io: CommandIo): Promise<void> {
   const { toSafeText } = await import('../lib/safe-text.ts');
-  for (const line of lines) io.stderr.write(`${toSafeText(line)}\n`);
+  const { writeWords } = await import('./terminal/report.ts');
+  writeWords(io.stderr, toSafeText(message));
 }

@@ -61,7 +61,7 @@ test('on a terminal, token create says that the secret is shown only once, unles
   const env = { DATABASE_URL: server.databaseUrl };
   const args = ['token', 'create', '--name', 'me', '--expires', '90d'];
   const created =
-    /^Token tok_\w+ created\. Scopes: plants:read, plants:write\. Expires: \d{4}-\d\d-\d\d \d\d:\d\dZ\.\n/;
+    /^Token tok_\w+ created\. Scopes: plants:read, plants:write\. Expires:\n\d{4}-\d\d-\d\d \d\d:\d\dZ\.\n/; // at 80 columns
   const shown = await runInProcess(args, { env, columns: 80 });
   assert.match(shown.stderr, new RegExp(`${created.source}The secret above is shown only once\\. Store it now\\.\n$`));
   const captured = await runInProcess(args, { env, columns: 80, isCaptured: true });

@@ -10,7 +10,7 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { announceNewStore, withExistingStore, withStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
-import { type FormOptions, printRows } from './terminal/report.ts';
+import { type FormOptions, printRows, writeWords } from './terminal/report.ts';
 import { timeToMinute } from './terminal/time.ts';
 import { TOKEN_COLUMNS } from './token-table.ts';
 
@@ -122,7 +122,7 @@ async function updateToken(
     rate: readUnlessNone(rate, (text) => readRate('--rate', text)),
   };
   const token = await withExistingStore(config, (store) => store.updateToken(id, change, nowMs));
-  if (io.stderr.isTTY) io.stderr.write(`Token ${id} updated. ${await printRights(token)}\n`);
+  if (io.stderr.isTTY) writeWords(io.stderr, `Token ${id} updated. ${await printRights(token)}`);
 }
 
 /** Returns null for `none`, which removes a property, and undefined without the option. */
@@ -164,7 +164,7 @@ async function reportSecret(
 ): Promise<void> {
   stdout.write(`${secret}\n`);
   if (!stderr.isTTY) return;
-  stderr.write(`Token ${token.id} ${done}. ${await printRights(token)}\n`);
+  writeWords(stderr, `Token ${token.id} ${done}. ${await printRights(token)}`);
   if (stdout.isTTY) stderr.write('The secret above is shown only once. Store it now.\n');
 }
 

@@ -8,7 +8,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { CommandContext } from './command-io.ts';
 import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
-import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut, writeWords } from './terminal/report.ts';
 import { DELIVERY_COLUMNS, toDeliveryText } from './webhook-tables.ts';
 
 const MAX_LISTED = 1000;
@@ -69,7 +69,7 @@ async function listDeliveries(
   const deliveries = found.slice(0, limit);
   await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
   if (stdout.isTTY && !options.json && deliveries.some(({ error }) => error !== undefined)) {
-    stderr.write(`For the whole error and the request, run "${OWN_COMMAND} webhook delivery ${id} CHANGE".\n`);
+    writeWords(stderr, `For the whole error and the request, run "${OWN_COMMAND} webhook delivery ${id} CHANGE".`);
   }
   if (found.length > limit) {
     stderr.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq} or a larger --limit.\n`);
@@ -96,7 +96,8 @@ async function retryDelivery({ io: { stdout }, config }: CommandContext, id: str
     return [await store.retryDelivery(requireWebhookId(id), number, Date.now()), await store.getWebhook(id)] as const;
   });
   const words = `Change ${seq} is queued for delivery.${enableHint(webhook)}`;
-  stdout.write(`${stdout.isTTY ? words : printJson(delivery)}\n`);
+  if (stdout.isTTY) writeWords(stdout, words);
+  else stdout.write(`${printJson(delivery)}\n`);
 }
 
 async function replayChanges(

@@ -115,7 +115,10 @@ suite('plant-store webhook', () => {
     assert.equal(deliveries.stderr, 'More deliveries match. Use --before 4 or a larger --limit.\n');
     const none = await onTerminal('deliveries', id, '--status', 'dead');
     assert.equal(none.stdout, 'No deliveries found.\n');
-    assert.match((await onTerminal('test', id)).stdout, /^Delivered from this terminal, with its settings\. The receiver returned 200 after \d+ ms\.\nok\n$/);
+    assert.match(
+      (await onTerminal('test', id)).stdout,
+      /^Delivered from this terminal, with its settings\. The receiver returned 200 after \d+ ms\.\nok\n$/,
+    );
     assert.match(
       (await onTerminal('delivery', id, '4')).stdout,
       /^Change +4\nEvent .*\nResponse +ok\n\ncontent-type: .*\nwebhook-event: plant.created\n\n\{"type":.*\}\n\nATTEMPT .*\n2.*Z +\d+ ms +200 +- +ok\n$/s,

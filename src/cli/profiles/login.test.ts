@@ -46,7 +46,7 @@ suite('login', () => {
   test('saves the URL and the token for the user only, and commands use them', async () => {
     const { file, read, run } = createUser();
     const { id, secret } = await server.addToken({ name: 'me' });
-    const login = await run(['login', `${server.url}/`], { input: [`${secret}\n`], columns: 80 });
+    const login = await run(['login', `${server.url}/`], { input: [`${secret}\n`], columns: 200 });
     const signedIn = `Signed in to ${server.url} as "me" (scopes plants:read, plants:write, never expires).\n`;
     assert.deepEqual([login.stdout, login.stderr], [`${signedIn}Profile "default" saved to ${file}.\n`, '']);
     const profiles = { default: { url: server.url, token: secret, tokenId: id } };
@@ -132,7 +132,7 @@ suite('login', () => {
     const { stdout, stderr } = await run(['login', server.url], {
       input: [server.secret],
       env: { PLANT_STORE_TOKEN: 'x' },
-      columns: 80,
+      columns: 200,
     });
     assert.equal(stderr, 'Commands in this terminal do not use the profile, because PLANT_STORE_TOKEN is set.\n');
     assert.match(stdout, /profiles\.json\. It no longer has the URL https:\/\/old\.example\.com\.\n$/);
@@ -143,10 +143,10 @@ suite('login', () => {
     const evil = 'me\n\u001b[2J';
     const self = { id: 'tok_x; rm -r', name: evil, scopes: [evil], expires: evil };
     const hostile = await serveInTurn([answer(200, JSON.stringify(self))]);
-    const { stdout } = await run(['login', hostile.url], { input: ['pst_x'], columns: 80 });
+    const { stdout } = await run(['login', hostile.url], { input: ['pst_x'], columns: 200 });
     assert.match(stdout, /^Signed in to http:\S+ as "me\\n\\x1b\[2J" \(scopes me\\n.*\)\.\nProfile [^\n]*\n$/);
     assert.equal(read().profiles.default.tokenId, undefined);
-    const out = await run(['logout'], { columns: 80 });
+    const out = await run(['logout'], { columns: 200 });
     assert.match(out.stdout, /^Signed out of .* removed\. Its token is still valid\.\n$/);
   });
 
@@ -166,7 +166,7 @@ suite('login', () => {
     assert.equal(read(), undefined);
     const typed = `\u001b[200~pst_wrong\u0015x\u007f${server.secret}\u001b[201~\r`;
     const shown = await typeInto(login, env, [['(not shown): ', typed]]);
-    assert.match(shown, /^Token for http:\S+ \(not shown\): \r\nSigned in to .*\r\nProfile .*\r\nstatus 0\r\n$/);
+    assert.match(shown, /^Token for http:\S+ \(not shown\): \r\nSigned in to .*\r\nProfile .*\r\nstatus 0\r\n$/s);
     assert.doesNotMatch(stopped + shown, /pst_/);
     assert.equal(read().profiles.default.token, server.secret);
   });
@@ -190,14 +190,14 @@ test('profile lists and switches profiles, and logout removes them', async () =>
   const line = (name: string, current: boolean) => JSON.stringify({ name, url: server.url, tokenId: id, current });
   assert.equal(stdout, `${line('one', false)}\n${line('two', true)}\n`);
   assert.match(
-    (await run(['profile', 'use', 'one'], { columns: 80 })).stdout,
+    (await run(['profile', 'use', 'one'], { columns: 200 })).stdout,
     /^Profile "one" is current: http:\S+\.\n$/,
   );
-  const shown = (await run(['profile', 'list'], { columns: 80 })).stdout;
+  const shown = (await run(['profile', 'list'], { columns: 200 })).stdout;
   assert.match(shown, /^NAME +URL +TOKEN +CURRENT\none +http:\S+ +tok_\w+ +yes\ntwo +http:\S+ +tok_\w+ +-\n$/);
-  assert.match((await run(['whoami'], { columns: 80 })).stdout, /^Profile +one\nURL .*\nToken +test \(tok_/m);
+  assert.match((await run(['whoami'], { columns: 200 })).stdout, /^Profile +one\nURL .*\nToken +test \(tok_/m);
 
-  const out = (await run(['logout'], { columns: 80 })).stdout;
+  const out = (await run(['logout'], { columns: 200 })).stdout;
   const first = `^Signed out of ${server.url}: profile "one" removed\\. Its token is still valid\\. .*token revoke ${id}"`;
   assert.match(
     out,

@@ -8,7 +8,7 @@ import type { CommandContext, CommandIo } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
 import { CommandError, INTERRUPTED } from '../exit-status.ts';
 import { type ServerOptions, withServer, withTarget } from '../remote.ts';
-import { type FormOptions, jsonLine, report, wantsJson } from '../terminal/report.ts';
+import { type FormOptions, jsonLine, report, wantsJson, writeWords } from '../terminal/report.ts';
 import { toFields } from '../terminal/table.ts';
 import { timeToMinute } from '../terminal/time.ts';
 
@@ -81,7 +81,7 @@ async function login(
     profiles.current = name;
   });
   const override = findOverride(config, name, url);
-  if (override) io.stderr.write(`Commands in this terminal do not use the profile, because ${override} is set.\n`);
+  if (override) writeWords(io.stderr, `Commands in this terminal do not use the profile, because ${override} is set.`);
   const instead = saved && saved.url !== url ? ` It no longer has the URL ${saved.url}.` : '';
   const words = `Signed in to ${url} as "${toSafeText(self.name)}" (${toSafeText(printRights(self))}).\nProfile "${name}" saved to ${path}.${instead}`;
   report(io.stdout, words, { profile: name, url, file: path, ...pickRights(self) });
@@ -142,7 +142,7 @@ function warnOfPlainHttp({ stderr }: CommandIo, url: string): void {
   const { protocol, hostname } = new URL(url);
   const isLocal = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
   if (protocol === 'https:' || isLocal) return;
-  stderr.write(`Warning: ${toSafeText(url)} is not encrypted. Others on the network can read the token. Use https.\n`);
+  writeWords(stderr, `Warning: ${url} is not encrypted. Others on the network can read the token. Use https.`);
 }
 
 /** Returns the token that the user types, or that standard input has. Returns undefined after Ctrl-C. */

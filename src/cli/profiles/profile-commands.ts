@@ -5,7 +5,7 @@ import { OWN_COMMAND } from '../../config/command-name.ts';
 import { UsageError, UserError } from '../../lib/user-error.ts';
 import type { CommandContext } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
-import { type FormOptions, printRows, report } from '../terminal/report.ts';
+import { type FormOptions, printRows, report, writeWords } from '../terminal/report.ts';
 import type { Column } from '../terminal/table.ts';
 import type { Profile } from './profile-file.ts';
 
@@ -75,7 +75,7 @@ async function useProfile({ io, config }: CommandContext, name: string): Promise
   });
   const { findOverride } = await import('./choose-server.ts');
   const override = findOverride(config, name, url);
-  if (override) io.stderr.write(`Commands in this terminal do not use the profile, because ${override} is set.\n`);
+  if (override) writeWords(io.stderr, `Commands in this terminal do not use the profile, because ${override} is set.`);
   report(io.stdout, `Profile "${name}" is current: ${url}.`, { name, url, current: true });
 }
 

@@ -2,9 +2,10 @@
 
 import { pipeline } from 'node:stream/promises';
 import { printJson } from '../../lib/exact-json.ts';
-import { toSafeJson, toSafeLines } from '../../lib/safe-text.ts';
+import { toSafeJson, toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
-import { type Column, toTable } from './table.ts';
+import { type Column, toTable, widthOf } from './table.ts';
+import { wrap } from './wrap.ts';
 
 /** The options --json and --table, of which a command line has at most one. */
 export interface FormOptions {
@@ -19,7 +20,16 @@ export function wantsJson(output: Output, { json, table }: FormOptions): boolean
 
 /** Prints the words on a terminal, and the JSON when piped. */
 export function report(output: Output, words: string, json: object): void {
-  output.write(`${output.isTTY ? toSafeLines(words) : JSON.stringify(json)}\n`);
+  if (output.isTTY) writeWords(output, words);
+  else output.write(`${JSON.stringify(json)}\n`);
+}
+
+/** Prints sentences, with control characters escaped. A terminal gets lines that end between two words. */
+export function writeWords(output: Output, words: string): void {
+  for (const line of words.split('\n').map(toSafeText)) {
+    const lines = output.isTTY ? wrap(line, widthOf(output)) : [line];
+    output.write(lines.map((each) => `${each}\n`).join(''));
+  }
 }
 
 /** Returns a count with its noun, in the plural unless the count is 1. */
