@@ -55,6 +55,10 @@ test('config fits a terminal, and an invalid setting or option ends it with stat
   for (const line of stdout.split('\n').filter((one) => !one.includes('DATABASE_URL ='))) {
     assert.ok(line.length <= 80, line);
   }
+  const narrow = await runInProcess(['config'], { env: { NO_COLOR: '1' }, columns: 40 });
+  for (const line of narrow.stdout.split('\n').filter((one) => one.startsWith(' '.repeat(6)))) {
+    assert.ok(line.length <= 40 || !line.trim().includes(' '), line);
+  }
   for (const [args, env] of [
     [['config'], { PORT: 'x' }],
     [['config', '--fast'], {}],

@@ -1,7 +1,6 @@
 // The command config, which prints the settings that are in force, with their sources and meanings.
 
 import { styleText } from 'node:util';
-import { Help } from 'commander';
 import type { EffectiveSetting } from '../config/effective-settings.ts';
 import { SETTING_GROUPS } from '../config/settings.ts';
 import { toSafeText } from '../lib/safe-text.ts';
@@ -9,6 +8,7 @@ import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { widthOf } from './terminal/table.ts';
+import { wrap } from './terminal/wrap.ts';
 
 const MAX_WIDTH = 100;
 const INDENT = '      ';
@@ -72,7 +72,7 @@ function printSetting({ name, value, source, meaning }: EffectiveSetting, width:
   const isChosen = source !== 'default' && source !== 'not set';
   const shown = value === undefined ? '' : ` = ${toSafeText(value)}`;
   const first = `  ${styleText(isChosen ? ['bold', 'green'] : 'bold', name, { stream })}${shown}`;
-  const lines = new Help().boxWrap(meaning, width - INDENT.length).split('\n');
+  const lines = wrap(meaning, width - INDENT.length);
   const explained = lines.map((line) => styleText('dim', `${INDENT}${line}`, { stream }));
   return `${first}  ${styleText(isChosen ? 'green' : 'dim', `(${source})`, { stream })}\n${explained.join('\n')}\n`;
 }

@@ -113,7 +113,7 @@ test('doctor reports files that others can read, another file, and a newer or da
   assert.match(text.found.database ?? '', /^problem: .* is not a database/);
 });
 
-test('doctor fits a terminal of 80 columns and sums up', async () => {
+test('doctor fits a terminal of 80 or 40 columns and sums up', async () => {
   const env = { DATABASE_URL: 'sqlite:no/store.db', PORT: '0', HOST: '0.0.0.0', NO_COLOR: '1' };
   const run = await runInProcess(['doctor'], { env, columns: 80 } satisfies InProcessOptions);
   const lines = run.stdout.split('\n');
@@ -126,6 +126,9 @@ test('doctor fits a terminal of 80 columns and sums up', async () => {
   assert.match(run.stdout, /^✗ database {5}problem: no database at\n? /m);
   assert.match(lines.at(-2) ?? '', /^1 problem, \d warnings?\.$/);
   assert.equal(run.status, 1);
+  const narrow = await runInProcess(['doctor'], { env, columns: 40 });
+  for (const line of narrow.stdout.split('\n')) assert.ok(line.length <= 40 || !line.trim().includes(' '), line);
+  assert.match(narrow.stdout, /^✗ database\n {2}problem: no database at\n {2}\//m);
 });
 
 test('doctor rejects wrong options and settings before it checks anything', async () => {

@@ -1,8 +1,8 @@
 // The command settings, which prints the table of environment variables. config.ts reads them.
 
-import { Help } from 'commander';
 import { listSettings, SETTING_GROUPS, type Setting } from '../config/settings.ts';
 import type { CliCommand } from './declare.ts';
+import { wrap } from './terminal/wrap.ts';
 
 const WIDTH = 80;
 const INDENT = '      ';
@@ -28,11 +28,6 @@ function describeSettings(): string {
 function describeSetting({ name, ...setting }: { name: string } & Setting): string {
   const value = setting.default ?? setting.defaultText;
   const text = value === undefined ? setting.meaning : `${setting.meaning} Default: ${value}.`;
-  return `  ${name}\n${wrap(text.replaceAll('`', ''))}`;
-}
-
-/** Returns the text in indented lines that fit the width. */
-function wrap(text: string): string {
-  const lines = new Help().boxWrap(text, WIDTH - INDENT.length).split('\n');
-  return lines.map((line) => `${INDENT}${line}\n`).join('');
+  const lines = wrap(text.replaceAll('`', ''), WIDTH - INDENT.length);
+  return `  ${name}\n${lines.map((line) => `${INDENT}${line}\n`).join('')}`;
 }

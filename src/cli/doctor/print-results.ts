@@ -1,17 +1,18 @@
 // Prints the results of checks for a terminal: a mark, the check, what was found and, indented, what to do.
 
 import { styleText } from 'node:util';
-import { Help } from 'commander';
 import { padToWidth, toSafeText } from '../../lib/safe-text.ts';
 import type { Output } from '../command-io.ts';
 import { countOf } from '../terminal/report.ts';
 import { widthOf } from '../terminal/table.ts';
+import { wrap } from '../terminal/wrap.ts';
 import type { CheckResult, Status } from './finding.ts';
 
 const MAX_WIDTH = 100;
+/** On a narrower terminal, the check has a line of its own. */
+const MIN_WIDTH_FOR_COLUMNS = 60;
 /** Width of the longest check. */
 const LABEL_WIDTH = 'replication'.length;
-const INDENT = ' '.repeat(LABEL_WIDTH + 4);
 const MARKS: Record<Status, ['green' | 'yellow' | 'red' | 'dim', string]> = {
   ok: ['green', '✓'],
   warning: ['yellow', '!'],
@@ -20,14 +21,18 @@ const MARKS: Record<Status, ['green' | 'yellow' | 'red' | 'dim', string]> = {
 };
 
 /** Returns a result in lines that fit the terminal. A word that is longer, such as a path, stays whole. */
-export function printResult({ check, status, found, advice }: CheckResult, stream: Output): string {
-  const width = Math.min(widthOf(stream), MAX_WIDTH) - INDENT.length;
+export function printResult({ check, status, found, advice = '' }: CheckResult, stream: Output): string {
+  const width = Math.min(widthOf(stream), MAX_WIDTH);
+  const isNarrow = width < MIN_WIDTH_FOR_COLUMNS;
+  const indent = ' '.repeat(isNarrow ? 2 : LABEL_WIDTH + 4);
+  const linesOf = (text: string) => wrap(toSafeText(text), width - indent.length);
   const [colour, mark] = MARKS[status];
-  const [first = '', ...more] = wrap(status === 'ok' ? found : `${status}: ${found}`, width);
-  const start = `${styleText(colour, mark, { stream })} ${padToWidth(LABEL_WIDTH, check)}  `;
+  const label = isNarrow ? `${check}\n${indent}` : `${padToWidth(LABEL_WIDTH, check)}  `;
+  const [first = '', ...more] = linesOf(status === 'ok' ? found : `${status}: ${found}`);
   const styled = status === 'ok' ? first : first.replace(status, styleText(colour, status, { stream }));
-  const rest = [...more, ...(advice === undefined ? [] : wrap(advice, width))];
-  return `${start}${styled}\n${rest.map((line) => `${INDENT}${line}\n`).join('')}`;
+  const rest = advice === '' ? more : [...more, ...linesOf(advice)];
+  const start = `${styleText(colour, mark, { stream })} ${label}`;
+  return `${start}${styled}\n${rest.map((line) => `${indent}${line}\n`).join('')}`;
 }
 
 /** Returns the sum of all results: "No problems." or "1 problem, 2 warnings." */
@@ -40,8 +45,4 @@ export function summarize(statuses: Status[]): string {
     ...(warnings === 0 ? [] : [countOf(warnings, 'warning')]),
   ];
   return `${counted.join(', ')}.`;
-}
-
-function wrap(text: string, width: number): string[] {
-  return new Help().boxWrap(toSafeText(text), width).split('\n');
 }
