@@ -209,3 +209,23 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
     assert.match(schema ?? '', /^problem: the database was changed by a newer version .* \| Upgrade Plant Store/);
   });
 });
+test('a PostgreSQL server that stalls after the login is a problem within some seconds', async () => {
+  const sockets: Socket[] = [];
+  const stalling = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', () => {
+      // AuthenticationOk, BackendKeyData and ReadyForQuery
+      socket.write(Buffer.from('520000000800000000' + '4b0000000c0000000100000001' + '5a0000000549', 'hex'));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(stalling, 'listening');
+  const { port } = stalling.address() as { port: number };
+  const startMs = performance.now();
+  const { status, stdout } = await piped(['doctor'], { DATABASE_URL: `postgres://x@127.0.0.1:${port}/x`, PORT: '0' });
+  for (const socket of sockets) socket.destroy();
+  stalling.close();
+  assert.equal(status, 1);
+  const found = toFound(stdout).database ?? '';
+  assert.match(found, /^problem: .* accepts connections, but has not responded within 10 s \| Check its log/);
+  assert.ok(performance.now() - startMs < 20_000);
+});

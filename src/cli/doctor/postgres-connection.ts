@@ -1,12 +1,24 @@
-// Connects the command doctor to PostgreSQL, and says what to do if that fails.
+// Connects the command doctor to PostgreSQL, reads the state of the server, and says what to do if that fails.
 
 import pg from 'pg';
+import { withDeadline } from '../../lib/deadline.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { connectClient } from '../../storage/postgres/connect.ts';
 import { describeConnectionUrl, parseConnectionUrl } from '../../storage/postgres/connection-url.ts';
+import { readSettings, type SettingsRow } from '../../storage/postgres/database-checks.ts';
+import {
+  type PostgresConnection,
+  type PostgresFacts,
+  readConnection,
+  readFacts,
+} from '../../storage/postgres/health.ts';
+import { destroyWhenLate } from '../../storage/postgres/transaction.ts';
 
 /** Maximum time to connect to each server of the URL, also if its connect_timeout is longer. */
 const CONNECT_TIMEOUT_MS = 5000;
+/** Maximum time to read the state of the server, which takes a few statements. */
+const STATE_TIMEOUT_MS = 10_000;
+const DISCONNECT_TIMEOUT_MS = 2000;
 
 const START = 'Start PostgreSQL, or correct host and port in DATABASE_URL.';
 const REACH =
@@ -33,6 +45,12 @@ const ADVICE: Record<string, string> = {
   '57P03': 'PostgreSQL is starting or stopping. Repeat the command in a few seconds.',
 };
 
+export interface ServerState {
+  settings: SettingsRow;
+  connection: PostgresConnection;
+  facts: PostgresFacts;
+}
+
 /** Returns a connected client. Throws UserError with advice. */
 export async function connectToCheck(url: string): Promise<pg.Client> {
   const name = describeConnectionUrl(url);
@@ -45,6 +63,25 @@ export async function connectToCheck(url: string): Promise<pg.Client> {
     const verb = error instanceof pg.DatabaseError ? 'use' : 'reach';
     throw new UserError(`cannot ${verb} ${name}: ${reason}. ${adviceOn(message, code)}`);
   }
+}
+
+/** Reads the state of the server. Throws UserError if a server that has accepted the connection does not respond. */
+export async function readState(client: pg.Client, url: string): Promise<ServerState> {
+  const read = async () => {
+    const settings = await readSettings(client);
+    const connection = await readConnection(client);
+    return { settings, connection, facts: await readFacts(client) };
+  };
+  return withDeadline(read(), STATE_TIMEOUT_MS, () => {
+    throw new UserError(
+      `${describeConnectionUrl(url)} accepts connections, but has not responded within ${STATE_TIMEOUT_MS / 1000} s. Check its log, its load and its disk.`,
+    );
+  });
+}
+
+/** Closes the connection, also if the server does not respond. */
+export async function disconnect(client: pg.Client): Promise<void> {
+  await destroyWhenLate(client, client.end(), DISCONNECT_TIMEOUT_MS).catch(() => {});
 }
 
 function adviceOn(message: string, code: string | undefined): string {

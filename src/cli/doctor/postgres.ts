@@ -7,26 +7,16 @@ import { describeConnectionUrl } from '../../storage/postgres/connection-url.ts'
 import { requireWhole } from '../../storage/postgres/database.ts';
 import {
   findNames,
-  readSettings,
   requireOwn,
   requireSoundSettings,
   type SettingsRow,
 } from '../../storage/postgres/database-checks.ts';
-import {
-  compareClocks,
-  inRead,
-  type PostgresConnection,
-  type PostgresFacts,
-  readConnection,
-  readFacts,
-  readNewestChange,
-  readRights,
-} from '../../storage/postgres/health.ts';
+import { compareClocks, inRead, readNewestChange, readRights } from '../../storage/postgres/health.ts';
 import type { Names } from '../../storage/postgres/qualified-names.ts';
 import { SCHEMA_VERSION, schemaVersion } from '../../storage/postgres/schema.ts';
 import { countOf } from '../terminal/report.ts';
 import { type Check, type CheckResult, type Finding, ok, problem, runChecks, warning } from './finding.ts';
-import { connectToCheck } from './postgres-connection.ts';
+import { connectToCheck, disconnect, readState, type ServerState } from './postgres-connection.ts';
 import { judgeClock } from './surroundings.ts';
 
 /** Connections that a node opens beside its pool: one to listen, and one per export in progress. */
@@ -35,12 +25,9 @@ const SEE_HA = 'see docs/guides/high-availability.md';
 
 type PostgresDatabase = Config['database'] & { kind: 'postgres' };
 
-interface CheckedDatabase {
+interface CheckedDatabase extends ServerState {
   client: pg.Client;
   poolSize: number;
-  settings: SettingsRow;
-  connection: PostgresConnection;
-  facts: PostgresFacts;
 }
 
 const CHECKS: Record<string, Check<CheckedDatabase>> = {
@@ -55,17 +42,14 @@ const CHECKS: Record<string, Check<CheckedDatabase>> = {
 };
 
 export async function* checkPostgres({ url, poolSize }: PostgresDatabase): AsyncGenerator<CheckResult> {
-  let client: pg.Client | undefined;
+  const client = await connectToCheck(url);
   try {
-    client = await connectToCheck(url);
-    const settings = await readSettings(client);
-    const connection = await readConnection(client);
-    const facts = await readFacts(client);
-    const through = connection.isPooled ? ', through a pooler' : '';
-    yield { check: 'database', ...ok(`${describeConnectionUrl(url)}, PostgreSQL ${facts.version}${through}`) };
-    yield* runChecks(CHECKS, { client, poolSize, settings, connection, facts });
+    const state = await readState(client, url);
+    const through = state.connection.isPooled ? ', through a pooler' : '';
+    yield { check: 'database', ...ok(`${describeConnectionUrl(url)}, PostgreSQL ${state.facts.version}${through}`) };
+    yield* runChecks(CHECKS, { client, poolSize, ...state });
   } finally {
-    await client?.end().catch(() => {});
+    await disconnect(client);
   }
 }
 
