@@ -196,7 +196,7 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
 
   test('a role without rights is a problem', async () => {
     await queryPostgres(postgres.url, 'CREATE ROLE reader LOGIN');
-    const { status, rights } = await examine(postgres.url.replace('postgres@', 'reader@'));
+    const { status, rights, schema } = await examine(postgres.url.replace('postgres@', 'reader@'));
     assert.equal(status, 1);
     assert.match(rights ?? '', /^problem: the role reader cannot read and write the table changes/);
   });
@@ -229,3 +229,5 @@ test('a PostgreSQL server that stalls after the login is a problem within some s
   assert.match(found, /^problem: .* accepts connections, but has not responded within 10 s \| Check its log/);
   assert.ok(performance.now() - startMs < 20_000);
 });
+
+    assert.match(schema ?? '', /^problem: permission denied for table plant_store_schema \| Log in as the owner/);

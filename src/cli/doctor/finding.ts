@@ -6,6 +6,12 @@ import { UserError } from '../../lib/user-error.ts';
 /** Timeout of a check that waits. The timeouts of its own requests are shorter. */
 const CHECK_TIMEOUT_MS = 15_000;
 
+/** Advice by SQLSTATE, or by the code of a system error. */
+const ADVICE: Record<string, string> = {
+  '42501': 'Log in as the owner of the tables, or let the owner grant all rights on them to this role.',
+  ENAMETOOLONG: 'Use a shorter path.',
+};
+
 export type Status = 'ok' | 'warning' | 'problem' | 'skipped';
 
 export interface Finding {
@@ -62,6 +68,8 @@ async function settle<Context>(run: Check<Context>, context: Context): Promise<F
 export function toProblem(error: unknown): Finding {
   const { message, code } = error as NodeJS.ErrnoException;
   if (!(error instanceof UserError)) {
+    const known = ADVICE[code ?? ''];
+    if (known !== undefined) return problem(message, known);
     return problem(
       `the check failed: ${message || code}`,
       'Check the disk and the network. If they work, report this as a bug.',
