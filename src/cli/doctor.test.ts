@@ -1,7 +1,7 @@
 // Tests of the command doctor on stores in the states that people meet.
 
 import assert from 'node:assert/strict';
-import { chmodSync, copyFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { before, test } from 'node:test';
@@ -60,7 +60,7 @@ test('doctor finds no problem in a store after a clean stop or a crash, and chan
     assert.deepEqual([status, bad], [0, ['backup: warning', 'server: skipped']]);
     assert.match(found.database ?? '', new RegExp(`^ok: ${folder}/plants.db, 92 KiB$`));
     assert.match(found.content ?? '', /^ok: every page is sound/);
-    assert.match(found.backup ?? '', folder === stopped ? /^warning: the last one is 9 days old/ : /^warning: none$/);
+    assert.match(found.backup ?? '', folder === stopped ? /^warning: the last one is 9d old/ : /^warning: none$/);
     if (typeof wal === 'string') assert.equal(found.WAL, wal);
     else assert.match(found.WAL ?? '', wal);
   }
@@ -84,6 +84,35 @@ test('doctor says that no store is there, and creates none', async () => {
   const { status, found } = await examine(`sqlite:${folder}/data/plants.db`);
   assert.deepEqual([status, found.database], [1, `problem: no database at ${folder}/data/plants.db`]);
   assert.deepEqual(readdirSync(folder), []);
+  const { results } = await examine(`sqlite:${folder}/${'x'.repeat(300)}`);
+  const long = results.find(({ check }) => check === 'database');
+  assert.deepEqual([long?.status, long?.advice], ['problem', 'Use a shorter path.']);
+});
+
+test('doctor checks the scheduled backups if BACKUP_DIR is set', async () => {
+  const backups = join(makeFolder(), 'backups');
+  const url = `sqlite:${stopped}/plants.db`;
+  const env = { BACKUP_DIR: backups, BACKUP_EVERY: '1h' };
+  const missing = await examine(url, env);
+  assert.deepEqual(
+    [missing.status, missing.found.backup?.includes(`${backups} of BACKUP_DIR does not exist`)],
+    [1, true],
+  );
+  assert.equal(missing.found['backup disk'], undefined);
+  mkdirSync(backups);
+  const none = await examine(url, env);
+  assert.deepEqual([none.status, none.found.backup], [0, `warning: ${backups} has no scheduled backup of plants.db`]);
+  assert.match(none.found['backup disk'] ?? '', / free on the disk of .*\/backups$/);
+  for (const [hours, found] of [
+    [3, /^warning: the newest scheduled one is 3h old \(\d{4}-\d\d-\d\d \d\d:\d\dZ\), with one due every 60m$/],
+    [1, /^ok: the newest scheduled one is from \d{4}-\d\d-\d\d \d\d:\d\dZ, 92 KiB$/],
+  ] as const) {
+    const time = new Date(Date.now() - hours * 3_600_000 - 60_000).toISOString().slice(0, 19).replaceAll(':', '-');
+    copyFileSync(join(stopped, 'plants.db'), join(backups, `plants-${time}Z.db`));
+    assert.match((await examine(url, env)).found.backup ?? '', found);
+  }
+  const file = await examine(url, { BACKUP_DIR: join(stopped, 'plants.db') });
+  assert.match(file.found.backup ?? '', /^problem: this user cannot write to the folder .* \(ENOTDIR\)$/);
 });
 
 test('doctor reports files that others can read, another file, and a newer or damaged store', async () => {

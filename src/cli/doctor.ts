@@ -43,7 +43,7 @@ async function examine(context: CommandContext, options: DoctorOptions): Promise
 
 async function* checkAll(context: CommandContext, options: DoctorOptions): AsyncGenerator<CheckResult> {
   const { config } = context;
-  const { database } = config;
+  const { database, backups: schedule } = config;
   const server = await findServer(context, options);
   const [{ runChecks, toProblem }, { SURROUNDINGS }, { checkServer }] = await Promise.all([
     import('./doctor/finding.ts'),
@@ -55,7 +55,7 @@ async function* checkAll(context: CommandContext, options: DoctorOptions): Async
   try {
     if (database.kind === 'sqlite') {
       const { checkSqlite } = await import('./doctor/sqlite.ts');
-      usesDatabase = yield* checkSqlite(database.path, { isFull: options.full === true });
+      usesDatabase = yield* checkSqlite(database.path, { isFull: options.full === true, schedule });
     } else {
       const { checkPostgres } = await import('./doctor/postgres.ts');
       yield* checkPostgres(database);

@@ -165,7 +165,7 @@ async function checkFileSystem({ folder }: Location): Promise<Finding | undefine
   }
 }
 
-async function checkFreeSpace({ folder, bytes = 0 }: Location): Promise<Finding> {
+export async function checkFreeSpace({ folder, bytes = 0 }: Omit<Location, 'path'>): Promise<Finding> {
   const { bavail, bsize, files, ffree } = await statfs(folder);
   const free = bavail * bsize;
   const found = `${toSize(free)} free on the disk of ${folder}`;

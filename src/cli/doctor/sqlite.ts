@@ -1,20 +1,19 @@
-// Checks of the command doctor on the content of an SQLite database: its kind, schema, WAL, pages and last backup.
+// Checks of the command doctor on the content of an SQLite database: its kind, schema, WAL and pages.
 
 import { statSync } from 'node:fs';
+import type { BackupSchedule } from '../../config/backup-config.ts';
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { ALWAYS_CHECKED_BYTES } from '../../storage/sqlite/damage-checks.ts';
 import { requireStore, SCHEMA_VERSION } from '../../storage/sqlite/database.ts';
 import { requireOneName } from '../../storage/sqlite/file-location.ts';
 import { canLookInto, checkContent, checkWal, readHealth } from '../../storage/sqlite/health.ts';
-import { readLastBackup } from '../../storage/sqlite/last-backup.ts';
 import { isServerLocked } from '../../storage/sqlite/server-lock.ts';
 import { type Check, type CheckResult, type Finding, ok, runChecks, skipped, toProblem, warning } from './finding.ts';
+import { BACKUPS } from './sqlite-backups.ts';
 import { LOCATION, locate, MISSING, toSize } from './sqlite-location.ts';
 import { judgeClock } from './surroundings.ts';
 
-const MAX_BACKUP_AGE_DAYS = 7;
-const DAY_MS = 86_400_000;
 /** A server copies the WAL into the database at 4 MiB. An export in progress delays that. */
 const MAX_WAL_BYTES = 64 * 1024 * 1024;
 
@@ -33,13 +32,12 @@ const CONTENT: Record<string, Check<StoreFile>> = {
   clock: checkClock,
   WAL: checkSizeOfWal,
   content: checkPages,
-  backup: checkLastBackup,
 };
 
 /** Checks the database at a path. The return value tells whether a server is using it. */
 export async function* checkSqlite(
   givenPath: string,
-  { isFull }: { isFull: boolean },
+  { isFull, schedule }: { isFull: boolean; schedule: BackupSchedule | undefined },
 ): AsyncGenerator<CheckResult, boolean | undefined> {
   const location = locate(givenPath);
   if (location.bytes === undefined) {
@@ -60,6 +58,7 @@ export async function* checkSqlite(
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const file = { path, bytes, walBytes, isLocked: findLock(path), isFull };
   yield* runChecks(CONTENT, file);
+  yield* runChecks(BACKUPS, { path, givenPath, bytes, schedule });
   return file.isLocked;
 }
 
@@ -136,16 +135,6 @@ function checkPages(file: StoreFile): Finding {
   }
   checkContent(toLookedAt(file));
   return ok('every page is sound, and every plant equals its last change');
-}
-
-async function checkLastBackup({ path }: StoreFile): Promise<Finding> {
-  const advice = `Run "${OWN_COMMAND} backup FILE" every day: see docs/guides/backup-restore.md.`;
-  const last = await readLastBackup(path);
-  if (!last) return warning('none', advice);
-  const days = Math.floor((Date.now() - last.timeMs) / DAY_MS);
-  const time = `${new Date(last.timeMs).toISOString().slice(0, 16).replace('T', ' ')}Z`;
-  if (days > MAX_BACKUP_AGE_DAYS) return warning(`the last one is ${days} days old (${time})`, advice);
-  return ok(`the last one is from ${time}, ${toSize(last.bytes)}`);
 }
 
 function canLook(file: StoreFile): boolean {
