@@ -1,8 +1,20 @@
 // Tests of the command doctor that need servers or users of their own.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, copyFileSync, linkSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  linkSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
@@ -16,8 +28,9 @@ import {
   type TestPostgres,
   UNPRIVILEGED,
 } from '../../testing/postgres.ts';
-import { makeFolder, startServer } from '../../testing/server.ts';
+import { makeFolder, needs, startServer } from '../../testing/server.ts';
 import { prepareDatabase } from '../storage/postgres/database.ts';
+import { isServerLocked } from '../storage/sqlite/server-lock.ts';
 import type { CheckResult } from './doctor/finding.ts';
 
 const isRoot = process.getuid?.() === 0;
@@ -25,7 +38,7 @@ const needsRoot = isRoot ? {} : { skip: 'SKIPPED: only root can change the owner
 
 type Label =
   | ('database' | 'access' | 'schema' | 'WAL' | 'content' | 'server' | 'network' | 'TLS')
-  | ('durability' | 'replication' | 'connections' | 'rights');
+  | ('durability' | 'replication' | 'connections' | 'rights' | 'backup');
 
 /** Runs doctor and returns the exit status, and status and text of each result by its check. */
 async function examine(
@@ -115,6 +128,28 @@ suite('doctor on files of a server that was killed', () => {
     );
     assert.equal(statSync(`${path}-wal`).uid, 0);
   });
+
+  test('a WAL with another group or mode stays as it is', needsRoot, async () => {
+    for (const [gid, mode] of [
+      [UNPRIVILEGED, 0o600],
+      [0, 0o640],
+    ] as const) {
+      chownSync(path, 0, gid);
+      chmodSync(path, mode);
+      const { status, access, content } = await examine(`sqlite:${path}`);
+      assert.deepEqual([status, content], [0, undefined]);
+      assert.match(
+        access ?? '',
+        /^warning: .*-wal has group 0 and mode 600, and the database group \d+ and mode 6\d0,/,
+      );
+      for (const name of [`${path}-wal`, `${path}-shm`]) {
+        const file = statSync(name);
+        assert.deepEqual([file.gid, file.mode & 0o777], [0, 0o600]);
+      }
+    }
+    chmodSync(path, 0o600);
+    assert.match((await examine(`sqlite:${path}`)).content ?? '', /^ok/);
+  });
 });
 
 test('an SQLite database without a server is read completely with --full', async () => {
@@ -122,6 +157,33 @@ test('an SQLite database without a server is read completely with --full', async
   await server.stop();
   const { status, content } = await examine(server.databaseUrl, {}, '--full');
   assert.deepEqual([status, content?.startsWith('ok: every page')], [0, true]);
+});
+
+test('pipes in place of the files beside a database do not block doctor', needs('mkfifo'), async () => {
+  const server = await startServer();
+  await server.stop();
+  const { databasePath, databaseUrl } = server;
+  execFileSync('mkfifo', [`${databasePath}.last-backup`]);
+  const noted = await piped(['doctor'], { DATABASE_URL: databaseUrl, PORT: '0' });
+  assert.deepEqual([noted.status, toFound(noted.stdout).backup?.startsWith('warning: none')], [0, true]);
+  rmSync(`${databasePath}.lock`, { force: true });
+  execFileSync('mkfifo', [`${databasePath}.lock`]);
+  assert.equal(isServerLocked(databasePath), false);
+  const locked = await piped(['doctor'], { DATABASE_URL: databaseUrl, PORT: '0' });
+  assert.equal(locked.status, 1);
+  assert.match(toFound(locked.stdout).access ?? '', /^problem: .*\.lock is not a file \| Stop the server and move it/);
+});
+
+test('a server that cannot store plants is a problem', async () => {
+  const unready = createHttpServer(({ url }, response) => {
+    response.writeHead(url === '/healthz' ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ status: 'ok' }));
+  }).listen(0, '127.0.0.1');
+  await once(unready, 'listening');
+  const { port } = unready.address() as { port: number };
+  const { server } = await examine(`sqlite:${makeFolder()}/plants.db`, { PLANT_STORE_URL: `http://127.0.0.1:${port}` });
+  unready.close();
+  assert.match(server ?? '', /^problem: the server at .* cannot store plants: .* \| Read the service log\./);
 });
 
 test('a certificate is checked, and one that does not fit its key is a problem', needsOpenssl, async () => {
@@ -152,6 +214,27 @@ test('servers that accept a connection and never respond delay doctor by some se
   assert.match(database ?? '', /^problem: cannot reach .*: timeout expired \| Check that the machine is on/);
   assert.match(server ?? '', /^warning: no response .* timed out after 5000 ms/);
   assert.ok(performance.now() - startMs < 30_000);
+});
+
+test('a PostgreSQL server that stalls after the login is a problem within some seconds', async () => {
+  const sockets: Socket[] = [];
+  const stalling = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}));
+    socket.once('data', () => {
+      // AuthenticationOk, BackendKeyData and ReadyForQuery
+      socket.write(Buffer.from('520000000800000000' + '4b0000000c0000000100000001' + '5a0000000549', 'hex'));
+    });
+  }).listen(0, '127.0.0.1');
+  await once(stalling, 'listening');
+  const { port } = stalling.address() as { port: number };
+  const startMs = performance.now();
+  const { status, stdout } = await piped(['doctor'], { DATABASE_URL: `postgres://x@127.0.0.1:${port}/x`, PORT: '0' });
+  for (const socket of sockets) socket.destroy();
+  stalling.close();
+  assert.equal(status, 1);
+  const found = toFound(stdout).database ?? '';
+  assert.match(found, /^problem: .* accepts connections, but has not responded within 10 s \| Check its log/);
+  assert.ok(performance.now() - startMs < 20_000);
 });
 
 suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
@@ -199,6 +282,7 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
     const { status, rights, schema } = await examine(postgres.url.replace('postgres@', 'reader@'));
     assert.equal(status, 1);
     assert.match(rights ?? '', /^problem: the role reader cannot read and write the table changes/);
+    assert.match(schema ?? '', /^problem: permission denied for table plant_store_schema \| Log in as the owner/);
   });
 
   test('a schema of a newer version is a problem', async () => {
@@ -209,25 +293,3 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
     assert.match(schema ?? '', /^problem: the database was changed by a newer version .* \| Upgrade Plant Store/);
   });
 });
-test('a PostgreSQL server that stalls after the login is a problem within some seconds', async () => {
-  const sockets: Socket[] = [];
-  const stalling = createServer((socket) => {
-    sockets.push(socket.on('error', () => {}));
-    socket.once('data', () => {
-      // AuthenticationOk, BackendKeyData and ReadyForQuery
-      socket.write(Buffer.from('520000000800000000' + '4b0000000c0000000100000001' + '5a0000000549', 'hex'));
-    });
-  }).listen(0, '127.0.0.1');
-  await once(stalling, 'listening');
-  const { port } = stalling.address() as { port: number };
-  const startMs = performance.now();
-  const { status, stdout } = await piped(['doctor'], { DATABASE_URL: `postgres://x@127.0.0.1:${port}/x`, PORT: '0' });
-  for (const socket of sockets) socket.destroy();
-  stalling.close();
-  assert.equal(status, 1);
-  const found = toFound(stdout).database ?? '';
-  assert.match(found, /^problem: .* accepts connections, but has not responded within 10 s \| Check its log/);
-  assert.ok(performance.now() - startMs < 20_000);
-});
-
-    assert.match(schema ?? '', /^problem: permission denied for table plant_store_schema \| Log in as the owner/);

@@ -32,7 +32,7 @@ export async function checkServer({ url, token, usesDatabase }: CheckedServer): 
     const reason = (error as Error).message.replace(/\.$/, '');
     return problem(
       `the server at ${name} cannot store plants: ${reason}`,
-      'Read its log. See the other checks of the database.',
+      'Read the service log. See the other checks of the database.',
     );
   }
   const version = await findVersion(url, token);

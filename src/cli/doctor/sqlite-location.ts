@@ -1,12 +1,13 @@
-// Checks of the command doctor on the location of an SQLite database: names, access, file system and free space.
+// Checks of the command doctor on the location of an SQLite database: names, folder, file system and free space.
 
-import { accessSync, constants, existsSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { basename, dirname, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
 import { type Check, type Finding, ok, problem, warning } from './finding.ts';
+import { checkAccess, checkPrivacy } from './sqlite-access.ts';
 
 const MIB = 1024 * 1024;
 const MIN_FREE_BYTES = 100 * MIB;
@@ -47,6 +48,13 @@ export interface Location {
 export const LOCATION: Record<string, Check<Location>> = {
   access: checkAccess,
   privacy: checkPrivacy,
+  disk: checkFileSystem,
+  'free space': checkFreeSpace,
+};
+
+/** Checks of a file that is not a store. Advice on its mode could do harm: it may be a file of the system. */
+export const OTHER_FILE: Record<string, Check<Location>> = {
+  access: checkAccess,
   disk: checkFileSystem,
   'free space': checkFreeSpace,
 };
@@ -105,44 +113,6 @@ function checkFolder({ folder }: Location): Finding {
   }
 }
 
-function checkAccess({ path }: Location): Finding {
-  requireWritable(path);
-  const { uid } = statSync(path);
-  const files = filesOf(path);
-  for (const [name] of files) requireWritable(name);
-  const foreign = files.find(([, stat]) => stat.uid !== uid);
-  if (!foreign) return ok('this user can read and write the files');
-  const [name, stat] = foreign;
-  return problem(
-    `${name} belongs to user ${stat.uid}, and the database to user ${uid}`,
-    `Run "chown ${uid} ${quote(name)}" as root. Run commands as the user of the server.`,
-  );
-}
-
-/** Returns the files that SQLite and the server have beside the database, as far as they exist. */
-function filesOf(path: string): [name: string, stat: Stats][] {
-  return ['-wal', '-shm', '.lock'].flatMap((suffix) => {
-    const stat = statSync(path + suffix, { throwIfNoEntry: false });
-    return stat ? [[path + suffix, stat] as [string, Stats]] : [];
-  });
-}
-
-/** Checks that other users cannot read the tokens and webhook secrets in the files. */
-function checkPrivacy({ path, folder }: Location): Finding | undefined {
-  if (process.platform === 'win32') return undefined;
-  const folderMode = statSync(folder).mode;
-  if ((folderMode & 0o1002) === 0o002) {
-    return warning(`every user can replace files in ${folder}`, `Run "chmod o-w ${quote(folder)}".`);
-  }
-  const files: [string, Stats][] = [[path, statSync(path)], ...filesOf(path)];
-  const open = files.filter(([, { mode }]) => (mode & 0o006) !== 0).map(([name]) => name);
-  if (open.length === 0 || (folderMode & 0o001) === 0) return ok('other users cannot read the files');
-  return warning(
-    `other users can read ${open.map((name) => basename(name)).join(', ')}, with the secrets of webhooks`,
-    `Run "chmod o= ${open.map(quote).join(' ')}".`,
-  );
-}
-
 async function checkFileSystem({ folder }: Location): Promise<Finding | undefined> {
   if (process.platform !== 'linux') return undefined; // other systems number their file systems differently
   const type = (await statfs(folder)).type >>> 0;
@@ -182,9 +152,4 @@ export function toSize(bytes: number): string {
   if (bytes < MIB) return `${Math.ceil(bytes / 1024)} KiB`;
   const [size, unit] = bytes < 1024 * MIB ? [bytes / MIB, 'MiB'] : [bytes / MIB / 1024, 'GiB'];
   return `${size.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
-}
-
-/** Returns a path as a word of a shell. */
-function quote(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

@@ -11,7 +11,7 @@ import { canLookInto, checkContent, checkWal, readHealth } from '../../storage/s
 import { isServerLocked } from '../../storage/sqlite/server-lock.ts';
 import { type Check, type CheckResult, type Finding, ok, runChecks, skipped, toProblem, warning } from './finding.ts';
 import { BACKUPS } from './sqlite-backups.ts';
-import { LOCATION, locate, MISSING, toSize } from './sqlite-location.ts';
+import { LOCATION, locate, MISSING, OTHER_FILE, toSize } from './sqlite-location.ts';
 import { judgeClock } from './surroundings.ts';
 
 /** A server copies the WAL into the database at 4 MiB. An export in progress delays that. */
@@ -49,11 +49,11 @@ export async function* checkSqlite(
   const kind = findKind(path, bytes);
   yield { check: 'database', ...kind };
   let canAccess = true;
-  for await (const result of runChecks(LOCATION, location)) {
+  for await (const result of runChecks(kind.status === 'ok' ? LOCATION : OTHER_FILE, location)) {
     canAccess &&= result.check !== 'access' || result.status === 'ok';
     yield result;
   }
-  // As root, SQLite would change the owner of a file that the check of the access complains about.
+  // As root, SQLite would change owner, group or mode of a file that the check of the access complains about.
   if (kind.status !== 'ok' || !canAccess) return undefined;
   const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
   const file = { path, bytes, walBytes, isLocked: findLock(path), isFull };

@@ -2,7 +2,7 @@
 // to a store that it otherwise only reads, for example after a crash whose cause is still unknown.
 
 import { renameSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import type { LastBackup } from '../../domain/store.ts';
 
 const SUFFIX = '.last-backup';
@@ -16,8 +16,10 @@ export function noteBackup(path: string, { timeMs, bytes }: LastBackup): void {
 
 /** Returns the noted backup, or null if there is none or the note cannot be read. */
 export async function readLastBackup(path: string): Promise<LastBackup | null> {
+  const note = `${path}${SUFFIX}`;
   try {
-    const { time, bytes } = JSON.parse(await readFile(`${path}${SUFFIX}`, 'utf8')) as { time: string; bytes: number };
+    if (!(await stat(note)).isFile()) return null; // opening a pipe would block
+    const { time, bytes } = JSON.parse(await readFile(note, 'utf8')) as { time: string; bytes: number };
     const timeMs = Date.parse(time);
     return Number.isSafeInteger(bytes) && bytes >= 0 && !Number.isNaN(timeMs) ? { timeMs, bytes } : null;
   } catch {

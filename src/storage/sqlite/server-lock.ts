@@ -1,7 +1,7 @@
 // Allows one server per database file. The lock is an exclusive transaction on an empty database beside the file. The
 // operating system releases it however the process ends, and commands can still use the store.
 
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { failureOf } from './sqlite-errors.ts';
 
@@ -32,7 +32,7 @@ export function takeServerLock(databasePath: string) {
  */
 export function isServerLocked(databasePath: string): boolean {
   const path = `${databasePath}.lock`;
-  if (!existsSync(path)) return false;
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) return false; // opening a pipe would block
   const lock = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   try {
     lock.prepare('SELECT count(*) FROM sqlite_schema').get();
