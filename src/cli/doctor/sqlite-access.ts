@@ -1,6 +1,6 @@
 // Checks of the command doctor on the owners, groups and modes of the files of an SQLite database.
 
-import { type Stats, statSync } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
@@ -25,6 +25,16 @@ export function checkAccess({ path }: { path: string }): Finding {
     }
   }
   return ok('this user can read and write the files');
+}
+
+export function checkReadable({ path }: { path: string }): Finding {
+  try {
+    accessSync(path, constants.R_OK);
+    return ok('this user can read the file');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return problem(`this user cannot read ${path} (${code})`, 'Run this command as the user of the server.');
+  }
 }
 
 /** True if SQLite gives the file the group and the mode of the database when it opens it, which only root can do. */

@@ -7,7 +7,7 @@ import { OWN_COMMAND } from '../../config/command-name.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
 import { type Check, type Finding, ok, problem, warning } from './finding.ts';
-import { checkAccess, checkPrivacy } from './sqlite-access.ts';
+import { checkAccess, checkPrivacy, checkReadable } from './sqlite-access.ts';
 
 const MIB = 1024 * 1024;
 const MIN_FREE_BYTES = 100 * MIB;
@@ -52,9 +52,9 @@ export const LOCATION: Record<string, Check<Location>> = {
   'free space': checkFreeSpace,
 };
 
-/** Checks of a file that is not a store. Advice on its mode could do harm: it may be a file of the system. */
+/** Checks of a file that is not a store. Advice to change it could do harm: it may be a file of the system. */
 export const OTHER_FILE: Record<string, Check<Location>> = {
-  access: checkAccess,
+  access: checkReadable,
   disk: checkFileSystem,
   'free space': checkFreeSpace,
 };

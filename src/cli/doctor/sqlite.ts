@@ -53,13 +53,15 @@ export async function* checkSqlite(
     canAccess &&= result.check !== 'access' || result.status === 'ok';
     yield result;
   }
+  if (kind.status !== 'ok') return undefined;
   // As root, SQLite would change owner, group or mode of a file that the check of the access complains about.
-  if (kind.status !== 'ok' || !canAccess) return undefined;
-  const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const file = { path, bytes, walBytes, isLocked: findLock(path), isFull };
-  yield* runChecks(CONTENT, file);
+  const isLocked = canAccess ? findLock(path) : undefined;
+  if (canAccess) {
+    const walBytes = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    yield* runChecks(CONTENT, { path, bytes, walBytes, isLocked, isFull });
+  }
   yield* runChecks(BACKUPS, { path, givenPath, bytes, schedule });
-  return file.isLocked;
+  return isLocked;
 }
 
 function findKind(path: string, bytes: number): Finding {
