@@ -7,6 +7,7 @@ import {
   constants,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -37,7 +38,7 @@ export async function makeRelease(root: string, { allowDirty, out }: ReleaseArgu
   if (notes === undefined) {
     throw new UsageError(`CHANGELOG.md has no entry for ${own.version}, and no changes under [Unreleased]`);
   }
-  const folder = makeOutFolder(root, out);
+  const folder = makeOutFolder(root, out, `${own.name.replace('@', '').replace('/', '-')}-${own.version}.tgz`);
   const isDirty = (await listChanges(root)).length > 0;
   const env = plainEnvironment(process.execPath);
   const npm = (await runCommand('npm', ['--version'], { cwd: root, env })).trim();
@@ -78,15 +79,17 @@ function requireOwnNode(root: string): void {
 }
 
 /** Creates the folder for the files before the long steps. Throws a UsageError if this is not possible. */
-function makeOutFolder(root: string, out: string): string {
+function makeOutFolder(root: string, out: string, tarball: string): string {
   const folder = resolve(root, out);
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
-    return folder;
   } catch (error) {
     throw new UsageError(`Cannot write to the folder ${out}: ${(error as NodeJS.ErrnoException).code}`);
   }
+  const other = readdirSync(folder).find((name) => name.endsWith('.tgz') && name !== tarball);
+  if (other === undefined) return folder;
+  throw new UsageError(`The folder ${out} has another package, ${other}. Move it away, or choose another --out.`);
 }
 
 /** Builds the package in two folders, with the locked dependencies. Throws a UserError if the packages differ. */

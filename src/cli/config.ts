@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import type { EffectiveSetting } from '../config/effective-settings.ts';
 import { SETTING_GROUPS } from '../config/settings.ts';
 import { toSafeText } from '../lib/safe-text.ts';
+import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
@@ -38,21 +39,26 @@ async function printConfig(context: CommandContext, options: FormOptions): Promi
 
 /** Returns the settings that a saved profile determines. */
 async function valuesOfProfile({ io, config }: CommandContext): Promise<Record<string, Partial<EffectiveSetting>>> {
-  if (config.serverUrl === undefined) return {};
   const [{ chooseServer }, { findProfilesPath, readProfiles }, { HIDDEN }] = await Promise.all([
     import('./profiles/choose-server.ts'),
     import('./profiles/profile-file.ts'),
     import('../config/effective-settings.ts'),
   ]);
-  const { url, credential } = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
-  if (credential?.source.kind !== 'profile') return {};
-  const { name } = credential.source;
-  const source = `profile ${name}`;
-  return {
-    PLANT_STORE_URL: { value: url, ...(config.serverUrlFrom === 'defaults' && { source }) },
-    PLANT_STORE_TOKEN: { value: HIDDEN, source },
-    PLANT_STORE_PROFILE: { value: name, ...(config.clientProfile === undefined && { source: 'current profile' }) },
-  };
+  try {
+    const { url, credential } = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
+    if (credential?.source.kind !== 'profile') return {};
+    const { name } = credential.source;
+    const source = `profile ${name}`;
+    const chosen = config.serverUrlFrom === 'defaults' ? 'current profile' : 'profile with this URL';
+    return {
+      PLANT_STORE_URL: { value: url, ...(config.serverUrlFrom === 'defaults' && { source }) },
+      PLANT_STORE_TOKEN: { value: HIDDEN, source },
+      PLANT_STORE_PROFILE: { value: name, ...(config.clientProfile === undefined && { source: chosen }) },
+    };
+  } catch (error) {
+    if (error instanceof UserError) return { PLANT_STORE_PROFILE: { source: error.message } };
+    throw error;
+  }
 }
 
 /** Returns the settings by group. Of the settings of traces, it has only the first one unless traces are on. */

@@ -39,7 +39,7 @@ export class CliCommand extends Command {
   /** Adds the options that choose the server. `urlUse` and `profileUse` describe them. */
   serverOptions(
     urlUse = 'URL of the server (default: PLANT_STORE_URL, the profile, or this machine)',
-    profileUse = 'saved profile to use (default: the current one; see "login")',
+    profileUse = 'saved profile to use (default: PLANT_STORE_PROFILE, or the current one)',
   ): this {
     const url = new Option('--url <url>', urlUse);
     return this.addOption(url).addOption(new Option('--profile <name>', profileUse).conflicts('url'));

@@ -26,14 +26,17 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
 
 /** Returns the message with this process's command in place of "plant-store". Storage does not know the command. */
 function withOwnCommand(message: string): string {
-  return message.replace(/(?<=")plant-store(?= [a-z])/g, OWN_COMMAND);
+  return message.replace(/(?<=")plant-store(?= [a-z])/g, () => OWN_COMMAND);
 }
 
 async function reportUsage({ exitCode, code, message }: CommanderError, io: CommandIo): Promise<number> {
   if (exitCode === 0) return 0;
   if (code !== 'commander.help') {
     const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
-    const line = text.replace(/\n(?=\(Did you mean [^\n]*$)/, ' ').replace(/\.$/, '');
+    const line = text
+      .replace(/pst_\w+/gi, 'pst_…') // a secret that was passed to a wrong option
+      .replace(/\n(?=\(Did you mean [^\n]*$)/, ' ')
+      .replace(/\.$/, '');
     await printError(`${line}. Add --help to see the usage.`, io);
   }
   return EXIT_STATUS.wrongUsage;

@@ -41,7 +41,7 @@ for (const [args, message] of REFUSED) {
 }
 
 suite('the banner', () => {
-  const plain = Object.assign(process.stdout, {}) as Output;
+  const plain = process.stdout as Output; // colours, if any, are removed below
   const SECRET = `pst_${'x'.repeat(36)}`;
 
   function bannerOf(env: Record<string, string>, firstSecret?: string, url = 'http://127.0.0.1:3000'): string {

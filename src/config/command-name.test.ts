@@ -17,7 +17,7 @@ const COMMANDS: [started: string, file: string, command: string][] = [
     '/home/me/.npm/_npx/1f/node_modules/.bin/plant-store',
     '/home/me/.npm/_npx/1f/node_modules/.bin/plant-store',
   ],
-  ['as a script', '/home/me/my plants/plant-store.js', 'node "/home/me/my plants/plant-store.js"'],
+  ['as a script', '/home/me/my plants/plant-store.js', `node '/home/me/my plants/plant-store.js'`],
 ];
 
 for (const [started, file, command] of COMMANDS) {

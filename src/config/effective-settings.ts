@@ -5,7 +5,7 @@ import { describeUrl } from '../lib/describe-url.ts';
 import { type Config, describeDatabase } from './config.ts';
 import { listSettings, type Setting } from './settings.ts';
 
-/** Value that is shown for a token. */
+/** Value that is shown for a secret. */
 export const HIDDEN = '(set, not shown)';
 
 export interface EffectiveSetting {
@@ -25,7 +25,8 @@ export function listEffectiveSettings(env: Record<string, string | undefined>, c
     return names.map((each): EffectiveSetting => {
       const given = env[each] || undefined;
       const value = shownValue(each, given, config) ?? defaultValue(name, { group, ...setting }, config);
-      const source = given !== undefined ? 'environment' : value !== undefined ? 'default' : 'not set';
+      const isSet = given !== undefined || (each === 'PLANT_STORE_URL' && config.serverUrlFrom !== 'defaults');
+      const source = isSet ? 'environment' : value !== undefined ? 'default' : 'not set';
       return { name: each, value, source, meaning: meaning.replaceAll('`', ''), group };
     });
   });
@@ -36,11 +37,10 @@ function shownValue(name: string, given: string | undefined, { database, serverU
   if (name === 'DATABASE_URL') {
     return database.kind === 'sqlite' ? `sqlite:${resolve(database.path)}` : describeDatabase(database);
   }
-  if (name === 'PLANT_STORE_URL') return serverUrl && describeUrl(serverUrl);
+  if (name === 'PLANT_STORE_URL') return serverUrl && describeUrl(serverUrl).replace(/\/$/, '');
   if (given === undefined) return undefined;
-  if (name === 'PLANT_STORE_TOKEN') return HIDDEN;
-  if (name.endsWith('_HEADERS')) return given.replace(/=[^,]*/g, '=…');
-  return /^https?:/.test(given) && URL.canParse(given) ? describeUrl(given) : given;
+  if (name === 'PLANT_STORE_TOKEN' || name.endsWith('_HEADERS')) return HIDDEN;
+  return /^https?:/i.test(given) && URL.canParse(given) ? describeUrl(given) : given;
 }
 
 /** Returns the value in force if the variable is not set. */

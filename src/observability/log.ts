@@ -98,7 +98,7 @@ function printAge(lastAgeMs: number | null): string {
 /** Returns an observer that writes the service log. `command` is the command line of this installation, for advice. */
 export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
-  process.stdout.on('error', () => {}); // the terminal can close before the process ends
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // the terminal can close before the process ends
   const stream = isTerminal ? { write: printReadable } : jsonLines();
   const logger = pino(
     {
@@ -113,7 +113,7 @@ export function createLog(level: LogLevel, command: string): Observe {
   return (event) => {
     if (isTerminal && IN_BANNER.has(event.kind)) return;
     if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
-    if (isTerminal && event.kind === 'request' && logger.isLevelEnabled('info')) return printRequest(event);
+    if (isTerminal && event.kind === 'request' && logger.level !== 'silent') return printRequest(event);
     const [level, toMessage] = ENTRIES[event.kind] as Entry<ServiceEvent>;
     logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
   };

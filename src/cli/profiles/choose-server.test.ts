@@ -97,7 +97,8 @@ const ROWS: Row[] = [
   { when: 'PLANT_STORE_TOKEN is set', env: SECRET, expected: [LOCAL, 'own-token'] },
   { when: 'PORT is set', env: { PORT: '8080' }, expected: ['http://127.0.0.1:8080'] },
   { when: 'BASE_PATH is set', env: { BASE_PATH: '/store' }, expected: [`${LOCAL}/store`] },
-  { when: 'PORT is 0', env: { PORT: '0' }, expected: /^PORT is 0/ },
+  { when: 'PORT is 0', env: { PORT: '0' }, expected: [HOME, 'home-token', 'home'] },
+  { when: 'PORT is 0 and no profile is current', env: { PORT: '0' }, current: undefined, expected: /^PORT is 0/ },
   { when: 'PLANT_STORE_TOKEN is not a token', env: { PLANT_STORE_TOKEN: 'a b' }, expected: /invalid character/ },
 ];
 

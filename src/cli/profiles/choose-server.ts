@@ -36,7 +36,8 @@ export function chooseServer(options: ServerOptions, settings: Settings, readPro
     }
     return ofProfile(clientProfile, readProfiles());
   }
-  if (serverUrlFrom !== 'defaults' || clientToken !== undefined) return ofUrl(requireServerUrl(serverUrl));
+  const isNamed = serverUrlFrom !== 'defaults' && serverUrl !== undefined; // PORT=0 names no server
+  if (isNamed || clientToken !== undefined) return ofUrl(requireServerUrl(serverUrl));
   const profiles = readProfiles();
   const { current, byName } = profiles;
   if (current !== undefined && byName.has(current)) return ofProfile(current, profiles);
@@ -70,9 +71,9 @@ function ofProfile(name: string, profiles: Profiles): ChosenServer {
   return { url, credential: { token, source: { kind: 'profile', name } } };
 }
 
-/** True if both URLs name the same server and base path. A final slash makes no difference. */
+/** True if both URLs name the same server and base path. Final slashes make no difference. */
 function isSameUrl(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((url) => new URL(url).href.replace(/\/$/, ''));
+  const [first, second] = [one, other].map((url) => new URL(url).href.replace(/[?#]*$/, '').replace(/\/+$/, ''));
   return first === second;
 }
 
@@ -83,7 +84,9 @@ function readServerUrl(text: string): string {
 
 export function requireServerUrl(serverUrl: string | undefined): string {
   if (serverUrl !== undefined) return serverUrl;
-  throw new UsageError('PORT is 0 (any free port). Set --url or PLANT_STORE_URL to the URL of the server.');
+  throw new UsageError(
+    'PORT is 0 (any free port). Set --url or PLANT_STORE_URL to the URL of the server, or --profile.',
+  );
 }
 
 /** Throws UsageError if the token contains a character that a header cannot contain. */

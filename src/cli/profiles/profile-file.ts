@@ -2,11 +2,13 @@
 
 import {
   closeSync,
+  existsSync,
   fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -14,6 +16,7 @@ import {
 import { dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OWN_COMMAND } from '../../config/command-name.ts';
+import { toShellWord } from '../../lib/shell-word.ts';
 import { UsageError, UserError } from '../../lib/user-error.ts';
 
 const LOCK_RETRY_MS = 50;
@@ -41,7 +44,7 @@ export function findProfilesPath(
   const { XDG_CONFIG_HOME: xdg, APPDATA: appData, HOME: home } = env;
   if (xdg && isAbsolute(xdg)) return join(xdg, 'plant-store/profiles.json');
   if (platform === 'win32') return appData ? join(appData, 'plant-store/profiles.json') : undefined;
-  if (!home) return undefined;
+  if (!home || !isAbsolute(home)) return undefined;
   const folder = platform === 'darwin' ? 'Library/Application Support' : '.config';
   return join(home, folder, 'plant-store/profiles.json');
 }
@@ -80,7 +83,8 @@ export function readProfileName(text: string): string {
  * Changes the saved profiles. The new content is written to a second file, which replaces the first one when it is
  * complete. As only one process can create that file, it is a lock as well.
  */
-export async function updateProfiles(path: string, change: (profiles: Profiles) => void): Promise<void> {
+export async function updateProfiles(givenPath: string, change: (profiles: Profiles) => void): Promise<void> {
+  const path = existsSync(givenPath) ? realpathSync(givenPath) : givenPath; // a link stays, and its target changes
   const draft = `${path}.lock`;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -134,7 +138,9 @@ function readPrivateFile(path: string): string | undefined {
   try {
     file = openSync(path, 'r');
     if (IS_POSIX && (fstatSync(file).mode & 0o077) !== 0) {
-      throw new UserError(`Other users of this machine can read the tokens in ${path}. Run: chmod 600 '${path}'`);
+      throw new UserError(
+        `Other users of this machine can read the tokens in ${path}. Run: chmod 600 ${toShellWord(path)}`,
+      );
     }
     return readFileSync(file, 'utf8');
   } catch (error) {

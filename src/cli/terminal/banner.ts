@@ -8,6 +8,7 @@ import { OWN_COMMAND } from '../../config/command-name.ts';
 import { type Config, describeDatabase } from '../../config/config.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import { toSafeText } from '../../lib/safe-text.ts';
+import { toShellWord } from '../../lib/shell-word.ts';
 import type { Output } from '../command-io.ts';
 
 const LABEL_WIDTH = 'Database'.length;
@@ -75,7 +76,7 @@ function sameDatabase({ database }: Config): string {
 function createToken({ database }: Config): string[] {
   const isInCommand = database.kind === 'sqlite' && describeDatabase(database) !== SETTINGS.DATABASE_URL.default;
   return [
-    ...(isInCommand ? [`    DATABASE_URL=${quote(toSafeText(`sqlite:${resolve(database.path)}`))} \\`] : []),
+    ...(isInCommand ? [`    DATABASE_URL=${toShellWord(toSafeText(`sqlite:${resolve(database.path)}`))} \\`] : []),
     `    ${OWN_COMMAND} token create --name me --scopes all`,
   ];
 }
@@ -95,9 +96,4 @@ function networkUrl(url: string, host: string): string | undefined {
   const addresses = Object.values(networkInterfaces()).flat();
   const address = addresses.find((each) => each?.family === 'IPv4' && !each.internal)?.address;
   return address && url.replace('//localhost:', `//${address}:`);
-}
-
-/** Returns a word of a shell command, in quotes if it has special characters. */
-function quote(text: string): string {
-  return /^[\w./:@+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
