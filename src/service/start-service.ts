@@ -77,11 +77,12 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   const tracing = await startTracing(config, node, observe);
   cleanUp.defer(() => tracing?.stop());
   const { database } = config;
+  await prepareBackupFolder(config); // before a new store is created
   const { opened, isNewStore } = await openOrCreate(database, observe, onFailure);
   const store = tracing ? tracing.traceStore(opened) : opened;
   cleanUp.defer(() => store.close());
   metrics = createMetrics(store, observe);
-  const backups = await prepareBackups(config, observe, cleanUp);
+  const backups = await openBackups(config, observe, cleanUp);
   const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   let delivery: DeliveryLoop | undefined;
@@ -175,15 +176,22 @@ async function startTracing(
   return startTracing({ config, database: database.kind, version, node, observe });
 }
 
-/** Prepares scheduled backups if they are configured. They end before the store closes. */
-async function prepareBackups(
+/** Checks the folder of scheduled backups if they are configured. */
+async function prepareBackupFolder({ backups: schedule, database }: Config): Promise<void> {
+  if (!schedule || database.kind !== 'sqlite') return;
+  const { prepareFolder } = await import('../storage/sqlite/backup-folder.ts');
+  await prepareFolder({ dir: schedule.dir, database: database.path });
+}
+
+/** Opens scheduled backups if they are configured. They end before the store closes. */
+async function openBackups(
   { backups: schedule, database }: Config,
   observe: Observe,
   cleanUp: AsyncDisposableStack,
 ): Promise<ScheduledBackups | undefined> {
   if (!schedule || database.kind !== 'sqlite') return undefined;
   const { ScheduledBackups } = await import('./scheduled-backups.ts');
-  const backups = await ScheduledBackups.prepare({ schedule, database: database.path, observe });
+  const backups = await ScheduledBackups.open({ schedule, database: database.path, observe });
   cleanUp.defer(() => backups.stop());
   return backups;
 }

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../testing/server.ts';
-import { UserError } from '../../lib/user-error.ts';
+import { UsageError } from '../../lib/user-error.ts';
 import { deleteDrafts, deleteOldest, listBackups, newBackupPath, prepareFolder } from './backup-folder.ts';
 
 const NOON = Date.parse('2026-11-18T12:00:00Z');
@@ -34,8 +34,10 @@ test('a new backup is named after its database and the time in UTC, and never af
   assert.equal(basename(await newBackupPath(folder, NOON)), 'plants-2026-11-18T12-00-02Z.db');
 });
 
-test('rotation deletes the oldest backups of this database and nothing else', async () => {
+test('rotation deletes the oldest backups of this database that no server uses, and nothing else', async () => {
   const own = ['02', '05', '11'].map((hour) => `plants-2026-11-18T${hour}-00-00Z.db`);
+  const inUse = ['plants-2026-11-18T00-00-00Z.db', 'plants-2026-11-17T00-00-00Z.db'];
+  const beside = [`${inUse[0]}.lock`, `${inUse[1]}-wal`];
   const folder = folderWith(...own, ...OTHERS);
   mkdirSync(join(folder.dir, 'plants-2026-11-18T01-00-00Z.db'));
   assert.deepEqual(
@@ -44,8 +46,9 @@ test('rotation deletes the oldest backups of this database and nothing else', as
   );
   await deleteOldest(folder, { keep: 3, newFile: join(folder.dir, own[2] ?? ''), nowMs: NOON });
   assert.equal((await listBackups(folder, NOON)).length, 3);
+  for (const name of [...inUse, ...beside]) writeFileSync(join(folder.dir, name), 'x');
   await deleteOldest(folder, { keep: 1, newFile: join(folder.dir, own[2] ?? ''), nowMs: NOON });
-  const left = ['plants-2026-11-18T01-00-00Z.db', 'plants-2026-11-18T11-00-00Z.db', ...OTHERS];
+  const left = [...inUse, ...beside, 'plants-2026-11-18T01-00-00Z.db', 'plants-2026-11-18T11-00-00Z.db', ...OTHERS];
   assert.deepEqual(readdirSync(folder.dir).sort(), left.sort());
 });
 
@@ -76,10 +79,11 @@ test('a missing folder is created for its owner only, and a path that cannot be 
   if (process.platform !== 'win32') assert.equal(statSync(dir).mode & 0o777, 0o700);
   const file = join(dir, 'file');
   writeFileSync(file, '');
-  for (const wrong of [file, join(file, 'below')]) {
-    await assert.rejects(prepareFolder({ dir: wrong, database: 'plants.db' }), (error: UserError) => {
-      assert.ok(error instanceof UserError);
-      assert.match(error.message, /file.* Set BACKUP_DIR to a folder/);
+  const unusable = process.platform === 'linux' ? ['/proc/x/y'] : [];
+  for (const wrong of [file, join(file, 'below'), join(dir, 'x'.repeat(300)), ...unusable]) {
+    await assert.rejects(prepareFolder({ dir: wrong, database: 'plants.db' }), (error: UsageError) => {
+      assert.ok(error instanceof UsageError);
+      assert.match(error.message, / Set BACKUP_DIR or --backup-dir to a folder/);
       return true;
     });
   }

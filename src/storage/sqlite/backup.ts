@@ -4,8 +4,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { printDuration } from '../../lib/duration.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Filling } from './backup-thread.ts';
 import { hasWal, inspectDatabase } from './database.ts';
@@ -15,6 +17,9 @@ import { takeServerLock } from './server-lock.ts';
 /** The files of the thread and the process have the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./backup-thread${extname(import.meta.filename)}`, import.meta.url);
 const PROCESS = new URL(`./backup-process${extname(import.meta.filename)}`, import.meta.url);
+/** Time without progress after which a backup in another process has failed. */
+const STALL_MS = 2 * 60_000;
+const MIB = 1024 * 1024;
 
 /** Writes a backup of the store to `file`. The backup excludes later writes. Throws UserError. */
 export async function backUpDatabase(path: string, file: string): Promise<void> {
@@ -29,16 +34,22 @@ export interface BackupResult {
 
 /** A backup in progress. */
 export interface BackupInProgress {
-  /** Resolves when the backup is complete. Rejects with a UserError if it fails or is cancelled. */
+  /** Resolves when the backup is complete. Rejects with a UserError if it fails, stalls or is cancelled. */
   written: Promise<void>;
-  /** Ends the backup at once and removes its draft. */
-  cancel(): Promise<void>;
+  /** Resolves when the process has ended and a failed backup has no draft. Never resolves if its disk never responds. */
+  ended: Promise<void>;
+  /** Kills the process, and no longer keeps this one alive for it. */
+  cancel(): void;
 }
 
-/** Writes a backup in another process: SQLite cannot interrupt the copy of a store, but a process can be killed. */
-export function startBackup(path: string, file: string): BackupInProgress {
+/**
+ * Writes a backup in another process: SQLite cannot interrupt the copy of a store, but a process can be killed. It is
+ * killed if its draft does not change for `stallMs`, and 1 s more for each MiB of the draft, which it reads to check it.
+ */
+export function startBackup(path: string, file: string, stallMs = STALL_MS): BackupInProgress {
   const child = fork(PROCESS, [path, file], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
-  const ended = new Promise<string>((resolve) => {
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  const closed = new Promise<string>((resolve) => {
     child.on('error', ({ message }) => resolve(message));
     // unlike "exit", "close" comes after the last message
     child.on('close', (status, signal) => resolve(`its process ended with ${signal ?? status}`));
@@ -47,16 +58,45 @@ export function startBackup(path: string, file: string): BackupInProgress {
   child.on('message', (message) => {
     result = message as BackupResult;
   });
-  return {
-    written: ended.then((reason) => {
-      if (result?.failure !== null) throw new UserError(result?.failure ?? `Cannot write ${file}: ${reason}`);
-    }),
-    async cancel() {
-      child.kill('SIGKILL');
-      await ended;
-      removeDraft(file);
-    },
-  };
+  const stopWatch = watchProgress(draftOf(file), stallMs, (silentMs) =>
+    cancel(`no progress for ${printDuration(silentMs)}`),
+  );
+  const ended = closed.then((reason) => {
+    stopWatch();
+    if (result?.failure === null) return;
+    fail(new UserError(result?.failure ?? `Cannot write ${file}: ${reason}`));
+    removeDraft(file);
+  });
+  return { written: Promise.race([ended, failed]), ended, cancel: () => cancel('cancelled') };
+
+  function cancel(reason: string): void {
+    fail(new UserError(`Cannot write ${file}: ${reason}`));
+    child.kill('SIGKILL');
+    child.unref();
+    child.channel?.unref();
+    stopWatch();
+  }
+}
+
+/** Calls `onStall` once if the file does not change for too long. A disk that does not respond counts as no change. */
+function watchProgress(file: string, stallMs: number, onStall: (silentMs: number) => void): () => void {
+  let last = { size: 0, mtimeMs: 0 };
+  let changedMs = performance.now();
+  let isReading = false;
+  const timer = setInterval(() => {
+    const silentMs = performance.now() - changedMs;
+    if (silentMs > stallMs + (last.size / MIB) * 1000) onStall(silentMs);
+    else if (!isReading) void read();
+  }, stallMs / 10);
+  return () => clearInterval(timer);
+
+  async function read(): Promise<void> {
+    isReading = true;
+    const found = await stat(file).catch(() => last);
+    isReading = false;
+    if (found.size !== last.size || found.mtimeMs !== last.mtimeMs) changedMs = performance.now();
+    last = found;
+  }
 }
 
 /** Restores a backup to `givenPath`. Throws UserError if a store exists there or a server uses it. */
@@ -79,7 +119,7 @@ export async function restoreDatabase(file: string, givenPath: string): Promise<
   }
 }
 
-/** Removes the incomplete draft of `file` when a signal ends the process. */
+/** Removes the incomplete draft of `file`, with SQLite's files beside it. */
 export function removeDraft(file: string): void {
   for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draftOf(file) + suffix, { force: true });
 }
@@ -91,6 +131,7 @@ async function makeWhole(file: string, does: Filling['does'], from: string): Pro
     closeSync(openSync(draft, 'wx', 0o600)); // SQLite creates its other files with the same mode
     const workerData: Filling = { does, from, draft };
     await once(new Worker(THREAD, { workerData }), 'exit'); // rejects with the thread's error
+    if (existsSync(file)) throw new Error('it already exists');
     renameSync(draft, file);
     syncDirectory(dirname(file));
   } catch (error) {

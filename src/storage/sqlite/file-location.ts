@@ -14,7 +14,7 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { UserError } from '../../lib/user-error.ts';
 
 const MOUNTS = '/proc/self/mountinfo';
@@ -60,12 +60,29 @@ function isMountPoint(path: string): boolean {
   return mounts.some((mount) => mount.split(' ')[4] === escaped);
 }
 
-/** Creates a folder and its parents durably, readable by their owner only. */
+/**
+ * Creates a folder and its parents durably, readable by their owner only. Creates one level at a time: below /proc, a
+ * recursive mkdir() of Node.js never returns.
+ */
 export function makeDirectory(givenPath: string): void {
   const path = resolve(givenPath); // the parents of a relative path never end
-  const firstMade = mkdirSync(path, { recursive: true, mode: 0o700 });
-  if (firstMade === undefined) return;
-  for (let made = path; made.length >= firstMade.length; made = dirname(made)) syncDirectory(dirname(made));
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  const parent = dirname(path);
+  if (parent !== path) makeDirectory(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return; // another process was faster
+    throw error;
+  }
+  syncDirectory(parent);
+}
+
+/** Returns the path with symbolic links resolved, also that of a file that does not exist yet. */
+export function toRealPath(givenPath: string): string {
+  const path = resolve(givenPath);
+  if (existsSync(path)) return realpathSync(path);
+  return join(toRealPath(dirname(path)), basename(path));
 }
 
 /**
