@@ -5,8 +5,9 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { toSafeText } from '../lib/safe-text.ts';
-import { UserError } from '../lib/user-error.ts';
-import { dirOption, readBackups } from './backups.ts';
+import { toSize } from '../lib/size.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
+import { dirOption, findBackups, readDir } from './backups.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireDatabase, requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
@@ -31,9 +32,10 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
   const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
   const { noteBackup } = await import('../storage/sqlite/last-backup.ts');
   removeWhenInterrupted(io, file, removeDraft);
+  const timeMs = Date.now();
   await backUpDatabase(path, file);
   try {
-    noteBackup(realpathSync(path), { timeMs: Date.now(), bytes: statSync(file).size });
+    noteBackup(realpathSync(path), { timeMs, bytes: statSync(file).size });
   } catch (error) {
     io.stderr.write(`The backup is complete, but GET /status will not show it: ${(error as Error).message}\n`);
   }
@@ -63,7 +65,7 @@ error 41000 (410) and must start over with a new export.`)
 
 async function restore({ io, config }: CommandContext, name: string, options: { dir?: string }): Promise<void> {
   const path = requireSqlite(config);
-  const file = await findBackup(name, options.dir ?? config.backups?.dir, path);
+  const file = await findBackup(name, readDir(config, options), path);
   const { removeDraft, restoreDatabase } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, path, removeDraft);
   await restoreDatabase(file, path);
@@ -76,22 +78,35 @@ async function restore({ io, config }: CommandContext, name: string, options: { 
 
 /** Returns the path of a backup that is given by its path, or by its name in the folder of scheduled backups. */
 async function findBackup(name: string, dir: string | undefined, database: string): Promise<string> {
+  if (name === '') throw new UsageError('The file to restore must be a path or a name, not ""');
   if (existsSync(name)) return name;
-  if (basename(name) !== name) throw new UserError(`File not found: ${name}`);
+  if (basename(name) !== name) throw new UserError(`File not found: "${name}"`);
   if (dir === undefined) {
-    throw new UserError(`File not found: ${name}. To restore a scheduled backup, set BACKUP_DIR or add --dir.`);
+    const Failure = name === LATEST ? UsageError : UserError;
+    throw new Failure(`File not found: "${name}". To restore a scheduled backup, set BACKUP_DIR or add --dir.`);
   }
   const file = name === LATEST ? await findLatest(dir, database) : join(dir, name);
   if (existsSync(file)) return file;
   throw new UserError(
-    `File not found: ${name}, neither in the current folder nor in ${dir}. "${OWN_COMMAND} backups" lists the backups there.`,
+    `File not found: "${name}", neither in the current folder nor in "${dir}". "${OWN_COMMAND} backups" lists the backups there.`,
   );
 }
 
 async function findLatest(dir: string, database: string): Promise<string> {
-  const [newest] = await readBackups(dir, database);
-  if (newest) return join(dir, newest.name);
-  throw new UserError(`No backups of ${basename(database)} found in ${dir}`);
+  const backups = await findBackups(dir, database);
+  const [newest, next] = backups;
+  if (!newest) throw new UserError(`No backups of "${basename(database)}" found in "${dir}"`);
+  const future = backups.find(({ timeMs }) => timeMs > Date.now()); // the newest of them comes first
+  if (future) {
+    throw new UserError(
+      `The newest backup, ${future.name}, is from the future. Check the clock, or restore the backup by its name.`,
+    );
+  }
+  if (newest.bytes === 0) {
+    const way = next ? `Restore the next older one by its name, ${next.name}.` : 'No other backup exists.';
+    throw new UserError(`The newest backup, ${newest.name}, is empty. ${way}`);
+  }
+  return join(dir, newest.name);
 }
 
 function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: string) => void): void {
@@ -103,6 +118,6 @@ function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: 
 
 function reportFile(io: CommandIo, done: string, file: string): void {
   const { size } = statSync(file);
-  const words = `${done} ${file} (${Math.ceil(size / 1024).toLocaleString('en')} KiB).`;
+  const words = `${done} ${file} (${toSize(size)}).`;
   report(io.stdout, words, { file, bytes: size });
 }

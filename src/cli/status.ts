@@ -1,6 +1,7 @@
 // The command status, which shows the status of a running server.
 
 import type { PlantStoreClient, ServiceStatus } from '../client/client.ts';
+import { toSize } from '../lib/size.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { type ServerOptions, withServer } from './remote.ts';
@@ -36,11 +37,11 @@ function print(status: ServiceStatus, stdout: Output): string {
   const fields: [string, string][] = [
     ['Version', status.version],
     ['Started', timeToMinute(status.started)],
-    ['Database', `${database.kind}, ${toMiB(database.bytes)}, schema ${database.schemaVersion}`],
+    ['Database', `${database.kind}, ${toSize(database.bytes)}, schema ${database.schemaVersion}`],
     ['Plants', toCount(status.plants)],
     ['Last change', toCount(status.lastChange)],
     ['Pending deliveries', toCount(deliveries.pending) + since(deliveries.oldest)],
-    ['Last backup', lastBackup ? `${timeToMinute(lastBackup.time)}, ${toMiB(lastBackup.bytes)}` : 'none'],
+    ['Last backup', lastBackup ? `${timeToMinute(lastBackup.time)}, ${toSize(lastBackup.bytes)}` : 'none'],
     ['Connections', `${toCount(connections.open)} of ${toCount(limits.connections)}`],
     ['Refused requests', printRefused(status.refused)],
   ];
@@ -59,8 +60,4 @@ function printRefused(refused: ServiceStatus['refused']): string {
 
 function toCount(count: number): string {
   return count.toLocaleString('en');
-}
-
-function toMiB(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`;
 }

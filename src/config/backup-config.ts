@@ -21,7 +21,7 @@ export interface BackupSchedule {
 }
 
 /** Returns the schedule, or undefined if BACKUP_DIR is not set. */
-export function readBackups(
+export function readBackupSchedule(
   env: Record<string, string | undefined>,
   database: 'sqlite' | 'postgres',
   nameOf: (variable: SettingName) => string,

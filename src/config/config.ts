@@ -8,7 +8,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
 import type { TracingOptions } from '../observability/tracing.ts';
 import { describeConnectionUrl, InvalidConnectionUrl, parseConnectionUrl } from '../storage/postgres/connection-url.ts';
-import { type BackupSchedule, readBackups } from './backup-config.ts';
+import { type BackupSchedule, readBackupSchedule } from './backup-config.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
 import { SETTINGS, type SettingName } from './settings.ts';
@@ -93,7 +93,7 @@ export function parseConfig(env: Environment, nameOf: (variable: SettingName) =>
     host: readHost(env, nameOf('HOST')),
     port: readPort(env, nameOf('PORT')),
     database,
-    backups: readBackups(env, database.kind, nameOf),
+    backups: readBackupSchedule(env, database.kind, nameOf),
     basePath: readBasePath(env.BASE_PATH ?? ''),
     logLevel: readOneOf('LOG_LEVEL', env.LOG_LEVEL ?? SETTINGS.LOG_LEVEL.default, LOG_LEVELS),
     accessLog: readSwitch('ACCESS_LOG', env.ACCESS_LOG ?? SETTINGS.ACCESS_LOG.default),

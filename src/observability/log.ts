@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type DestinationStream, pino } from 'pino';
 import { printDuration } from '../lib/duration.ts';
 import { cutToWidth, toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
+import { toSize } from '../lib/size.ts';
 import type { Observe, ServiceEvent } from './service-events.ts';
 
 /** Events that a terminal shows in the banner of the command. */
@@ -73,13 +74,13 @@ const ENTRIES: Entries = {
   backup_written: [
     'info',
     ({ file, bytes, durationMs }) =>
-      `Backup written to ${file} (${Math.ceil(bytes / 1024).toLocaleString('en')} KiB, ${(durationMs / 1000).toFixed(1)} s)`,
+      `Backup written to ${file} (${toSize(bytes)}, ${(durationMs / 1000).toFixed(1)} s)`,
   ],
   backup_incident: ['warn', ({ reason }) => reason],
   backup_failed: [
     'error',
     ({ reason, lastAgeMs, nextInMs }) =>
-      `Backup failed: ${reason}. Check the folder and its free space. Next attempt in ${printDuration(nextInMs)}. ${printAge(lastAgeMs)}`,
+      `Backup failed: ${withAdvice(reason)} Next attempt in ${printDuration(nextInMs)}. ${printAge(lastAgeMs)}`,
   ],
   writes_failing: ['error', ({ reason }) => `Writes are failing: ${reason}`],
   writes_recovered: ['info', () => 'Writes have recovered'],
@@ -88,6 +89,11 @@ const ENTRIES: Entries = {
     ({ error }) => `The disk or a database file failed: ${error.message}. The process exits to prevent data loss.`,
   ],
 };
+
+/** Adds advice to a reason of one sentence, which has no full stop. Longer ones have their own advice. */
+function withAdvice(reason: string): string {
+  return reason.endsWith('.') ? reason : `${reason}. Check the folder and its free space.`;
+}
 
 function printAge(lastAgeMs: number | null): string {
   return lastAgeMs === null

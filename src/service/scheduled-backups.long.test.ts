@@ -239,6 +239,29 @@ test('a backup that a kill left without a note is noted at the next start', asyn
   assert.equal((await store.stats()).lastBackup?.timeMs, Date.parse('2026-01-02T00:00:00Z'));
 });
 
+test('the service log adds advice to a failure only if the failure has none', () => {
+  const reasons = [
+    'Cannot write x: it is full',
+    'the copy is damaged (x). The store may be damaged too: check its disk.',
+  ];
+  const program = `
+    import { createLog } from ${JSON.stringify(new URL('../observability/log.ts', import.meta.url).href)};
+    const log = createLog('info', 'plant-store');
+    for (const reason of ${JSON.stringify(reasons)}) log({ kind: 'backup_failed', reason, lastAgeMs: null, nextInMs: 300_000 });`;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const end = 'Next attempt in 5m. The folder has no good backup yet.';
+  assert.deepEqual(
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg),
+    [
+      `Backup failed: ${reasons[0]}. Check the folder and its free space. ${end}`,
+      `Backup failed: ${reasons[1]} ${end}`,
+    ],
+  );
+});
+
 test('a relative folder with a name of one letter is created in the working directory', async () => {
   const folder = makeFolder();
   const env = { PATH: process.env.PATH, PORT: '0', BACKUP_DIR: 'b', BACKUP_EVERY: '10s' };

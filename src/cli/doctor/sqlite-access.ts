@@ -2,6 +2,7 @@
 
 import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { toShellWord } from '../../lib/shell-word.ts';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
 import { type Finding, ok, problem, warning } from './finding.ts';
 
@@ -14,7 +15,7 @@ export function checkAccess({ path }: { path: string }): Finding {
     if (file.uid !== database.uid) {
       return problem(
         `${name} belongs to user ${file.uid}, and the database to user ${database.uid}`,
-        `Run "chown ${database.uid} ${quote(name)}" as root. Run commands as the user of the server.`,
+        `Run "chown ${database.uid} ${toShellWord(name)}" as root. Run commands as the user of the server.`,
       );
     }
     if (wouldAdapt(path, name) && describeGroup(file) !== describeGroup(database)) {
@@ -59,18 +60,13 @@ export function checkPrivacy({ path, folder }: { path: string; folder: string })
   if (process.platform === 'win32') return undefined;
   const folderMode = statSync(folder).mode;
   if ((folderMode & 0o1002) === 0o002) {
-    return warning(`every user can replace files in ${folder}`, `Run "chmod o-w ${quote(folder)}".`);
+    return warning(`every user can replace files in ${folder}`, `Run "chmod o-w ${toShellWord(folder)}".`);
   }
   const files: [string, Stats][] = [[path, statSync(path)], ...filesOf(path)];
   const open = files.filter(([, { mode }]) => (mode & 0o006) !== 0).map(([name]) => name);
   if (open.length === 0 || (folderMode & 0o001) === 0) return ok('other users cannot read the files');
   return warning(
     `other users can read ${open.map((name) => basename(name)).join(', ')}, with the secrets of webhooks`,
-    `Run "chmod o= ${open.map(quote).join(' ')}".`,
+    `Run "chmod o= ${open.map(toShellWord).join(' ')}".`,
   );
-}
-
-/** Returns a path as a word of a shell. */
-function quote(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

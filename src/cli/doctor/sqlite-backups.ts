@@ -4,11 +4,12 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { BackupSchedule } from '../../config/backup-config.ts';
 import { printDuration } from '../../lib/duration.ts';
+import { toSize } from '../../lib/size.ts';
 import { listBackups } from '../../storage/sqlite/backup-folder.ts';
 import { readLastBackup } from '../../storage/sqlite/last-backup.ts';
 import { timeToMinute } from '../terminal/time.ts';
 import { type Check, type Finding, ok, problem, warning } from './finding.ts';
-import { checkFreeSpace, toSize } from './sqlite-location.ts';
+import { checkFreeSpace } from './sqlite-location.ts';
 
 const MAX_AGE_MS = 7 * 86_400_000;
 const SCHEDULE = 'Set BACKUP_DIR for the server, which then writes backups itself: see docs/guides/backup-restore.md.';

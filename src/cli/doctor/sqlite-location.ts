@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { OWN_COMMAND } from '../../config/command-name.ts';
+import { toSize } from '../../lib/size.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
 import { type Check, type Finding, ok, problem, warning } from './finding.ts';
@@ -146,10 +147,4 @@ export async function checkFreeSpace({ folder, bytes = 0 }: Omit<Location, 'path
   }
   if (free < Math.max(LOW_FREE_BYTES, bytes)) return warning(found, advice);
   return ok(found);
-}
-
-export function toSize(bytes: number): string {
-  if (bytes < MIB) return `${Math.ceil(bytes / 1024)} KiB`;
-  const [size, unit] = bytes < 1024 * MIB ? [bytes / MIB, 'MiB'] : [bytes / MIB / 1024, 'GiB'];
-  return `${size.toLocaleString('en', { maximumFractionDigits: 1 })} ${unit}`;
 }

@@ -3,6 +3,7 @@
 import { statSync } from 'node:fs';
 import type { BackupSchedule } from '../../config/backup-config.ts';
 import { OWN_COMMAND } from '../../config/command-name.ts';
+import { toSize } from '../../lib/size.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { ALWAYS_CHECKED_BYTES } from '../../storage/sqlite/damage-checks.ts';
 import { requireStore, SCHEMA_VERSION } from '../../storage/sqlite/database.ts';
@@ -11,7 +12,7 @@ import { canLookInto, checkContent, checkWal, readHealth } from '../../storage/s
 import { isServerLocked } from '../../storage/sqlite/server-lock.ts';
 import { type Check, type CheckResult, type Finding, ok, runChecks, skipped, toProblem, warning } from './finding.ts';
 import { BACKUPS } from './sqlite-backups.ts';
-import { LOCATION, locate, MISSING, OTHER_FILE, toSize } from './sqlite-location.ts';
+import { LOCATION, locate, MISSING, OTHER_FILE } from './sqlite-location.ts';
 import { judgeClock } from './surroundings.ts';
 
 /** A server copies the WAL into the database at 4 MiB. An export in progress delays that. */

@@ -135,7 +135,7 @@ for (const [title, databaseOf, needs] of DATABASES) {
       assert.equal(JSON.parse(piped.stdout).version, version, piped.stderr);
       const shown = await runInProcess(['status'], { env, columns: 80 });
       assert.match(shown.stdout, /^Plants +\d+$/m);
-      assert.match(shown.stdout, /^Database +(sqlite|postgres), [\d.]+ MiB, schema \d+$/m);
+      assert.match(shown.stdout, /^Database +(sqlite|postgres), [\d.]+ [KM]iB, schema \d+$/m);
       assert.match(shown.stdout, /^HOUR +REQUESTS +P99\n\d{4}-\d\d-\d\d \d\d:00Z +\d+ +[\d.]+ ms$/m);
       const denied = await runInProcess(['status'], { env: { ...env, PLANT_STORE_TOKEN: server.secret } });
       assert.deepEqual([denied.status, /scope "admin"/.test(denied.stderr)], [5, true], denied.stderr);
