@@ -33,7 +33,7 @@ export function readBackupSchedule(
     return undefined;
   }
   const folder = nameOf('BACKUP_DIR');
-  if (/^$|^~/.test(dir)) throw refuse(folder, dir, 'a folder such as /var/backups/plant-store, without ~');
+  if (/^\s*$|^~/.test(dir)) throw refuse(folder, dir, 'a folder such as /var/backups/plant-store, without ~');
   if (database === 'postgres') {
     throw new UsageError(
       `${folder} supports SQLite only. Unset it, and back up PostgreSQL with its own tools: see docs/guides/postgresql.md.`,
