@@ -12,7 +12,7 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireDatabase, requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
-import { report } from './terminal/report.ts';
+import { report, writeWords } from './terminal/report.ts';
 
 /** Name that stands for the newest scheduled backup. */
 const LATEST = 'latest';
@@ -69,10 +69,10 @@ async function restore({ io, config }: CommandContext, name: string, options: { 
   const { removeDraft, restoreDatabase } = await import('../storage/sqlite/backup.ts');
   removeWhenInterrupted(io, path, removeDraft);
   await restoreDatabase(file, path);
-  if (file !== name) io.stderr.write(`Restored from ${toSafeText(file)}\n`);
-  reportFile(io, 'Store restored to', path);
-  io.stderr.write(
-    `The tokens are those of the backup. Tokens revoked since then work again. Check them with "${OWN_COMMAND} token list".\n`,
+  reportFile(io, `Store restored from ${file} to`, path, { from: file });
+  writeWords(
+    io.stderr,
+    `The tokens are those of the backup. Tokens revoked since then work again. Check them with "${OWN_COMMAND} token list".`,
   );
 }
 
@@ -116,8 +116,8 @@ function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: 
   });
 }
 
-function reportFile(io: CommandIo, done: string, file: string): void {
+function reportFile(io: CommandIo, done: string, file: string, more: { from?: string } = {}): void {
   const { size } = statSync(file);
   const words = `${done} ${file} (${toSize(size)}).`;
-  report(io.stdout, words, { file, bytes: size });
+  report(io.stdout, words, { file, bytes: size, ...more });
 }

@@ -57,8 +57,8 @@ test('restore accepts the name of a scheduled backup, and latest', async () => {
     ['latest', 2n],
   ] as const) {
     for (const suffix of ['', '-wal', '-shm']) rmSync(database + suffix, { force: true });
-    const { status, stderr } = await runInProcess(['restore', given], { env });
-    assert.deepEqual([status, stderr.split('\n')[0]], [0, `Restored from ${join(dir, NAMES[plants === 1n ? 0 : 1])}`]);
+    const { status, stdout } = await runInProcess(['restore', given], { env });
+    assert.deepEqual([status, JSON.parse(stdout).from], [0, join(dir, NAMES[plants === 1n ? 0 : 1])]);
     assert.deepEqual(query(database, 'SELECT count(*) AS plants FROM plants'), [{ plants }]);
   }
 });

@@ -60,7 +60,10 @@ test('doctor finds no problem in a store after a clean stop or a crash, and chan
     assert.deepEqual([status, bad], [0, ['backup: warning', 'server: skipped']]);
     assert.match(found.database ?? '', new RegExp(`^ok: ${folder}/plants.db, 92 KiB$`));
     assert.match(found.content ?? '', /^ok: every page is sound/);
-    assert.match(found.backup ?? '', folder === stopped ? /^warning: the last one is 9d old/ : /^warning: none$/);
+    assert.match(
+      found.backup ?? '',
+      folder === stopped ? /^warning: the last one is 9d old/ : /^warning: the store has no backup$/,
+    );
     if (typeof wal === 'string') assert.equal(found.WAL, wal);
     else assert.match(found.WAL ?? '', wal);
   }

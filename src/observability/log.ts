@@ -69,7 +69,8 @@ const ENTRIES: Entries = {
   bug: ['error', () => 'Internal error (a bug). Report it with this log line.'],
   backups_scheduled: [
     'info',
-    ({ dir, lastAgeMs, nextInMs }) => `Next backup to ${dir} in ${printDuration(nextInMs)}. ${printAge(lastAgeMs)}`,
+    ({ dir, lastAgeMs, nextInMs }) =>
+      `${nextInMs === 0 ? `A backup to ${dir} starts now` : `The next backup to ${dir} starts in ${printDuration(nextInMs)}`}. ${printAge(lastAgeMs)}`,
   ],
   backup_written: [
     'info',

@@ -67,7 +67,7 @@ function checkFolder(folder: string): Finding | undefined {
 
 async function checkLast({ path }: BackedUp): Promise<Finding> {
   const last = await readLastBackup(path);
-  if (!last) return warning('none', SCHEDULE);
+  if (!last) return warning('the store has no backup', SCHEDULE);
   const ageMs = Date.now() - last.timeMs;
   const time = toTime(last.timeMs);
   if (ageMs > MAX_AGE_MS) return warning(`the last one is ${printDuration(ageMs)} old (${time})`, SCHEDULE);
