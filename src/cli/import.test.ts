@@ -98,7 +98,7 @@ suite('import and export', () => {
     ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
     ['an export without a database', ['export', 'FOLDER/x.csv'], 'No database at FOLDER/plants.db'],
     ['a backup without a database', ['backup', 'FOLDER/x.db'], 'No database at FOLDER/plants.db'],
-    ['a restore without a backup', ['restore', 'FOLDER/x.db'], 'File not found: FOLDER/x.db'],
+    ['a restore without a backup', ['restore', 'FOLDER/x.db'], 'File not found: "FOLDER/x.db"'],
     ['an invalid duration', ['changes', 'prune', '--older-than', 'soon'], '--older-than '],
   ] as [string, string[], string][]) {
     test(`${name} is rejected in one line, and no file is created`, async () => {

@@ -1,5 +1,6 @@
 // The command serve, which runs the service as a process: options, signals, banner and exit status.
 
+import { Option } from 'commander';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config, Override } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
@@ -59,7 +60,7 @@ The first start on a terminal creates a token with all scopes and prints it.`)
 /** Returns the options that the user has set, as overrides of their variables. */
 function readOverrides(options: ServeOptions): Override[] {
   const overrides = Object.entries(OVERRIDES).flatMap(([variable, [option]]) => {
-    const value = options[option.slice('--'.length).replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+    const value = options[new Option(option).attributeName()];
     return typeof value === 'string' ? [{ variable: variable as SettingName, option, value }] : [];
   });
   return options.requests ? [...overrides, { variable: 'ACCESS_LOG', option: '--requests', value: '1' }] : overrides;
