@@ -1,4 +1,4 @@
-// Two guides as a reader follows them. test/docs-commands.long.test.ts runs the others.
+// A guide as a reader follows it. test/docs-commands.long.test.ts runs the others.
 
 import { suite, test } from 'node:test';
 import { QUICK_PAGES } from '../testing/docs-pages.ts';
