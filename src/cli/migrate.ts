@@ -57,7 +57,7 @@ async function migrate(io: CommandIo, options: { from: string; to: string }): Pr
     report(
       io.stdout,
       `${countOf(both.plants, 'plant')}, ${countOf(both.changes, 'change')}, the tokens and the webhooks are in ${describeDatabase(to)}.\n` +
-        `Both stores hold the same data up to change ${dump.lastSeq} (SHA-256 ${both.sha256}).`,
+        `Both stores hold the same data up to change ${dump.lastSeq}. SHA-256 of both:\n${both.sha256}`,
       { ...both, lastChange: dump.lastSeq },
     );
   } finally {

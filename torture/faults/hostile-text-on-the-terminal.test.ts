@@ -54,7 +54,8 @@ fault({
     },
     'does not escape command errors': {
       changes: [
-        ['src/cli/run.ts', 'toSafeText(line)', 'line'],
+        ['src/cli/run.ts', 'toSafeText(message)', 'message'],
+        ['src/cli/terminal/report.ts', `.split('\\n').map(toSafeText)`, `.split('\\n')`],
         ['src/cli/run.ts', `  const { toSafeText } = await import('../lib/safe-text.ts');\n`, ''],
       ],
       caught: /^commands on (a hostile server|the database) have/,
@@ -64,7 +65,7 @@ fault({
       caught: /^commands on a hostile server have/,
     },
     'does not escape command reports': {
-      change: ['src/cli/terminal/report.ts', 'toSafeLines(words)', 'words'],
+      change: ['src/cli/terminal/report.ts', `.split('\\n').map(toSafeText)`, `.split('\\n')`],
       caught: /^commands on the database have/,
     },
   },
