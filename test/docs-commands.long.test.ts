@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leadsToRegistry } from '../packaging/plain-environment.ts';
-import { checkoutPages, installedPages, QUICK_PAGES } from '../testing/docs-pages.ts';
+import { checkoutPages, installedPages } from '../testing/docs-pages.ts';
 import { copyProject } from '../testing/packed.ts';
 import { needsPostgres } from '../testing/postgres.ts';
 import { runPage } from '../testing/run-page.ts';
@@ -24,7 +24,7 @@ test('the commands of the README and of the pages for a checkout work', {
   for (const page of checkoutPages()) await t.test(page, () => runPage(page, { folder, env }));
 });
 
-for (const page of installedPages().filter((each) => !QUICK_PAGES.includes(each))) {
+for (const page of installedPages()) {
   test(`the commands of ${page} work as the page describes`, { ...needsCurl, ...needsTerminal, ...needsPostgres }, () =>
     runPage(page),
   );

@@ -5,8 +5,6 @@ import { join } from 'node:path';
 import { blocksOf } from './markdown.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-/** Pages that `npm test` runs. `npm run test:long` runs the others. */
-export const QUICK_PAGES = ['docs/guides/tokens.md'];
 
 /** Returns the pages whose commands need an installed `plant-store` only. */
 export function installedPages(): string[] {
