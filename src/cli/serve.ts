@@ -5,9 +5,7 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config, Override } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
-import { toSafeText } from '../lib/safe-text.ts';
 import { UsageError } from '../lib/user-error.ts';
-import type { Observe } from '../observability/service-events.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
@@ -77,12 +75,7 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     import('../service/start-service.ts'),
     import('../http/core/timeouts.ts'),
   ]);
-  const log = createLog(config.logLevel, OWN_COMMAND);
-  let newStorePath: string | undefined;
-  const observe: Observe = (event) => {
-    if (event.kind === 'store_created') newStorePath = event.path;
-    log(event);
-  };
+  const observe = createLog(config.logLevel, OWN_COMMAND);
   io.on('uncaughtException', (error: Error) => {
     observe({ kind: 'bug', error });
     process.exit(1);
@@ -93,11 +86,7 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
   onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
-  service = await starting.catch((error) => {
-    // the banner, which names a new store, does not appear
-    if (terminal && newStorePath) io.stderr.write(`Created a new, empty store at ${toSafeText(newStorePath)}\n`);
-    throw error;
-  });
+  service = await starting;
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   if (terminal) terminal.write(await welcome(service, config, terminal));
   else if (service.isFirstStart) observe({ kind: 'no_token' });

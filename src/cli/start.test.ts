@@ -39,16 +39,26 @@ test('an unknown command or option ends with status 2, help and version with 0',
   assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
 });
 
-test('a port in use is reported in one line', async () => {
+test('an unknown host is reported in one line, and creates no store', async () => {
+  const folder = makeFolder();
+  const env = { DATABASE_URL: `sqlite:${folder}/plants.db` };
+  const { status, stderr } = await run(['serve', '--host', '203.0.113.1', '--port', '0'], env);
+  assert.equal(status, 2);
+  assert.match(stderr, /^plant-store: Cannot listen on 203\.0\.113\.1 port 0: .*Set HOST or --host.*\n$/);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('a port in use is reported in one line, and creates no store', async () => {
+  const folder = makeFolder();
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as { port: number };
   const { status, stderr } = await run(['serve'], {
     PORT: String(port),
-    DATABASE_URL: `sqlite:${makeFolder()}/plants.db`,
+    DATABASE_URL: `sqlite:${folder}/plants.db`,
   });
   other.close();
-  assert.equal(status, 1);
+  assert.deepEqual([status, readdirSync(folder)], [1, []]);
   assert.equal(stderr, `plant-store: Port ${port} on 127.0.0.1 is in use. Set PORT or --port to another port.\n`);
 });
 

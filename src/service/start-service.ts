@@ -5,19 +5,20 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { createServer, type Server as NetServer } from 'node:net';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
-import { type Config, type Database, describeDatabase } from '../config/config.ts';
+import { type Config, describeDatabase } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { VerifyJwt } from '../http/access/authenticator.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate, readCertificate } from '../http/core/tls.ts';
 import { Pipeline } from '../http/pipeline.ts';
-import { UserError } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { createMetrics, type Metrics } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
@@ -78,7 +79,7 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
   cleanUp.defer(() => tracing?.stop());
   const { database } = config;
   await prepareBackupFolder(config); // before a new store is created
-  const { opened, isNewStore } = await openOrCreate(database, observe, onFailure);
+  const { opened, isNewStore } = await openOrCreate(config, observe, onFailure);
   const store = tracing ? tracing.traceStore(opened) : opened;
   cleanUp.defer(() => store.close());
   metrics = createMetrics(store, observe);
@@ -154,10 +155,12 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
 
 /** Opens the store. Reports a new one, which can be the result of a wrong folder. */
 async function openOrCreate(
-  database: Database,
+  config: Config,
   observe: Observe,
   onFailure: () => void,
 ): Promise<{ opened: Store; isNewStore: boolean }> {
+  await requireAddress(config); // a start that fails must not create a store
+  const { database } = config;
   const isNewStore = database.kind === 'sqlite' && !existsSync(database.path);
   const opened = await openStore(database, { role: 'server', observe, onFailure });
   if (isNewStore) observe({ kind: 'store_created', path: resolve(database.path) });
@@ -215,7 +218,15 @@ async function startJwt(jwt: JwtOptions, observe: Observe, cleanUp: AsyncDisposa
   return createJwtVerifier(jwt, jwksClient);
 }
 
-async function listen(server: Server, { host, port, tls }: Config): Promise<string> {
+/** Throws UserError if the service cannot listen on its address. Listening itself can still fail later. */
+async function requireAddress(config: Config): Promise<void> {
+  const probe = createServer();
+  await listen(probe, config);
+  probe.close();
+  await once(probe, 'close');
+}
+
+async function listen(server: NetServer, { host, port, tls }: Config): Promise<string> {
   try {
     server.listen(port, host);
     await once(server, 'listening');
@@ -223,8 +234,8 @@ async function listen(server: Server, { host, port, tls }: Config): Promise<stri
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
-    throw new UserError(
-      `Cannot listen on ${host} port ${port}: ${message}. Set HOST and PORT to an address of this machine.`,
+    throw new UsageError(
+      `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
     );
   }
   const address = server.address();
