@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Token } from '../src/domain/token.ts';
 import { createRateLimit } from '../src/http/access/rate-limit.ts';
+import { createSharedLimits } from '../src/http/access/shared-limits.ts';
 import { HttpReply } from '../src/http/core/request-reply.ts';
 import { addToken } from '../testing/launch.ts';
 import { median } from './measure.ts';
@@ -34,7 +35,7 @@ if (isWrkHere) await overHttp();
 else console.log('wrk is missing, so HTTP is skipped: run apt-get install wrk');
 
 function measureLimiter(token: Token): number {
-  const takeFromRate = createRateLimit();
+  const takeFromRate = createRateLimit(createSharedLimits().rates);
   const reply = new HttpReply(new ServerResponse(new IncomingMessage(new Socket())));
   for (let n = 0; n < CALLS / 10; n++) takeFromRate(token, reply, performance.now()); // until V8 has compiled it
   const begunMs = performance.now();

@@ -33,6 +33,8 @@ export const needsTerminal =
 export interface TestServer {
   url: string;
   port: number;
+  /** Number of threads that serve requests. */
+  threads: number;
   process: ChildProcess;
   /** Path of the SQLite file. */
   databasePath: string;
@@ -77,7 +79,7 @@ export async function startServer({
   const { secret, id: tokenId } = given ?? (await addReadWriteToken(databaseUrl));
   const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
   const child = spawn(command, args, {
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...env },
+    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...numberOfThreads(), ...env },
     detached: true, // A process group of its own, so that a program under a wrapper ends with it.
   });
   let printed = '';
@@ -89,16 +91,17 @@ export async function startServer({
   const ended = once(child, 'close'); // All output has arrived by then.
   atEndOfFile(() => killGroup(child));
 
-  const url = await new Promise<string>((resolve, reject) => {
+  const { url, threads } = await new Promise<{ url: string; threads: number }>((resolve, reject) => {
     createInterface(child.stdout).on('line', (line) => {
-      const found = /"url":"([^"]+)"/.exec(line)?.[1];
-      if (found) resolve(found);
+      const [, url, threads] = /"url":"([^"]+)".*"threads":(\d+)/.exec(line) ?? [];
+      if (url) resolve({ url, threads: Number(threads) });
     });
     child.on('exit', (status) => reject(new Error(`The server ended with ${status}: ${printed}`)));
   });
   return {
     url,
     port: Number(new URL(url).port),
+    threads,
     process: child,
     databasePath: join(folder, 'plants.db'),
     databaseUrl,
@@ -114,6 +117,12 @@ export async function startServer({
       await ended;
     },
   };
+}
+
+/** Returns the setting THREADS of the tests themselves, so that all of them can be run with another number. */
+function numberOfThreads(): Record<string, string> {
+  const { THREADS } = process.env;
+  return THREADS === undefined ? {} : { THREADS };
 }
 
 /** Returns an environment in which the process reports the files it loads whose names contain this text. */

@@ -47,7 +47,7 @@ export async function startTestService({
   timeouts,
 }: TestServiceOptions = {}): Promise<TestService> {
   const events: ServiceEvent[] = [];
-  const config = readConfig({ PORT: '0', DATABASE_URL: databaseUrl, ...env });
+  const config = readConfig({ PORT: '0', THREADS: '1', DATABASE_URL: databaseUrl, ...env }); // more threads take 0.3 s to start
   const { url, store, stop } = await startService(config, {
     observe: (event) => events.push(event),
     onFailure() {},

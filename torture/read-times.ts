@@ -1,13 +1,16 @@
 // Measures the duration of sequential reads on a separate thread, so that the trial's own work does not distort it.
+// Each read is sent to all threads of the server at the same time, and the slowest response counts.
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Agent, request } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { connectToEachThread } from '../testing/threads.ts';
 
 export interface Reads {
   port: number;
+  threads: number;
   secret: string;
   path: string;
   count: number;
@@ -35,35 +38,47 @@ export async function readTimesDuring(reads: ReadsDuring, work: () => Promise<un
 
 if (!isMainThread && parentPort) {
   const { count, pauseMs, pid, ...target } = workerData as Reads & Partial<ReadsDuring>;
-  const agent = new Agent({ keepAlive: true });
+  const agents = await connectToEachThread(target.port, target.threads);
+  const readAll = () => Promise.all(agents.map((agent) => read(agent, target)));
   const times: number[] = [];
   let isStopped = false;
   if (count === Number.POSITIVE_INFINITY) {
-    await read(agent, target);
+    await readAll();
     parentPort.once('message', () => {
       isStopped = true;
     });
     parentPort.postMessage('ready');
   }
   while (times.length < count && !isStopped) {
-    const [startMs, waitedMs] = [performance.now(), pid ? waitedForCpuMs(pid) : 0];
-    await read(agent, target);
-    const ownMs = pid ? waitedForCpuMs(pid) - waitedMs : 0;
+    const [startMs, waitedMs] = [performance.now(), pid ? waitedForCpuMs(pid) : new Map()];
+    await readAll();
+    const ownMs = pid ? waitedSince(waitedMs, pid) : 0;
     times.push(performance.now() - startMs - ownMs);
     await setTimeout(pauseMs);
   }
-  agent.destroy();
+  for (const agent of agents) agent.destroy();
   parentPort.postMessage(times);
 }
 
-/** Returns the time that the process's main thread and this thread were ready to run, but did not run. */
-function waitedForCpuMs(pid: number): number {
-  if (process.platform !== 'linux') return 0;
-  const paths = [`/proc/${pid}/task/${pid}/schedstat`, '/proc/thread-self/schedstat'];
-  return paths.reduce((sum, path) => sum + Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6, 0);
+/** Returns the time that each thread of the process, and this thread, was ready to run but did not run. */
+function waitedForCpuMs(pid: number): Map<string, number> {
+  if (process.platform !== 'linux') return new Map();
+  const tasks = readdirSync(`/proc/${pid}/task`).map((task) => `/proc/${pid}/task/${task}/schedstat`);
+  return new Map(
+    ['/proc/thread-self/schedstat', ...tasks].map((path) => [
+      path,
+      Number(readFileSync(path, 'utf8').split(' ')[1]) / 1e6,
+    ]),
+  );
 }
 
-function read(agent: Agent, { port, secret, path }: Omit<Reads, 'count' | 'pauseMs'>): Promise<void> {
+/** Returns the longest wait of a thread of the process since `before`, and that of this thread. */
+function waitedSince(before: Map<string, number>, pid: number): number {
+  const [own = 0, ...others] = [...waitedForCpuMs(pid)].map(([path, ms]) => ms - (before.get(path) ?? ms));
+  return own + Math.max(0, ...others);
+}
+
+function read(agent: Agent, { port, secret, path }: Omit<Reads, 'threads' | 'count' | 'pauseMs'>): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${secret}` };
     request({ host: '127.0.0.1', port, path, headers, agent }, (response) => {

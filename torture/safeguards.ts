@@ -6,10 +6,12 @@ export const ANSWERS_FIRST: Change[] = [
   ['src/storage/sqlite/writer-thread.ts', `    db.exec('COMMIT');\n`, ''],
   [
     'src/storage/sqlite/writer-thread.ts',
-    '  port.postMessage(result);',
-    `port.postMessage(result);
+    'port.postMessage(results[at]);',
+    `{
+        port.postMessage(results[at]);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
-        db.exec('COMMIT');`,
+        if (db.isTransaction) db.exec('COMMIT');
+      }`,
   ],
 ];
 

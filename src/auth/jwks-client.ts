@@ -2,7 +2,8 @@
 
 import { createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { describeUrl } from '../lib/describe-url.ts';
-import { createTokenBuckets, type Rate } from '../lib/token-bucket.ts';
+import { SharedNumbers } from '../lib/shared-numbers.ts';
+import { type Rate, takeFromBucket } from '../lib/token-bucket.ts';
 import type { Observe } from '../observability/service-events.ts';
 
 /** Interval for reloading the keys, and the longest time for which a withdrawn key is still accepted. */
@@ -29,7 +30,7 @@ interface JwksClientOptions {
 
 export function createJwksClient(options: JwksClientOptions) {
   const { issuer, jwksUrl, observe, now = () => performance.now(), timeoutMs = TIMEOUT_MS } = options;
-  const buckets = createTokenBuckets(1);
+  const buckets = new SharedNumbers(1);
   let known: ReturnType<typeof createLocalJWKSet> | undefined;
   let inProgress: Promise<void> | undefined;
   let pausedUntilMs = 0;
@@ -51,7 +52,8 @@ export function createJwksClient(options: JwksClientOptions) {
   };
 
   async function refreshKeys(): Promise<void> {
-    if (inProgress || now() < pausedUntilMs || !buckets.take('keys', MAX_RATE, now()).granted) return inProgress;
+    if (inProgress || now() < pausedUntilMs || !takeFromBucket(buckets, 'keys', MAX_RATE, now()).granted)
+      return inProgress;
     inProgress = readKeys().finally(() => {
       inProgress = undefined;
     });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
 import { UsageError } from '../lib/user-error.ts';
 import { describeDatabase, parseConfig, readConfig } from './config.ts';
@@ -8,6 +9,7 @@ test('readConfig() has a default for every setting and ignores empty values', ()
   const defaults = {
     host: '127.0.0.1',
     port: 3000,
+    threads: Math.min(availableParallelism(), 8),
     database: { kind: 'sqlite', path: './data/plants.db' },
     backups: undefined,
     basePath: '',
@@ -47,9 +49,22 @@ test('readConfig() keeps a PostgreSQL URL unchanged and reads the settings of th
   }
 });
 
+test('readConfig() starts no more threads than the pool of PostgreSQL has connections for', () => {
+  const read = (env: Record<string, string>) => readConfig({ DATABASE_URL: 'postgres://u@db/plants', ...env }).threads;
+  assert.equal(read({}), Math.min(availableParallelism(), 2));
+  assert.equal(read({ DATABASE_POOL_SIZE: '3' }), 1);
+  assert.equal(read({ DATABASE_POOL_SIZE: '3', THREADS: '3' }), 3);
+  assert.throws(
+    () => read({ DATABASE_POOL_SIZE: '3', THREADS: '4' }),
+    new UsageError('THREADS must be at most DATABASE_POOL_SIZE, which is 3, not "4"'),
+  );
+});
+
 const ACCEPTED: [variable: string, value: string, field: string, expected: unknown][] = [
   ['HOST', '::1', 'host', '::1'],
   ['PORT', '0', 'port', 0],
+  ['THREADS', '1', 'threads', 1],
+  ['THREADS', '64', 'threads', 64],
   ['PORT', '65535', 'port', 65535],
   ['DATABASE_URL', 'sqlite:/var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
   ['DATABASE_URL', 'sqlite:///var/lib/p.db', 'database', { kind: 'sqlite', path: '/var/lib/p.db' }],
@@ -94,6 +109,9 @@ const REFUSED: [variable: string, value: string][] = [
   ['PORT', '65536'],
   ['PORT', '-1'],
   ['PORT', '3000.5'],
+  ['THREADS', '0'],
+  ['THREADS', '65'],
+  ['THREADS', 'all'],
   ['DATABASE_URL', './data/plants.db'],
   ['DATABASE_URL', 'mysql://localhost/x'],
   ['DATABASE_URL', 'postgres:x'],

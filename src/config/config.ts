@@ -2,6 +2,7 @@
 // No other file of the service reads the environment.
 
 import { isIP } from 'node:net';
+import { availableParallelism } from 'node:os';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { UsageError } from '../lib/user-error.ts';
@@ -15,11 +16,17 @@ import { SETTINGS, type SettingName } from './settings.ts';
 
 /** Variables that change the URL of a server on this machine. */
 const LOCAL_URL_PARTS = ['HOST', 'PORT', 'BASE_PATH', 'TLS_CERT'];
+const MAX_THREADS = 64;
+const MAX_DEFAULT_THREADS = 8;
+/** Minimum number of PostgreSQL connections for each thread, unless THREADS is set. */
+const CONNECTIONS_PER_THREAD = 4;
 const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export interface Config {
   host: string;
   port: number;
+  /** Number of threads that serve requests. */
+  threads: number;
   database: Database;
   /** Schedule of the backups. Undefined if they are off. */
   backups: BackupSchedule | undefined;
@@ -92,6 +99,7 @@ export function parseConfig(env: Environment, nameOf: (variable: SettingName) =>
   return Object.freeze({
     host: readHost(env, nameOf('HOST')),
     port: readPort(env, nameOf('PORT')),
+    threads: readThreads(env, database),
     database,
     backups: readBackupSchedule(env, database.kind, nameOf),
     basePath: readBasePath(env.BASE_PATH ?? ''),
@@ -123,6 +131,23 @@ function readHost({ HOST: text = SETTINGS.HOST.default }: Environment, name = 'H
 function readPort({ PORT: text = SETTINGS.PORT.default }: Environment, name = 'PORT'): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
   throw refuse(name, text, 'an integer from 0 (any free port) to 65535');
+}
+
+/**
+ * Returns the number of threads that serve requests: by default one per core, and on PostgreSQL at least four
+ * connections for each.
+ */
+function readThreads({ THREADS: text }: Environment, database: Database): number {
+  const poolSize = database.kind === 'postgres' ? database.poolSize : Number.POSITIVE_INFINITY;
+  if (text === undefined) {
+    return Math.max(
+      1,
+      Math.min(availableParallelism(), MAX_DEFAULT_THREADS, Math.floor(poolSize / CONNECTIONS_PER_THREAD)),
+    );
+  }
+  const threads = readNumber('THREADS', text, 1, MAX_THREADS);
+  if (threads <= poolSize) return threads;
+  throw refuse('THREADS', text, `at most DATABASE_POOL_SIZE, which is ${poolSize}`);
 }
 
 /** Returns PLANT_STORE_URL, or the URL of a server that listens with the same settings. */

@@ -42,6 +42,13 @@ export const SETTINGS = {
     meaning: 'Port on which the server listens. `0` selects any free port.',
     example: '8080',
   },
+  THREADS: {
+    group: 'server',
+    defaultText: 'one per core, at most 8',
+    meaning:
+      'Number of threads that serve requests, from 1 to 64. They share the port, the limits, and the pooled PostgreSQL connections, of which each needs 4 by default. Only Linux supports more than one.',
+    example: '4',
+  },
   BASE_PATH: {
     group: 'server',
     meaning: 'Prefix of every path, for a proxy that forwards paths unchanged.',

@@ -5,9 +5,6 @@ import type { ImportResult, NewPlant, PlantStore } from './plant.ts';
 import type { TokenStore } from './token.ts';
 import type { DeliveryStore, WebhookStore } from './webhook-store.ts';
 
-/** Maximum number of concurrent exports of a store. Each keeps a connection and a snapshot open. */
-export const MAX_EXPORTS = 16;
-
 /** Statistics of the whole database that need no counting. */
 export interface StoreStats {
   /** Number of the newest change. */

@@ -58,12 +58,9 @@ export class Pipeline {
   readonly #answerOrigin: AnswerOrigin;
 
   constructor(options: PipelineOptions) {
-    const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, clock } = options;
+    const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, limits, clock } = options;
     const isProxy = createTrusted(trustProxy);
-    const routes = createAllRoutes(options, {
-      serverUrlOf: createServerUrlOf(basePath, certificate !== undefined, isProxy),
-      countConnections: () => this.http.connections.openCount,
-    });
+    const routes = createAllRoutes(options, createServerUrlOf(basePath, certificate !== undefined, isProxy));
     for (const route of routes) requireAccess(route);
     this.#options = options;
     this.#router = createRouter(routes, basePath);
@@ -71,11 +68,12 @@ export class Pipeline {
     const authenticator = createAuthenticator({
       tokens: store,
       verifyJwt: options.verifyJwt,
+      limits,
       addressOf: this.#addressOf,
       clock,
       reportBug: createBugReport(observe),
     });
-    this.#admission = createAdmission(authenticator, observe);
+    this.#admission = createAdmission(authenticator, limits, observe);
     this.#watchRevocation = createRevocationWatch(authenticator, observe);
     this.#answerOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
@@ -83,7 +81,8 @@ export class Pipeline {
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
       early: this.#early,
     });
-    this.http = createServer(certificate, { isProxy, timeouts, nextRequestId: this.#requestIds.next });
+    const { counts } = limits;
+    this.http = createServer(certificate, { isProxy, counts, timeouts, nextRequestId: this.#requestIds.next });
     this.http.server.on('request', (raw, response) => this.#order.add(raw, response));
   }
 

@@ -1,6 +1,8 @@
 // Implements rate limits such as 100/s with token buckets. A bucket holds the requests of one period and refills
 // steadily.
 
+import type { SharedNumbers } from './shared-numbers.ts';
+
 const PERIOD_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000 };
 export const MAX_COUNT = 1_000_000;
 
@@ -36,31 +38,18 @@ export interface TakeResult {
 }
 
 /**
- * Returns buckets by key. At `maxKeys` it removes full buckets, and then the oldest until 10 % of the keys are free.
+ * Takes a request from the bucket of a key. `fullAtMs` holds the time at which each bucket is full again, which is the
+ * whole state of a bucket. So a bucket that is full, or will be first, is the one to forget.
  */
-export function createTokenBuckets(maxKeys: number) {
-  /** Time at which each bucket is full again. This is the whole state of a bucket. */
-  const fullAtMs = new Map<string, number>();
-
-  return {
-    take(key: string, rate: Rate, nowMs: number): TakeResult {
-      const stepMs = rate.periodMs / rate.count;
-      const fullMs = Math.max(fullAtMs.get(key) ?? 0, nowMs) + stepMs;
-      if (fullMs - nowMs > rate.periodMs + stepMs / 1000) return toResult(false, fullMs - stepMs - nowMs, rate);
-      if (fullAtMs.size >= maxKeys && !fullAtMs.has(key)) makeRoom(nowMs);
-      fullAtMs.set(key, fullMs);
-      return toResult(true, fullMs - nowMs, rate);
-    },
-    size: () => fullAtMs.size,
-  };
-
-  function makeRoom(nowMs: number): void {
-    for (const [key, atMs] of fullAtMs) if (atMs <= nowMs) fullAtMs.delete(key);
-    for (const key of fullAtMs.keys()) {
-      if (fullAtMs.size <= 0.9 * maxKeys) return;
-      fullAtMs.delete(key);
-    }
-  }
+export function takeFromBucket(fullAtMs: SharedNumbers, key: string, rate: Rate, nowMs: number): TakeResult {
+  const stepMs = rate.periodMs / rate.count;
+  let granted = false;
+  const fullMs = fullAtMs.update(key, (knownMs) => {
+    const nextMs = Math.max(knownMs, nowMs) + stepMs;
+    granted = nextMs - nowMs <= rate.periodMs + stepMs / 1000;
+    return granted ? nextMs : knownMs;
+  });
+  return toResult(granted, fullMs - nowMs, rate);
 }
 
 function toResult(granted: boolean, missingMs: number, { count, periodMs }: Rate): TakeResult {

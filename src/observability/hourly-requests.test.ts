@@ -2,10 +2,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHourlyRequests } from './hourly-requests.ts';
+import { createHourlyRequests as createCounts, describeHours } from './hourly-requests.ts';
 
 const HOUR_MS = 3_600_000;
 const START_MS = Date.UTC(2026, 10, 17, 9);
+
+function createHourlyRequests(clock: () => number) {
+  const counts = createCounts(clock);
+  return { add: counts.add, read: () => describeHours(counts.read()) };
+}
 
 test('counts the requests of each hour, with a 99th percentile at most 12.5 % too high', () => {
   let nowMs = START_MS + 1000;

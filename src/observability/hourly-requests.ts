@@ -9,9 +9,8 @@ const STEPS = 8;
 const MAX_US = 2 ** 31 - 1;
 const BUCKETS = (31 - 3 + 1) * STEPS;
 
-interface Hour {
-  /** Number of full hours since 1970. */
-  hour: number;
+/** Counts of one hour. */
+export interface Hour {
   requests: number;
   /** Number of requests with a measured duration. */
   measured: number;
@@ -26,16 +25,10 @@ export interface HourCount {
   p99Ms: number | undefined;
 }
 
-export type HourlyRequests = ReturnType<typeof createHourlyRequests>;
-
 export function createHourlyRequests(clock: () => number) {
-  const ring: Hour[] = Array.from({ length: HOURS }, () => ({
-    hour: -1,
-    requests: 0,
-    measured: 0,
-    buckets: new Uint32Array(BUCKETS),
-  }));
-  let current = ring[0] as Hour;
+  /** The counts by the number of full hours since 1970. */
+  const hours = new Map<number, Hour>();
+  let current: Hour = { requests: 0, measured: 0, buckets: new Uint32Array(BUCKETS) };
   /** End of the current hour. */
   let endMs = 0;
 
@@ -50,25 +43,34 @@ export function createHourlyRequests(clock: () => number) {
       const at = bucketOf(durationMs);
       current.buckets[at] = (current.buckets[at] as number) + 1;
     },
-    /** Returns the hours that had requests, oldest first. */
-    read(): HourCount[] {
-      const now = Math.floor(clock() / HOUR_MS);
-      return ring
-        .filter(({ hour, requests }) => hour > now - HOURS && hour <= now && requests > 0)
-        .sort((a, b) => a.hour - b.hour)
-        .map((one) => ({ startMs: one.hour * HOUR_MS, requests: one.requests, p99Ms: percentileOf(one, 0.99) }));
+    /** Returns the counts of the last hours. */
+    read(): Map<number, Hour> {
+      forget(clock());
+      return hours;
     },
   };
 
-  /** Makes the hour the current one. Empties its place in the ring if that held an earlier hour. */
+  /** Makes the hour the current one. */
   function startHour(nowMs: number): void {
     const hour = Math.floor(nowMs / HOUR_MS);
     endMs = (hour + 1) * HOUR_MS;
-    current = ring[hour % HOURS] as Hour;
-    if (current.hour === hour) return;
-    Object.assign(current, { hour, requests: 0, measured: 0 });
-    current.buckets.fill(0);
+    current = hours.get(hour) ?? { requests: 0, measured: 0, buckets: new Uint32Array(BUCKETS) };
+    hours.set(hour, current);
+    forget(nowMs);
   }
+
+  /** Removes the hours before the last 24, and those in the future, which a clock that was set leaves behind. */
+  function forget(nowMs: number): void {
+    const now = Math.floor(nowMs / HOUR_MS);
+    for (const hour of hours.keys()) if (hour <= now - HOURS || hour > now) hours.delete(hour);
+  }
+}
+
+/** Returns the hours that had requests, oldest first. */
+export function describeHours(hours: Map<number, Hour>): HourCount[] {
+  return [...hours]
+    .sort(([one], [other]) => one - other)
+    .map(([hour, own]) => ({ startMs: hour * HOUR_MS, requests: own.requests, p99Ms: percentileOf(own, 0.99) }));
 }
 
 /** Returns the bucket of a duration: one for each µs below 16, then eight for each doubling. */

@@ -31,6 +31,12 @@ type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E
 
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
+  threads_listening: ['debug', ({ threads }) => `${threads} threads serve requests`],
+  thread_not_started: [
+    'error',
+    ({ error }) => `A thread could not start, so fewer serve requests: ${error.message}. Restart the server.`,
+  ],
+  one_thread: ['info', ({ platform }) => `One thread serves requests: ${platform} cannot share a port between threads`],
   no_token: ['warn', (_, command) => `No token exists. Create one with "${command} token create --name NAME".`],
   store_created: ['warn', ({ path }) => `Created a new, empty store at ${path}`],
   setting_ignored: ['warn', ({ reason }) => reason],

@@ -1,39 +1,15 @@
 // Defines the metrics, in the order in which they are printed. Labels are bounded: they contain routes, but no ids or
 // paths.
 
-import type { monitorEventLoopDelay } from 'node:perf_hooks';
 import { WEBHOOK_STATUSES } from '../domain/names.ts';
 import type { StoreStats } from '../domain/store.ts';
 import type { OpenFiles } from '../lib/open-files.ts';
-import type { Histogram } from './histogram.ts';
-import type { DeliveryResult, DenialReason } from './service-events.ts';
-
-/** Resolution of the event loop monitor, which is subtracted from its results. */
-export const EVENT_LOOP_RESOLUTION_MS = 20;
-
-type EventLoopDelay = ReturnType<typeof monitorEventLoopDelay>;
-
-/** A route, or undefined for requests that match no route. */
-export type RouteName = { method: string; path: string } | undefined;
-
-/** Counts of one route. */
-export interface RouteCounts {
-  byStatus: Map<number, number>;
-  latency: Histogram;
-}
+import { samplesOf } from './histogram.ts';
+import { BATCH_WRITES, DELAY_PERCENTILES, LATENCY_S, type ThreadReport } from './service-counts.ts';
 
 /** The data of all metrics. Database values are undefined while the database is unreachable. */
-export interface Measured {
-  routes: Map<RouteName, RouteCounts>;
-  denied: Map<DenialReason, number>;
-  bugs: number;
-  batches: Histogram;
-  commits: Histogram;
-  queuedWrites: number;
-  eventLoop: EventLoopDelay;
+export interface Measured extends ThreadReport {
   stats: StoreStats | undefined;
-  deliveries: Record<DeliveryResult, number>;
-  backups: Record<'written' | 'failed', number>;
   webhooks: { oldestWaitingS: number; statuses: string[] } | undefined;
   files: OpenFiles | undefined;
 }
@@ -57,28 +33,34 @@ const histogram = (help: string, measure: Measure): Definition => ({ type: 'hist
 const DEFINITIONS: Record<string, Definition> = {
   plant_store_requests_total: counter(
     'Requests by method, route (empty if none matches) and status (499 if the client disconnected before the response)',
-    ({ routes }) =>
-      [...routes].flatMap(([route, { byStatus }]) =>
+    ({ counts }) =>
+      [...counts.routes].flatMap(([route, { byStatus }]) =>
         [...byStatus].map(([status, count]): Value => [`{${labelsOf(route)},status="${status}"}`, count]),
       ),
   ),
   plant_store_request_duration_seconds: histogram(
     'Time from the end of the request headers to the last byte of the response, including streams',
-    ({ routes }) => [...routes].flatMap(([route, { latency }]) => latency.values(labelsOf(route))),
+    ({ counts }) =>
+      [...counts.routes].flatMap(([route, { latency }]) => samplesOf(latency, LATENCY_S, labelsOf(route))),
   ),
   plant_store_refused_total: counter(
     'Requests rejected by authentication, authorization or limits, by reason',
-    ({ denied }) => [...denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
+    ({ counts }) => [...counts.denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
   ),
-  plant_store_bugs_total: counter('Internal errors (bugs), whose causes are in the service log', ({ bugs }) => bugs),
-  plant_store_batch_writes: histogram('Writes per transaction', ({ batches }) => batches.values()),
-  plant_store_commit_duration_seconds: histogram(
-    'Duration of a write transaction including its commit',
-    ({ commits }) => commits.values(),
+  plant_store_bugs_total: counter(
+    'Internal errors (bugs), whose causes are in the service log',
+    ({ counts }) => counts.bugs,
+  ),
+  plant_store_batch_writes: histogram('Writes per transaction', ({ counts }) =>
+    samplesOf(counts.batches, BATCH_WRITES),
+  ),
+  plant_store_commit_duration_seconds: histogram('Duration of a write transaction including its commit', ({ counts }) =>
+    samplesOf(counts.commits, LATENCY_S),
   ),
   plant_store_waiting_writes: gauge('Writes queued for a transaction', ({ queuedWrites }) => queuedWrites),
-  plant_store_event_loop_delay_seconds: gauge('Event loop delay since the last scrape', ({ eventLoop }) =>
-    [50, 99, 100].map((percent) => [`{percentile="${percent}"}`, delayS(eventLoop, percent)]),
+  plant_store_event_loop_delay_seconds: gauge(
+    'Event loop delay since the last scrape, of the thread with the longest',
+    ({ delaysS }) => DELAY_PERCENTILES.map((percent, at) => [`{percentile="${percent}"}`, delaysS[at] as number]),
   ),
   process_cpu_seconds_total: counter('CPU time of the process', cpuSeconds),
   process_resident_memory_bytes: gauge('Resident memory of the process', () => process.memoryUsage.rss()),
@@ -93,12 +75,12 @@ const DEFINITIONS: Record<string, Definition> = {
     ({ stats }) => (stats?.lastBackup ? stats.lastBackup.timeMs / 1000 : undefined),
   ),
   plant_store_last_backup_bytes: gauge('Size of the last complete backup', ({ stats }) => stats?.lastBackup?.bytes),
-  plant_store_backups_total: counter('Scheduled backups of this process by result: written or failed', ({ backups }) =>
-    Object.entries(backups).map(([result, count]) => [`{result="${result}"}`, count]),
+  plant_store_backups_total: counter('Scheduled backups of this process by result: written or failed', ({ counts }) =>
+    Object.entries(counts.backups).map(([result, count]) => [`{result="${result}"}`, count]),
   ),
   plant_store_deliveries_total: counter(
     'Delivery attempts of this node by result: delivered, failed (a retry follows) or dead (no retry follows)',
-    ({ deliveries }) => Object.entries(deliveries).map(([result, count]) => [`{result="${result}"}`, count]),
+    ({ counts }) => Object.entries(counts.deliveries).map(([result, count]) => [`{result="${result}"}`, count]),
   ),
   plant_store_oldest_waiting_delivery_seconds: gauge(
     'Age of the oldest change that is not delivered to every enabled webhook, or 0 if all are delivered',
@@ -130,13 +112,9 @@ export function printMetrics(measured: Measured): string {
   return text;
 }
 
-function labelsOf(route: RouteName): string {
-  return `method="${route?.method ?? ''}",route="${route?.path.replace(/:(\w+)/g, '{$1}') ?? ''}"`;
-}
-
-function delayS(eventLoop: EventLoopDelay, percent: number): number {
-  const measuredS = eventLoop.count > 0 ? eventLoop.percentile(percent) / 1e9 : 0;
-  return Math.max(0, measuredS - EVENT_LOOP_RESOLUTION_MS / 1000);
+function labelsOf(route: string): string {
+  const [method, path = ''] = route.split(' ');
+  return `method="${method}",route="${path.replace(/:(\w+)/g, '{$1}')}"`;
 }
 
 function cpuSeconds(): number {

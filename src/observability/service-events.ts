@@ -29,7 +29,12 @@ export interface ObservedRoute {
 
 /** An event of the server. */
 export type ServiceEvent =
-  | { kind: 'listening'; url: string; database: string }
+  | { kind: 'listening'; url: string; database: string; threads: number }
+  /** Reported when the other threads listen too. */
+  | { kind: 'threads_listening'; threads: number }
+  | { kind: 'thread_not_started'; error: Error }
+  /** Reported at start if the operating system supports only one thread. */
+  | { kind: 'one_thread'; platform: string }
   | { kind: 'no_token' }
   /** Reported at start if the database file did not exist, for example because of a wrong folder. */
   | { kind: 'store_created'; path: string }

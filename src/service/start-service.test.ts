@@ -48,11 +48,21 @@ suite('startService()', () => {
 
   test('stops only once when stop() is called several times', async () => {
     const events: ServiceEvent[] = [];
-    const service = await start({}, events);
+    const service = await start({ THREADS: '3' }, events); // the other threads are still starting
     await Promise.all([service.stop('one'), service.stop('other')]);
     await service.stop('late');
     const kinds = events.map(({ kind }) => kind);
     assert.deepEqual(kinds, ['store_created', 'listening', 'stopping', 'stopped']);
+  });
+
+  test('rejects the port of a service whose threads share it', async () => {
+    const service = await start({ THREADS: '2' });
+    const { port } = new URL(service.url);
+    await assert.rejects(
+      start({ THREADS: '2', PORT: port }),
+      new UserError(`Port ${port} on 127.0.0.1 is in use. Set PORT or --port to another port.`),
+    );
+    await service.stop('the test ends it');
   });
 
   test('creates no store when the port is in use', async (t) => {

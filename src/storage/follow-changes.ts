@@ -1,8 +1,9 @@
 // Follows the change log: yields the existing changes, then each new change after its commit.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change, ChangeQuery } from '../domain/change.ts';
+import type { Change, ChangeLog, ChangeQuery } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
+import type { CommitCounter } from './commit-counter.ts';
 
 /** Interval for polling the change log for commits by other processes. */
 const POLL_MS = 500;
@@ -11,61 +12,60 @@ const CHANGES_AT_ONCE = 500;
 const CHARS_AT_ONCE = 64 * 1024;
 /** Time for which an up-to-date follower collects commits, so that it does not read after each one. */
 const GATHER_MS = 20;
-/** Time for which all followers share a page, unless this process commits. */
+/** Time for which all followers share a page, unless a commit is counted. */
 const FRESH_MS = 50;
 
-type FollowOptions = { after?: number | undefined; signal?: AbortSignal | undefined };
+type ReadChanges = (query: ChangeQuery) => Promise<Change[]>;
 
-export function createFollow(readChanges: (query: ChangeQuery) => Promise<Change[]>) {
-  const waiting = new Set<() => void>();
-  let commits = 0;
+/** Returns the function that follows the change log. `commits` counts the commits that are known at once. */
+export function createFollow(readChanges: ReadChanges, commits: CommitCounter): ChangeLog['follow'] {
   /** The last page that was read. All up-to-date followers request the same page. */
-  let recent: { after: number | undefined; commits: number; atMs: number; changes: Promise<Change[]> } | undefined;
+  let recent: { after: number | undefined; count: number; atMs: number; changes: Promise<Change[]> } | undefined;
+  /** The wait for the commit after `count`, which all up-to-date followers share. */
+  let waiting: { count: number; commit: Promise<void> } | undefined;
 
-  return {
-    async *follow({ after, signal }: FollowOptions): AsyncGenerator<Change> {
-      let last = after;
-      while (!signal?.aborted) {
-        const commitsBefore = commits; // saved before the read, so that a commit during the read is not missed
-        const changes = await read(last);
-        for (const change of changes) {
-          yield change;
-          if (signal?.aborted) return;
-          last = change.seq;
-        }
-        if (changes.length === 0 && commits === commitsBefore) await nextCommit(signal);
-        else if (isAll(changes)) await sleep(GATHER_MS);
+  return async function* ({ after, signal } = {}) {
+    let last = after;
+    while (!signal?.aborted) {
+      const { count } = commits; // saved before the read, so that a commit during the read is not missed
+      const changes = await read(last, count);
+      for (const change of changes) {
+        yield change;
+        if (signal?.aborted) return;
+        last = change.seq;
       }
-    },
-    /** Must be called after each commit of this process, and on each notification of a commit by another process. */
-    onCommit(): void {
-      commits++;
-      for (const wake of waiting) wake();
-    },
+      if (changes.length === 0) await unlessAborted(nextCommit(count), signal);
+      else if (isAll(changes)) await sleep(GATHER_MS);
+    }
   };
 
-  function read(after: number | undefined): Promise<Change[]> {
+  function read(after: number | undefined, count: number): Promise<Change[]> {
     const atMs = performance.now();
-    if (recent?.after === after && recent?.commits === commits && atMs - recent.atMs < FRESH_MS) return recent.changes;
+    if (recent?.after === after && recent?.count === count && atMs - recent.atMs < FRESH_MS) return recent.changes;
     const changes = readChanges({ after, limit: CHANGES_AT_ONCE, maxChars: CHARS_AT_ONCE });
-    recent = { after, commits, atMs, changes };
+    recent = { after, count, atMs, changes };
     return changes;
   }
 
-  function nextCommit(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(wake, POLL_MS);
-      signal?.addEventListener('abort', wake);
-      waiting.add(wake);
-
-      function wake(): void {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', wake);
-        waiting.delete(wake);
-        resolve();
-      }
-    });
+  function nextCommit(count: number): Promise<void> {
+    if (waiting?.count === count) return waiting.commit;
+    const own = { count, commit: commits.next(count, POLL_MS).finally(() => forget(own)) };
+    waiting = own;
+    return own.commit;
   }
+
+  function forget(own: typeof waiting): void {
+    if (waiting === own) waiting = undefined;
+  }
+}
+
+async function unlessAborted(wait: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return;
+  const aborted = Promise.withResolvers<void>();
+  const abort = () => aborted.resolve();
+  signal?.addEventListener('abort', abort);
+  await Promise.race([wait, aborted.promise]);
+  signal?.removeEventListener('abort', abort);
 }
 
 function isAll(changes: Change[]): boolean {

@@ -2,7 +2,6 @@
 
 import { unavailable } from '../domain/errors.ts';
 import { charsOf } from '../domain/page-size.ts';
-import { MAX_EXPORTS } from '../domain/store.ts';
 
 /** Limits on the write queue. Beyond either, the database cannot keep up, and a longer queue does not help. */
 export const MAX_QUEUED_WRITES = 10_000;
@@ -24,15 +23,35 @@ export function charsOfWrite({ plant, patch }: { kind: string; plant?: Texts; pa
 
 type Texts = Parameters<typeof charsOf>[0];
 
-/** Throws `unavailable` if the queue has no room for one more write of `chars` characters. */
-export function requireRoomInQueue(queued: { writes: number; chars: number }, chars: number): void {
-  if (queued.writes < MAX_QUEUED_WRITES && queued.chars + chars <= MAX_QUEUED_CHARS) return;
-  throw unavailable('Too many writes are queued. Retry later.');
-}
+/** The number and the characters of all queued writes, in memory that the queues of all threads share. */
+export class QueueRoom {
+  /** The memory, from which another thread can construct the same room. */
+  readonly memory: SharedArrayBuffer;
+  readonly #used: Int32Array;
 
-/** Throws `unavailable` if no export slot is free. */
-export function requireRoomForExport(inProgress: number): void {
-  if (inProgress >= MAX_EXPORTS) throw unavailable('Too many exports are in progress. Retry later.');
+  constructor(memory = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT)) {
+    this.memory = memory;
+    this.#used = new Int32Array(memory);
+  }
+
+  /** Number of queued writes. */
+  get writes(): number {
+    return Atomics.load(this.#used, 0);
+  }
+
+  /** Takes room for a write of `chars` characters. Throws `unavailable` if the queue is full. */
+  take(chars: number): void {
+    const writes = Atomics.add(this.#used, 0, 1);
+    const charsBefore = Atomics.add(this.#used, 1, chars);
+    if (writes < MAX_QUEUED_WRITES && charsBefore + chars <= MAX_QUEUED_CHARS) return;
+    this.free(1, chars);
+    throw unavailable('Too many writes are queued. Retry later.');
+  }
+
+  free(writes: number, chars: number): void {
+    Atomics.sub(this.#used, 0, writes);
+    Atomics.sub(this.#used, 1, chars);
+  }
 }
 
 /** Message for a write that was rolled back because another transaction holds a lock or memory is short. */

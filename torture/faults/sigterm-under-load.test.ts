@@ -57,7 +57,7 @@ fault({
   controls: {
     'closes its idle connections at once': {
       change: [
-        'src/service/start-service.ts',
+        'src/service/http-listener.ts',
         'if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);',
         '',
       ],

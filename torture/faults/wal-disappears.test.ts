@@ -114,11 +114,15 @@ fault({
       caught: /a record was acknowledged after the loss of -wal/,
     },
     'checks the WAL only after a commit': {
-      change: ['src/storage/sqlite/writer-thread.ts', 'if (lost !== undefined) endWithout(lost);', 'void lost;'],
+      change: [
+        'src/storage/sqlite/writer-thread.ts',
+        'if (lost !== undefined) endWithout(lost);\n}, CHECK',
+        'void lost;\n}, CHECK',
+      ],
       caught: /the server continues without -wal while it is idle/,
     },
     'does not save the records of an unlinked WAL': {
-      change: ['src/storage/sqlite/writer-thread.ts', 'if (lost.name === wal) {', 'if (hasLost === false) {'],
+      change: ['src/storage/sqlite/writer-thread.ts', 'if (lost.name === wal) {', 'if (hasFailed) {'],
       caught: /acknowledged records are lost|damaged|50300/,
     },
     'leaves another WAL in place of its own': {

@@ -13,6 +13,7 @@ import { createTargetGuard } from '../../webhooks/target-guard.ts';
 import type { Access, Route } from '../core/route.ts';
 import { TIMEOUTS } from '../core/timeouts.ts';
 import { createAllRoutes, requireAccess } from '../routes/all-routes.ts';
+import { createSharedLimits } from './shared-limits.ts';
 
 const BASE_PATH = '/store';
 const OPEN = [
@@ -31,21 +32,23 @@ async function readTable(): Promise<Route[]> {
   const targetGuard = createTargetGuard({ allowPrivate: false });
   const webhooks = { targetGuard, receiverClient: createReceiverClient(targetGuard, assert.ifError), onChange() {} };
   const stopping = new AbortController().signal;
-  const metrics = createMetrics(store);
+  const observe = () => {};
+  const metrics = createMetrics({ store, readThreads: async () => [], observe, clock: Date.now });
   const options = {
     store,
     basePath: BASE_PATH,
     metrics,
+    limits: createSharedLimits(),
     facts: { version: '1.1.0', startedMs: 0, database: { kind: 'sqlite' as const }, jwtRate: null },
     webhooks,
-    observe() {},
+    observe,
     corsOrigins: [],
     loadMcp: () => Promise.reject(new Error('this test calls no route')),
     stopping,
     timeouts: TIMEOUTS,
     clock: Date.now,
   };
-  const routes = createAllRoutes(options, { serverUrlOf: () => '/', countConnections: () => 0 });
+  const routes = createAllRoutes(options, () => '/');
   await store.close();
   return routes;
 }

@@ -8,6 +8,7 @@ import type { DenialReason, Observe } from '../../observability/service-events.t
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
 import { createRateLimit } from './rate-limit.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
   no_credentials: 'no_credentials',
@@ -17,8 +18,8 @@ const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
 
 export type Admission = ReturnType<typeof createAdmission>;
 
-export function createAdmission({ authenticate, recheck }: Authenticator, observe: Observe) {
-  const takeFromRate = createRateLimit();
+export function createAdmission({ authenticate, recheck }: Authenticator, { rates }: SharedLimits, observe: Observe) {
+  const takeFromRate = createRateLimit(rates);
 
   return {
     /** Throws, or rejects with, the reason for a rejection. Returns a promise only if the token must be looked up. */

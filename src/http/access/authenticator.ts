@@ -9,6 +9,7 @@ import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { AddressOf } from './client-address.ts';
 import { createLastUsed } from './last-used.ts';
 import { createGuessLimit } from './rate-limit.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 /** Maximum time for which a looked-up credential is cached, so that a revocation takes effect within 1 s. */
 const TRUST_MS = 500;
@@ -26,16 +27,18 @@ interface AuthenticatorOptions {
   tokens: TokenStore;
   /** Undefined if JWTs are not configured. */
   verifyJwt: VerifyJwt | undefined;
+  limits: SharedLimits;
   addressOf: AddressOf;
   clock: () => number;
   reportBug: ReportBug;
 }
 
-export function createAuthenticator({ tokens, verifyJwt, addressOf, clock, reportBug }: AuthenticatorOptions) {
+export function createAuthenticator(options: AuthenticatorOptions) {
+  const { tokens, verifyJwt, limits, addressOf, clock, reportBug } = options;
   /** Tokens looked up since `freshSinceMs`, by the unmodified header. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  const countGuess = createGuessLimit(addressOf);
+  const countGuess = createGuessLimit(limits.guesses, addressOf);
   const noteUse = createLastUsed(tokens, clock, reportBug);
 
   return {

@@ -1,6 +1,7 @@
-// Limits each credential to a quarter of the slots that all clients share.
+// Slots for long requests, which all clients share. Each credential can use a quarter of them.
 
-import { PlantStoreError } from '../../domain/errors.ts';
+import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 
 export const RETRY_AFTER_S = 5;
 
@@ -10,24 +11,28 @@ export function shareOf(slots: number): number {
 }
 
 /**
- * Returns a function that takes a slot and returns a function to free it. Throws `over_share`. `what` names the slots,
- * such as "exports".
+ * Returns a function that takes a slot and returns a function to free it. Throws `over_share`, or `unavailable` if all
+ * slots are taken. `what` names the slots, such as "exports", and `counts` those of all threads.
  */
-export function createFairShare(slots: number, what: string): (tokenId: string) => () => void {
+export function createFairShare(counts: SharedNumbers, slots: number, what: string): (tokenId: string) => () => void {
   const most = shareOf(slots);
-  const used = new Map<string, number>();
 
   return (tokenId) => {
-    const own = used.get(tokenId) ?? 0;
-    if (own >= most) {
+    const own = `${what} ${tokenId}`;
+    if (counts.add(own, 1) > most) {
+      counts.add(own, -1);
       const message = `The token has ${most} ${what} in progress, a quarter of all slots. Retry later.`;
       throw new PlantStoreError('over_share', message, { detail: { retryAfterS: RETRY_AFTER_S } });
     }
-    used.set(tokenId, own + 1);
-    return () => {
-      const left = (used.get(tokenId) ?? 0) - 1;
-      if (left > 0) used.set(tokenId, left);
-      else used.delete(tokenId);
-    };
+    if (counts.add(what, 1) > slots) {
+      free();
+      throw unavailable(`Too many ${what} are in progress. Retry later.`);
+    }
+    return free;
+
+    function free(): void {
+      counts.add(own, -1);
+      counts.add(what, -1);
+    }
   };
 }

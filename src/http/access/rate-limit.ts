@@ -3,25 +3,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Token } from '../../domain/token.ts';
-import { createTokenBuckets, type Rate, type TakeResult } from '../../lib/token-bucket.ts';
+import type { SharedNumbers } from '../../lib/shared-numbers.ts';
+import { type Rate, type TakeResult, takeFromBucket } from '../../lib/token-bucket.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import { type AddressOf, networkOf } from './client-address.ts';
 
-const MAX_BUCKETS = 100_000;
 /** Maximum rate of invalid tokens from one address. */
 export const WRONG: Rate = { count: 100, periodMs: 10_000 };
 export const DELAY_MS = 100;
-/** Maximum number of concurrently delayed requests, for all addresses. */
+/** Maximum number of concurrently delayed requests in a thread, for all addresses. */
 const MAX_DELAYED = 1000;
 
-/** Returns a function that counts a request of a token, sets the rate headers, and throws `over_rate`. */
-export function createRateLimit() {
-  const buckets = createTokenBuckets(MAX_BUCKETS);
+/** Difference between the monotonic clock of the machine and that of this thread, which starts with the thread. */
+const CLOCK_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
+/**
+ * Returns a function that counts a request of a token, sets the rate headers, and throws `over_rate`. `buckets` holds
+ * the rates of all threads.
+ */
+export function createRateLimit(buckets: SharedNumbers) {
   return ({ id, rate }: Token, reply: HttpReply, nowMs: number): void => {
     if (rate === null) return;
     const key = `${id} ${rate.count}/${rate.periodMs}`; // a changed rate starts with a full bucket
-    const taken = buckets.take(key, rate, nowMs);
+    const taken = takeFromBucket(buckets, key, rate, CLOCK_MS + nowMs);
     setLimitHeaders(reply, 'token', rate, taken);
     if (!taken.granted) throw overRate('The token has exceeded its rate', taken);
   };
@@ -29,14 +33,13 @@ export function createRateLimit() {
 
 /**
  * Returns a function that counts an invalid token. Above the limit it throws `over_rate` after a delay. Valid tokens
- * always work.
+ * always work. `buckets` holds the rates of all threads.
  */
-export function createGuessLimit(addressOf: AddressOf) {
-  const buckets = createTokenBuckets(MAX_BUCKETS);
+export function createGuessLimit(buckets: SharedNumbers, addressOf: AddressOf) {
   let delayed = 0;
 
   return async ({ raw }: HttpRequest, reply: HttpReply): Promise<void> => {
-    const taken = buckets.take(networkOf(addressOf(raw)), WRONG, performance.now());
+    const taken = takeFromBucket(buckets, networkOf(addressOf(raw)), WRONG, CLOCK_MS + performance.now());
     if (taken.granted) return;
     if (delayed < MAX_DELAYED) {
       delayed++;

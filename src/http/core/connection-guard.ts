@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import { PlantStoreError } from '../../domain/errors.ts';
+import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 import type { Trusted } from '../access/client-address.ts';
 import type { BufferedRequest } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
@@ -23,6 +24,8 @@ const ACCEPT_PENDING_MS = 500;
 export interface GuardOptions {
   timeouts: Timeouts;
   isProxy: Trusted;
+  /** Numbers of connections of all threads. */
+  counts: SharedNumbers;
   nextRequestId(): string;
 }
 
@@ -38,7 +41,7 @@ export class ConnectionGuard {
   constructor(server: Server, options: GuardOptions) {
     this.#server = server;
     this.#options = options;
-    this.#countConnection = createConnectionLimits(options.isProxy);
+    this.#countConnection = createConnectionLimits(options.counts, options.isProxy);
     allowHalfOpen(server);
     server.on('connection', (socket: Socket) => this.#onConnection(socket));
     server.on('secureConnection', (socket: Socket) => {
@@ -64,11 +67,6 @@ export class ConnectionGuard {
     }
     const onLate = ({ socket }: Connection) => this.#onFault(lateRequest(), socket);
     server.on('close', watchSlowClients(this.#open, options.timeouts, onLate));
-  }
-
-  /** Number of open connections, including those in a TLS handshake. */
-  get openCount(): number {
-    return this.#open.size + this.#handshakes.size;
   }
 
   /** Closes the connection after a response with `Connection: close` that is sent before the whole request was read. */

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
 import { makeFolder } from '../../../testing/server.ts';
+import { createSharedLimits } from '../access/shared-limits.ts';
 import { createServer } from './server.ts';
 import { TIMEOUTS } from './timeouts.ts';
 import type { Certificate } from './tls.ts';
@@ -33,7 +34,12 @@ suite('slow clients', () => {
       isTls ? needsOpenssl : {},
       async (t) => {
         const certificate = isTls ? newCertificate() : undefined;
-        const { server } = createServer(certificate, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
+        const { server } = createServer(certificate, {
+          isProxy: () => false,
+          counts: createSharedLimits().counts,
+          timeouts,
+          nextRequestId: () => 'id',
+        });
         t.after(() => {
           server.closeAllConnections();
           server.close();

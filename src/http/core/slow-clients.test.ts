@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../testing/until.ts';
+import { createSharedLimits } from '../access/shared-limits.ts';
 import type { BufferedRequest } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import { createServer, type HttpServer } from './server.ts';
@@ -15,7 +16,12 @@ import { TIMEOUTS } from './timeouts.ts';
 const timeouts = { ...TIMEOUTS, headersMs: 300, bodyMs: 300, checkMs: 50, unreadMs: 500, lingerMs: 100 };
 
 async function start(t: TestContext): Promise<{ server: HttpServer['server']; port: number }> {
-  const { server } = createServer(undefined, { isProxy: () => false, timeouts, nextRequestId: () => 'id' });
+  const { server } = createServer(undefined, {
+    isProxy: () => false,
+    counts: createSharedLimits().counts,
+    timeouts,
+    nextRequestId: () => 'id',
+  });
   server.listen(0, '127.0.0.1');
   t.after(() => {
     server.closeAllConnections();

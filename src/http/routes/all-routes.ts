@@ -4,6 +4,7 @@ import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import type { SharedLimits } from '../access/shared-limits.ts';
 import type { Route } from '../core/route.ts';
 import type { ServerUrlOf } from '../core/server-url.ts';
 import type { Timeouts } from '../core/timeouts.ts';
@@ -23,6 +24,7 @@ export interface RouteOptions {
   store: Store;
   basePath: string;
   metrics: Metrics;
+  limits: SharedLimits;
   facts: ServiceFacts;
   webhooks: WebhookTools;
   observe: Observe;
@@ -36,20 +38,14 @@ export interface RouteOptions {
   clock: () => number;
 }
 
-/** Facts about the server that only exist once it is created. */
-export interface ServerFacts {
-  serverUrlOf: ServerUrlOf;
-  countConnections(): number;
-}
-
-export function createAllRoutes(options: RouteOptions, { serverUrlOf, countConnections }: ServerFacts): Route[] {
-  const { store, basePath, metrics, webhooks, stopping, timeouts, clock } = options;
+export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf): Route[] {
+  const { store, basePath, metrics, limits, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe, facts } = options;
   const readSummary = createSummaryReader(store, stopping);
-  const readStatus = createStatusReader({ store, metrics, facts, countConnections, clock });
+  const readStatus = createStatusReader({ store, metrics, limits, facts, clock });
   const described = [
     ...plantRoutes(store, basePath, readSummary),
-    ...importExportRoutes(store, stopping, timeouts),
+    ...importExportRoutes(store, limits, stopping, timeouts),
     ...eventRoutes(store, basePath, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, clock),

@@ -2,13 +2,14 @@
 
 import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
-import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
+import { ERROR_NUMBERS } from '../../domain/errors.ts';
 import type { Format } from '../../domain/names.ts';
-import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
+import type { Store } from '../../domain/store.ts';
 import { readUndeclaredPlants } from '../../files/detect-format.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
 import { createFairShare } from '../access/fair-share.ts';
+import type { SharedLimits } from '../access/shared-limits.ts';
 import { preferredType } from '../core/accept.ts';
 import { ErrorBody } from '../core/error-response.ts';
 import { etagOf } from '../core/etag.ts';
@@ -27,6 +28,8 @@ const FORMAT_OF: Record<string, Format> = { [NDJSON]: 'ndjson', [CSV]: 'csv' };
 export const MAX_ERRORS_NAMED = 1000;
 /** Maximum number of concurrent imports. Each can use 2 MiB of memory. */
 export const MAX_IMPORTS = 16;
+/** Maximum number of concurrent exports. Each keeps a connection and a snapshot open. */
+export const MAX_EXPORTS = 16;
 
 const count = z.number().meta({ type: 'integer', examples: [0] });
 const ImportReport = z
@@ -47,12 +50,12 @@ const ImportReport = z
 
 export function importExportRoutes(
   store: Pick<Store, 'import' | 'export' | 'openDryRun'>,
+  { counts }: SharedLimits,
   stopping: AbortSignal,
   timeouts: Timeouts,
 ): Route[] {
-  let imports = 0;
-  const takeImport = createFairShare(MAX_IMPORTS, 'imports');
-  const takeExport = createFairShare(MAX_EXPORTS, 'exports');
+  const takeImport = createFairShare(counts, MAX_IMPORTS, 'imports');
+  const takeExport = createFairShare(counts, MAX_EXPORTS, 'exports');
 
   return [
     route('POST /plants/import', 'importPlants', 'plants:write', {
@@ -75,11 +78,6 @@ export function importExportRoutes(
       async handle({ parameters: { dryRun }, request, token, ended }) {
         using cleanUp = new DisposableStack();
         cleanUp.defer(takeImport(token.id));
-        if (imports >= MAX_IMPORTS) {
-          throw new PlantStoreError('unavailable', 'Too many imports are in progress. Retry later.');
-        }
-        imports++;
-        cleanUp.defer(() => imports--);
         const dry = dryRun ? cleanUp.adopt(store.openDryRun(), ({ close }) => close()) : undefined;
         const format = FORMAT_OF[essenceOf(request.headers)];
         const body = readStreamedBody(request.raw, AbortSignal.any([stopping, ended]), timeouts);

@@ -1,20 +1,22 @@
 // GET /status: what an operator's dashboard shows, without counting anything on the way.
 
 import { MAX_LIMIT } from '../../domain/page-size.ts';
-import { MAX_EXPORTS, type Store } from '../../domain/store.ts';
+import type { Store } from '../../domain/store.ts';
 import { toIsoTime } from '../../lib/iso-time.ts';
 import { printRate, type Rate } from '../../lib/token-bucket.ts';
+import type { HourCount } from '../../observability/hourly-requests.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { type LimitsInForce, ServiceStatus } from '../../observability/service-status.ts';
 import { MAX_QUEUED_WRITES } from '../../storage/write-limits.ts';
 import { shareOf } from '../access/fair-share.ts';
 import { WRONG } from '../access/rate-limit.ts';
-import { MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../core/connection-limits.ts';
+import type { SharedLimits } from '../access/shared-limits.ts';
+import { countConnections, MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../core/connection-limits.ts';
 import { MAX_BODY_BYTES } from '../core/json-body.ts';
 import { MAX_HEADER_BYTES } from '../core/raw-refusal.ts';
 import { MAX_IN_PROGRESS } from '../core/request-order.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
-import { MAX_IMPORTS } from './import-export.ts';
+import { MAX_EXPORTS, MAX_IMPORTS } from './import-export.ts';
 
 /** Facts about the service that do not change while it runs. */
 export interface ServiceFacts {
@@ -29,8 +31,7 @@ export interface StatusOptions {
   store: Store;
   metrics: Metrics;
   facts: ServiceFacts;
-  /** Returns the number of open connections. */
-  countConnections(): number;
+  limits: SharedLimits;
   clock: () => number;
 }
 
@@ -49,9 +50,10 @@ export type ReadStatus = () => Promise<ServiceStatus>;
 
 /** Returns a function that reads the status. */
 export function createStatusReader(options: StatusOptions): ReadStatus {
-  const { store, metrics, facts, countConnections, clock } = options;
+  const { store, metrics, limits, facts, clock } = options;
   return async () => {
-    const [stats, { plants }, pending, oldestMs] = await Promise.all([
+    const [{ refused, hours }, stats, { plants }, pending, oldestMs] = await Promise.all([
+      metrics.traffic(),
       store.stats(),
       store.count(),
       store.countPendingDeliveries(),
@@ -65,24 +67,17 @@ export function createStatusReader(options: StatusOptions): ReadStatus {
       plants,
       lastChange: stats.lastSeq,
       deliveries: { pending, ...(oldestMs !== undefined && { oldest: toIsoTime(oldestMs) }) },
-      ...describeTraffic(metrics),
+      refused,
+      hours: hours.map(describeHour),
       ...(lastBackup && { lastBackup: describeBackup(lastBackup, clock()) }),
-      connections: { open: countConnections() },
+      connections: { open: countConnections(limits.counts) },
       limits: limitsInForce(facts),
     };
   };
 }
 
-function describeTraffic(metrics: Metrics): Pick<ServiceStatus, 'refused' | 'hours'> {
-  const { refused, hours } = metrics.traffic();
-  return {
-    refused,
-    hours: hours.map(({ startMs, requests, p99Ms }) => ({
-      hour: toIsoTime(startMs),
-      requests,
-      ...(p99Ms !== undefined && { p99Milliseconds: p99Ms }),
-    })),
-  };
+function describeHour({ startMs, requests, p99Ms }: HourCount): ServiceStatus['hours'][number] {
+  return { hour: toIsoTime(startMs), requests, ...(p99Ms !== undefined && { p99Milliseconds: p99Ms }) };
 }
 
 function describeBackup({ timeMs, bytes }: { timeMs: number; bytes: number }, nowMs: number) {

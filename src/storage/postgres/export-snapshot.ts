@@ -15,7 +15,7 @@ const ROWS_AT_ONCE = 1000;
 const QUERY_TIMEOUT_MS = 60_000;
 
 /** Opens a snapshot. Throws TransactionError. */
-export async function openSnapshot(url: string, database: PreparedDatabase, onClose: () => void): Promise<Snapshot> {
+export async function openSnapshot(url: string, database: PreparedDatabase): Promise<Snapshot> {
   const { tables } = database.names;
   let client: pg.Client | undefined;
   let isOpen = true;
@@ -60,6 +60,5 @@ export async function openSnapshot(url: string, database: PreparedDatabase, onCl
     if (!isOpen) return;
     isOpen = false;
     client?.end().catch(() => {});
-    onClose();
   }
 }

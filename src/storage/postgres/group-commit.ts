@@ -2,7 +2,7 @@
 // transaction is one round trip. Several can be in progress.
 
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
-import { charsOfWrite, requireRoomInQueue, storeStopping } from '../write-limits.ts';
+import { charsOfWrite, type QueueRoom, storeStopping } from '../write-limits.ts';
 import { type PlantWrite, type Results, toError } from '../write-rules.ts';
 import { type CommitBatchOptions, commitBatch } from './commit-batch.ts';
 import { type WriteGroup, WriteQueue, type Written } from './write-queue.ts';
@@ -20,11 +20,11 @@ const MAX_WAIT_MS = 5;
 
 export interface GroupCommitOptions extends CommitBatchOptions {
   maxTransactions: number;
+  room: QueueRoom;
 }
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
-  readonly #queued = { writes: 0, chars: 0 };
   readonly #idle = Promise.withResolvers<void>();
   /** Starts batches at the end of this turn of the event loop, so that all requests read in it share a transaction. */
   readonly #schedule = oncePerTurn(() => this.#startBatches(WORTH_ANOTHER));
@@ -43,12 +43,10 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       if (this.#isClosing) throw storeStopping();
       const chars = charsOfWrite(write);
-      requireRoomInQueue(this.#queued, chars);
-      this.#queued.writes++;
-      this.#queued.chars += chars;
+      const { room } = this.#options;
+      room.take(chars);
       const settle = (written: Written) => {
-        this.#queued.writes--;
-        this.#queued.chars -= chars;
+        room.free(1, chars);
         if (written instanceof Error) reject(written);
         else if ('done' in written) resolve(written.done as Results[W['kind']]);
         else reject(toError(written));

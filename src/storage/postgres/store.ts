@@ -9,16 +9,17 @@ import type { Store } from '../../domain/store.ts';
 import { createSemaphore } from '../../lib/semaphore.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { CommitCounter } from '../commit-counter.ts';
 import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
 import { toRecord } from '../row-mapping.ts';
-import { requireRoomForExport } from '../write-limits.ts';
+import { QueueRoom } from '../write-limits.ts';
 import { createPlantWrites, noPlant, type Results, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
 import { startChangeNotify } from './change-notify.ts';
 import { createPool } from './connect.ts';
-import { type PreparedDatabase, prepareDatabase } from './database.ts';
+import { prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -38,6 +39,8 @@ export interface PostgresOptions {
   poolSize: number;
   statementTimeoutMs: number;
   observe: Observe;
+  /** Room in the write queues of all threads. */
+  room?: QueueRoom | undefined;
   clock?: () => number;
 }
 
@@ -48,16 +51,18 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
   const queries = createStoreQueries(transactions, observe);
   const { names, read, select, commit } = queries;
-  const { follow, onCommit } = createFollow((query) => read(() => readChanges(transactions, query)));
-  const changeNotify = startChangeNotify(url, transactions, onCommit, createBugReport(observe));
+  const commits = new CommitCounter();
+  const follow = createFollow((query) => read(() => readChanges(transactions, query)), commits);
+  const changeNotify = startChangeNotify(url, transactions, () => commits.add(), createBugReport(observe));
   const groupCommit = new GroupCommit({
     transactions,
+    room: options.room ?? new QueueRoom(),
     observe,
     maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
     onCommit(hasChanges) {
       queries.noteCommit();
       if (!hasChanges) return;
-      onCommit();
+      commits.add();
       changeNotify.notify();
     },
     toError: queries.noteFailure,
@@ -67,7 +72,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createPlantReads(queries, options, clock),
     ...createPlantWrites((write) => groupCommit.write(write), clock),
     import: createImport(groupCommit, clock),
-    export: createExport(queries, url, database),
+    export: () => read(() => openSnapshot(url, database)),
     changes: (query = {}) => read(() => readChanges(transactions, query)),
     changePage: (query) => read(() => readChangePage(transactions, query)),
     history: (plantId, query = {}) => read(() => readHistory(transactions, plantId, query)),
@@ -75,7 +80,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       const [row] = await select<{ seq: bigint }>({ text: lastSeq(names.tables) });
       return Number(row?.seq);
     },
-    follow: (options = {}) => follow(options),
+    follow,
     pruneChanges: (beforeMs) => pruneChanges(queries, beforeMs),
     ...createTokenStore(queries),
     ...createWebhookStore(queries),
@@ -161,16 +166,5 @@ function createImport(groupCommit: GroupCommit, clock: () => number): Store['imp
       else if (!(written.done as Results['create']).replayed) created++;
     }
     return { created, replayed: plants.length - created - errors.length, failed: errors.length, errors };
-  };
-}
-
-function createExport({ read }: StoreQueries, url: string, database: PreparedDatabase): Store['export'] {
-  let inProgress = 0;
-  return async () => {
-    requireRoomForExport(inProgress);
-    return read(() => {
-      inProgress++;
-      return openSnapshot(url, database, () => inProgress--);
-    });
   };
 }

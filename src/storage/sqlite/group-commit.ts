@@ -1,26 +1,24 @@
 // Group commit: writes that arrive during a commit are queued and share the next one. Transactions run in their own
-// thread, so that a slow disk stalls nothing else.
+// thread, so that a slow disk stalls nothing else. Each thread that serves requests has a queue of its own, and the
+// writer thread commits the batches of all of them together.
 
-import { once } from 'node:events';
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 import type { Observe } from '../../observability/service-events.ts';
-import { charsOfWrite, DATABASE_BUSY, outcomeUnknown, requireRoomInQueue, storeStopping } from '../write-limits.ts';
+import { charsOfWrite, DATABASE_BUSY, outcomeUnknown, type QueueRoom, storeStopping } from '../write-limits.ts';
 import { toError } from '../write-rules.ts';
+import type { AnnouncedBatches } from './announced-batches.ts';
 import type { Failure } from './sqlite-errors.ts';
-import { packWrite, type ResultMessage, unpackResult } from './writer-messages.ts';
-import type { BatchResult, Committed } from './writer-thread.ts';
+import {
+  type BatchResult,
+  type Committed,
+  MAX_BATCH_WRITES,
+  packWrite,
+  type ResultMessage,
+  unpackResult,
+} from './writer-messages.ts';
 import type { Done, Write } from './writes.ts';
-
-const MAX_BATCH_WRITES = 1000;
-
-/** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
-const THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
-
-/** Limit on memory for short-lived objects. The thread's objects live for one batch, so more memory gains nothing. */
-const YOUNG_MIB = 6;
 
 const ADVICE: Partial<Record<Failure, string>> = {
   full: 'The disk of the database is full. Retry later.',
@@ -35,53 +33,37 @@ interface QueuedWrite {
 }
 
 export interface GroupCommitOptions {
-  path: string;
-  /** Path of the lock file. Only a server has one. */
-  lockPath: string | undefined;
+  /** Connection to the writer thread. */
+  port: MessagePort;
+  room: QueueRoom;
+  announced: AnnouncedBatches;
   observe: Observe;
-  onCommit(): void;
   /** Called once, when the disk or the file is no longer reliable. The process must exit without closing the store. */
-  onFailure(): void;
-}
-
-export async function startGroupCommit(options: GroupCommitOptions): Promise<GroupCommit> {
-  const { path, lockPath } = options;
-  const thread = new Worker(THREAD, {
-    workerData: { path, lockPath },
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
-  });
-  await once(thread, 'message'); // the thread opened the database; rejects if it failed
-  return new GroupCommit(thread, options);
+  onFailure(cause: Error): void;
 }
 
 export class GroupCommit {
-  readonly #thread: Worker;
   readonly #options: GroupCommitOptions;
-  readonly #ended = Promise.withResolvers<void>();
+  readonly #drained = Promise.withResolvers<void>();
   readonly #commitAtEndOfTurn = oncePerTurn(() => this.#commitNext());
   #queue: QueuedWrite[] = [];
-  #queuedChars = 0;
   /** Time when the first queued write arrived, unless a batch was in flight. */
   #queuedSinceMs = 0;
   #inFlight: QueuedWrite[] = [];
+  #isAnnounced = false;
   #lastCommitMs = 0;
   /** True from the rollback of a batch until the next commit. */
   #isFailing = false;
   /** True after the first call of `fail`. */
   hasFailed = false;
   #isClosing = false;
-  #isCloseSent = false;
 
-  /** The thread must have opened the database. */
-  constructor(thread: Worker, options: GroupCommitOptions) {
-    this.#thread = thread;
+  constructor(options: GroupCommitOptions) {
+    const { port } = options;
     this.#options = options;
-    this.#ended.promise.catch(() => {}); // `observe` receives the error, even if no caller closes the store
-    thread.on('message', (result: BatchResult) => this.#settle(result));
-    thread.on('error', (error: Error) => this.fail(error));
-    thread.on('exit', () => {
-      if (this.#isClosing) this.#ended.resolve();
-      else this.fail(new Error('The writer thread ended unexpectedly'));
+    port.on('message', (result: BatchResult) => this.#settle(result));
+    port.on('close', () => {
+      if (!this.#isClosing) this.fail(new Error('The writer thread ended unexpectedly'));
     });
   }
 
@@ -90,9 +72,8 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       if (this.hasFailed || this.#isClosing) throw storeStopping();
       const chars = charsOfWrite(write);
-      requireRoomInQueue({ writes: this.#queue.length, chars: this.#queuedChars }, chars);
+      this.#options.room.take(chars);
       this.#queue.push({ write, chars, resolve, reject });
-      this.#queuedChars += chars;
       if (this.#inFlight.length === 0) this.#schedule();
     });
   }
@@ -102,12 +83,12 @@ export class GroupCommit {
     return this.#queue.length;
   }
 
-  /** Resolves when all earlier writes are committed and the file is closed. Throws if closing fails. */
+  /** Rejects later writes. Resolves when all earlier ones are committed. */
   async close(): Promise<void> {
-    if (this.hasFailed) return;
     this.#isClosing = true;
     this.#commitAtEndOfTurn();
-    await this.#ended.promise;
+    await this.#drained.promise;
+    this.#options.port.close();
   }
 
   /** Rejects all writes and stops for good, because the disk or the file is no longer reliable. */
@@ -118,9 +99,9 @@ export class GroupCommit {
     for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(error);
     this.#inFlight = [];
     this.#queue = [];
-    this.#ended.reject(cause);
-    this.#options.observe({ kind: 'store_failed', error: cause });
-    this.#options.onFailure();
+    this.#withdraw();
+    this.#drained.resolve();
+    this.#options.onFailure(cause);
   }
 
   /**
@@ -130,28 +111,42 @@ export class GroupCommit {
   #schedule(): void {
     const nowMs = performance.now();
     if (this.#queue.length === 1) this.#queuedSinceMs = nowMs;
-    if (nowMs - this.#queuedSinceMs > this.#lastCommitMs) this.#commitNext();
-    else this.#commitAtEndOfTurn();
+    if (nowMs - this.#queuedSinceMs > this.#lastCommitMs) {
+      this.#commitNext();
+      return;
+    }
+    if (!this.#isAnnounced) this.#options.announced.announce();
+    this.#isAnnounced = true;
+    this.#commitAtEndOfTurn();
   }
 
   #commitNext(): void {
     if (this.hasFailed || this.#inFlight.length > 0) return;
     if (this.#queue.length === 0) {
-      if (this.#isClosing && !this.#isCloseSent) this.#thread.postMessage('close');
-      this.#isCloseSent = this.#isClosing; // #commitNext may run once more at the end of this turn
+      if (this.#isClosing) this.#drained.resolve();
       return;
     }
+    const { port, room } = this.#options;
     const end = this.#endOfBatch();
     const batch = this.#queue.slice(0, end);
     this.#queue = this.#queue.slice(end);
     this.#inFlight = batch;
-    for (const { chars } of batch) this.#queuedChars -= chars;
+    room.free(
+      batch.length,
+      batch.reduce((sum, { chars }) => sum + chars, 0),
+    );
     const [first] = batch;
     const transferred = first?.write.kind === 'create_plants' ? [first.write.image.bytes.buffer] : [];
-    this.#thread.postMessage(
+    port.postMessage(
       batch.map(({ write }) => packWrite(write)),
       transferred,
     );
+    this.#withdraw();
+  }
+
+  #withdraw(): void {
+    if (this.#isAnnounced) this.#options.announced.withdraw();
+    this.#isAnnounced = false;
   }
 
   /** Returns the end of the next batch. The plants of an import have their own transaction. */
@@ -174,16 +169,15 @@ export class GroupCommit {
     this.#commitNext();
   }
 
-  #resolve(batch: QueuedWrite[], { results, durationMs }: Committed): void {
-    const { observe, onCommit } = this.#options;
+  #resolve(batch: QueuedWrite[], { results, writes, durationMs }: Committed): void {
+    const { observe } = this.#options;
     this.#lastCommitMs = durationMs;
-    observe({ kind: 'commit', writes: countOf(batch), durationMs });
+    if (writes > 0) observe({ kind: 'commit', writes, durationMs });
     for (const [at, { resolve, reject }] of batch.entries()) {
       const own = unpackResult(results[at] as ResultMessage);
       if ('done' in own) resolve(own.done);
       else reject(toError(own));
     }
-    onCommit();
     if (this.#isFailing) observe({ kind: 'writes_recovered' });
     this.#isFailing = false;
   }
@@ -195,9 +189,4 @@ export class GroupCommit {
     if (!this.#isFailing) this.#options.observe({ kind: 'writes_failing', reason: message });
     this.#isFailing = true;
   }
-}
-
-function countOf(batch: QueuedWrite[]): number {
-  const write = batch[0]?.write;
-  return write?.kind === 'create_plants' ? write.image.count : batch.length;
 }

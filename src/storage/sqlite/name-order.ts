@@ -6,6 +6,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../../domain/errors.ts';
 import { MAX_KEY_CHARS, MAX_UNITS_OF_KEY, nameKey } from '../../domain/name-search.ts';
 import { isUnavailable } from '../../observability/bug-report.ts';
+import type { CommitCounter } from '../commit-counter.ts';
 
 /**
  * Maximum number of changes whose names are added in one transaction. Many at once take less time for each name, but
@@ -77,11 +78,15 @@ export interface NameOrderOptions {
   lastSeq(): number;
   /** Adds the names of the next changes, at most `atMost`. */
   orderNames(atMost: number): Promise<unknown>;
+  commits: CommitCounter;
+  /** True if this thread adds names while the store is quiet. Only one thread of a process does. */
+  addsWhenQuiet: boolean;
   reportBug(error: unknown): void;
 }
 
 /** Adds names while the store is quiet, and on request. `db` is a connection for reads. */
-export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, reportBug }: NameOrderOptions) {
+export function createNameOrder(db: DatabaseSync, options: NameOrderOptions) {
+  const { lastSeq, orderNames, commits, addsWhenQuiet, reportBug } = options;
   const namesTo = prepareNamesTo(db);
   const missingBytes = db.prepare(
     'SELECT total(octet_length(name)) AS bytes FROM changes WHERE seq > (SELECT names_to FROM numbering)',
@@ -92,11 +97,10 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, reportB
   let checkedSeq = lastSeq();
   let atOnce = AT_ONCE.quiet;
   let isClosed = false;
-  if (missing() >= WORTHWHILE) addLater();
+  if (addsWhenQuiet && missing() >= WORTHWHILE) addLater();
+  else if (addsWhenQuiet) void addAfter(commits.count);
 
   return {
-    /** Must be called after each commit. */
-    onCommit: addLater,
     /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
     async prepareList(): Promise<void> {
       if (isMissingWithin(READ_BY_LIST)) return;
@@ -140,23 +144,30 @@ export function createNameOrder(db: DatabaseSync, { lastSeq, orderNames, reportB
     return lastSeq() - namesTo();
   }
 
+  /** Checks whether names are due, some time after the commit that follows number `count`. */
+  async function addAfter(count: number): Promise<void> {
+    await commits.next(count);
+    addLater();
+  }
+
   function addLater(): void {
-    if (!isClosed) timer ??= setTimeout(addWhenDue, CHECK_MS).unref();
+    if (!isClosed) timer = setTimeout(addWhenDue, CHECK_MS).unref();
   }
 
   /** Adds names in a quiet store, until none are missing or another write comes. */
   async function addWhenDue(): Promise<void> {
-    timer = undefined;
+    const { count } = commits;
     const isQuiet = lastSeq() - checkedSeq <= QUIET_CHANGES;
     checkedSeq = lastSeq();
     atOnce = isQuiet ? AT_ONCE.quiet : AT_ONCE.busy;
     try {
       if (!isQuiet && missing() >= URGENT) await add();
       while (isQuiet && !isClosed && missing() >= WORTHWHILE && lastSeq() === checkedSeq) await add();
-      if (!isClosed && missing() >= WORTHWHILE) addLater();
+      if (!isClosed && missing() >= WORTHWHILE) return addLater();
     } catch (error) {
       // If the store cannot write now, every write reports it. The next commit tries again.
       if (!isUnavailable(error)) reportBug(error);
     }
+    void addAfter(count);
   }
 }

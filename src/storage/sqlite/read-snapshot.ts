@@ -30,7 +30,7 @@ export function openReadSnapshot(path: string): { db: DatabaseSync; seq: number 
  * Returns all plants of a snapshot. While the snapshot is open, the WAL keeps all later changes. So it is closed after
  * the last plant, or when the reader stops.
  */
-export function openExportSnapshot(path: string, read: ReadGuard['read'], onClose: () => void): Snapshot {
+export function openExportSnapshot(path: string, read: ReadGuard['read']): Snapshot {
   const { db, seq } = read(() => openReadSnapshot(path));
   const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id');
   select.setReadBigInts(true);
@@ -61,6 +61,5 @@ export function openExportSnapshot(path: string, read: ReadGuard['read'], onClos
     if (!open) return;
     open = false;
     db.close();
-    onClose();
   }
 }

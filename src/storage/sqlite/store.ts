@@ -1,4 +1,5 @@
-// Implements the store on SQLite. Reads use their own connection, and writes go through the group commit.
+// Implements the store on SQLite. Reads use their own connection, and writes go through the group commit. One thread
+// opens the store, and other threads of the process can join it.
 
 import { stat } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
@@ -11,13 +12,15 @@ import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import { CommitCounter } from '../commit-counter.ts';
 import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
-import { PRUNED_AT_ONCE, requireRoomForExport } from '../write-limits.ts';
+import { PRUNED_AT_ONCE, QueueRoom } from '../write-limits.ts';
 import { createPlantWrites } from '../write-rules.ts';
+import { AnnouncedBatches } from './announced-batches.ts';
 import { prepareChangeReads } from './changes-read.ts';
-import { openReader, type PreparedDatabase, prepareDatabase, type Role } from './database.ts';
-import { type GroupCommit, startGroupCommit } from './group-commit.ts';
+import { openReader, prepareDatabase, type Role } from './database.ts';
+import { GroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
 import { readLastBackup } from './last-backup.ts';
 import { createNameOrder } from './name-order.ts';
@@ -29,72 +32,122 @@ import { createSummaries } from './summary.ts';
 import { createThreadedSearch } from './threaded-search.ts';
 import { createTokenStore } from './tokens.ts';
 import { createWebhookStore } from './webhooks.ts';
+import { Writer, type WriterConnection } from './writer.ts';
 
 export interface SqliteOptions {
-  path: string;
-  role: Role;
   observe: Observe;
   /** Called once, when the disk or the file is no longer reliable. The process must exit. */
-  onFailure(): void;
+  onFailure(cause: Error): void;
   clock?: () => number;
 }
 
+/** What another thread needs to join the store. Its port must be in the list of transferred objects. */
+export type SqliteShare = { path: string } & WriterConnection;
+
+export interface SqliteStore extends Store {
+  /** Returns a share for one thread of this process. Close its store before this one. */
+  share(): SqliteShare;
+  /** Rejects all writes and stops for good, because another thread found the disk or the file unreliable. */
+  fail(cause: Error): void;
+}
+
 /** Opens the store. Throws UserError if the file cannot be used. */
-export async function openSqliteStore(options: SqliteOptions): Promise<Store> {
-  const { path: givenPath, role, observe, onFailure, clock = Date.now } = options;
-  const database = prepareDatabase(givenPath, role);
-  const { path, lockPath, release } = database;
+export async function openSqliteStore(options: SqliteOptions & { path: string; role: Role }): Promise<SqliteStore> {
+  const { path: givenPath, role, observe } = options;
+  const { path, lockPath, release } = prepareDatabase(givenPath, role);
   const cleanUp = new AsyncDisposableStack();
   cleanUp.defer(release);
   try {
-    const onCommit = () => {
-      parts.follow.onCommit();
-      parts.nameOrder.onCommit();
-    };
-    const writer = await startGroupCommit({ path, lockPath, observe, onCommit, onFailure });
+    const writer = await Writer.start(path, lockPath);
     cleanUp.defer(() => writer.close());
+    const share = () => ({ path, ...writer.connect() });
+    const onFailure = (error: Error) => {
+      observe({ kind: 'store_failed', error });
+      options.onFailure(error);
+    };
+    const own = share();
+    const groupCommit = createGroupCommit(own, { observe, onFailure });
+    cleanUp.defer(() => groupCommit.close());
     const db = openReader(path);
     cleanUp.defer(() => db.close());
-    const parts = prepareParts(database, writer, db, { observe, clock });
-    return createStore(parts);
+    const parts = prepareParts(own, { db, groupCommit, addsWhenQuiet: true }, options);
+    return {
+      ...createStore(parts),
+      share,
+      fail: (cause) => groupCommit.fail(cause),
+      async close() {
+        await closeStore(parts);
+        if (groupCommit.hasFailed) return; // closing the file would write to it
+        await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
+        release();
+      },
+    };
   } catch (error) {
     await cleanUp.disposeAsync();
     throw new UserError(`Cannot use ${givenPath}: ${(error as Error).message}`);
   }
 }
 
+/** Opens the store in another thread of the process that has opened it. */
+export function joinSqliteStore(share: SqliteShare, options: SqliteOptions): Store {
+  const db = openReader(share.path);
+  const groupCommit = createGroupCommit(share, options);
+  const parts = prepareParts(share, { db, groupCommit, addsWhenQuiet: false }, options);
+  return { ...createStore(parts), close: () => closeStore(parts) };
+}
+
+function createGroupCommit(share: SqliteShare, { observe, onFailure }: SqliteOptions): GroupCommit {
+  const room = new QueueRoom(share.room);
+  const announced = new AnnouncedBatches(share.announced);
+  return new GroupCommit({ port: share.port, room, announced, observe, onFailure });
+}
+
 type Parts = ReturnType<typeof prepareParts>;
 
 function prepareParts(
-  database: PreparedDatabase,
-  writer: GroupCommit,
-  db: DatabaseSync,
-  { observe, clock }: { observe: Observe; clock: () => number },
+  share: SqliteShare,
+  { db, groupCommit, addsWhenQuiet }: { db: DatabaseSync; groupCommit: GroupCommit; addsWhenQuiet: boolean },
+  { observe, clock = Date.now }: SqliteOptions,
 ) {
-  const { path } = database;
-  const write: GroupCommit['write'] = (wanted) => writer.write(wanted);
-  const guard = guardReads((error) => writer.fail(error));
+  const { path } = share;
   const reads = prepareReads(db);
   const changeReads = prepareChangeReads(db);
+  const commits = new CommitCounter(share.commits);
+  const write: GroupCommit['write'] = (wanted) => groupCommit.write(wanted);
+  const guard = guardReads((error) => groupCommit.fail(error));
   const { lastSeq } = changeReads;
   const search = createThreadedSearch(path);
   const summaries = createSummaries(path, clock);
   const stats = prepareStats(db, lastSeq, path);
-  const follow = createFollow(async (query) => guard.read(() => changeReads.changes(query)));
+  const follow = createFollow(async (query) => guard.read(() => changeReads.changes(query)), commits);
   const readBatcher = createReadBatcher(db);
   const nameOrder = createNameOrder(db, {
     lastSeq,
     orderNames: (atMost) => write({ kind: 'order_names', atMost }),
+    commits,
+    addsWhenQuiet,
     reportBug: createBugReport(observe),
   });
   return {
-    ...{ database, clock, writer, write, guard, db, reads, changeReads, readBatcher },
+    ...{ path, clock, groupCommit, write, guard, db, reads, changeReads, readBatcher },
     ...{ search, summaries, stats, follow, nameOrder },
   };
 }
 
-function createStore(parts: Parts): Store {
-  const { db, database, guard, reads, changeReads, nameOrder, search, stats, summaries, write, writer } = parts;
+/** Commits all earlier writes and ends everything that this thread uses. */
+async function closeStore({ nameOrder, summaries, groupCommit, search, db }: Parts): Promise<void> {
+  nameOrder.close();
+  const counting = summaries.close();
+  if (counting) await counting; // an unneeded await would accept writes for a moment longer
+  if (groupCommit.hasFailed) return;
+  const searching = search.close();
+  if (searching) await searching; // awaited only if a search is in progress, as above
+  db.close();
+  await groupCommit.close();
+}
+
+function createStore(parts: Parts): Omit<Store, 'close'> {
+  const { db, guard, reads, changeReads, stats, write, groupCommit } = parts;
   const { read } = guard;
 
   return {
@@ -107,32 +160,20 @@ function createStore(parts: Parts): Store {
       hasChangesAfter: (seq) => read(() => changeReads.changes({ after: seq, limit: 1 })).length > 0,
     }),
     openDryRun: () => createDryRun((plants) => guard.readAsync(() => reads.compare(plants))),
-    queuedWrites: () => writer.waiting(),
+    queuedWrites: () => groupCommit.waiting(),
     stats: () => guard.readAsync(stats),
     async probe() {
       await write({ kind: 'probe' });
-    },
-    async close() {
-      nameOrder.close();
-      const counting = summaries.close();
-      if (counting) await counting; // an unneeded await would accept writes for a moment longer
-      if (writer.hasFailed) return; // closing the file would write to it
-      const searching = search.close();
-      if (searching) await searching; // awaited only if a search is in progress, as above
-      db.close();
-      await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
-      database.release();
     },
   };
 }
 
 function createPlantStore(parts: Parts): PlantStore {
-  const { database, clock, write, reads, readBatcher, search, summaries, nameOrder } = parts;
+  const { path, clock, write, reads, readBatcher, search, summaries, nameOrder } = parts;
   const { read, readAsync } = parts.guard;
   const importPlants = createImportBatcher((image, { tokenId }) =>
     write({ kind: 'create_plants', image, tokenId, nowMs: clock() }),
   );
-  let exports = 0;
 
   return {
     ...createPlantWrites(write, clock),
@@ -154,12 +195,7 @@ function createPlantStore(parts: Parts): PlantStore {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
       return importPlants(plants, by);
     },
-    async export() {
-      requireRoomForExport(exports);
-      const snapshot = openExportSnapshot(database.path, read, () => exports--);
-      exports++;
-      return snapshot;
-    },
+    export: async () => openExportSnapshot(path, read),
     summary: () => readAsync(summaries.read),
   };
 }
@@ -179,7 +215,7 @@ function createChangeStore({ write, guard, changeReads, follow, nameOrder }: Par
       return guard.read(() => changeReads.history(plantId, query));
     },
     lastSeq: async () => guard.read(changeReads.lastSeq),
-    follow: (options = {}) => follow.follow(options),
+    follow,
     async pruneChanges(beforeMs) {
       await nameOrder.catchUp(); // only changes whose names are in the order can be pruned
       for (let total = 0; ; ) {

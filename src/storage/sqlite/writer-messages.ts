@@ -1,7 +1,11 @@
 // Packs writes for the writer thread, and their results. Creates, the most frequent writes, are sent as bare values: as
 // objects, which repeat every field name, they would make a create 4 % more expensive.
 
+import type { Failure } from './sqlite-errors.ts';
 import type { Done, Write, WriteResult } from './writes.ts';
+
+/** Maximum number of writes in a transaction, unless they are the plants of an import. */
+export const MAX_BATCH_WRITES = 1000;
 
 type Create = Extract<Write, { kind: 'create' }>;
 type CreateValues = [id: bigint, name: string, tag: string | undefined, tokenId: string, nowMs: number];
@@ -9,6 +13,13 @@ type CreateValues = [id: bigint, name: string, tag: string | undefined, tokenId:
 export type WriteMessage = CreateValues | Exclude<Write, Create>;
 /** A bare number is the change number of a create that stored a new record. */
 export type ResultMessage = number | WriteResult;
+
+/**
+ * Result of a batch. `writes` is the number of writes in its transaction, which can include batches of other threads.
+ * It is 0 for all of them but the first, so that each transaction is counted once.
+ */
+export type Committed = { results: ResultMessage[]; writes: number; durationMs: number };
+export type BatchResult = Committed | { failure: Failure; message: string };
 
 export function packWrite(write: Write): WriteMessage {
   if (write.kind !== 'create') return write;

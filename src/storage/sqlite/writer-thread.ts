@@ -1,13 +1,16 @@
-// Runs in the writer thread and owns the only connection that writes. It commits each batch with one transaction and
-// one fsync, and reports the results only after the commit.
+// Runs in the writer thread and owns the only connection that writes. It commits the batches that wait with one
+// transaction and one fsync, and reports the results only after the commit.
 
 import type { StatementSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { CommitCounter } from '../commit-counter.ts';
+import { AnnouncedBatches } from './announced-batches.ts';
 import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
 import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
-import { type Failure, failureOf } from './sqlite-errors.ts';
-import { packResult, type ResultMessage, unpackWrite, type WriteMessage } from './writer-messages.ts';
+import { failureOf } from './sqlite-errors.ts';
+import type { WriterCommand, WriterData } from './writer.ts';
+import { type BatchResult, MAX_BATCH_WRITES, packResult, unpackWrite, type WriteMessage } from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** Length of the WAL at which a checkpoint copies it into the database file. */
@@ -19,13 +22,21 @@ const CHECK_FILES_MS = 250;
 /** Size of the page cache. It holds all pages that a batch of an import uses. */
 const CACHE_KIB = 8 * 1024;
 
-export type Committed = { results: ResultMessage[]; durationMs: number };
-export type BatchResult = Committed | { failure: Failure; message: string };
+/** A batch of one thread. A thread sends its next one after the result. */
+interface Batch {
+  port: MessagePort;
+  writes: Write[];
+}
 
-const port = parentPort;
-if (!port) throw new Error('writer-thread.ts must run in a worker thread');
+if (!parentPort) throw new Error('writer-thread.ts must run in a worker thread');
+const main = parentPort;
 
-const { path, lockPath } = workerData as { path: string; lockPath: string | undefined };
+const { path, lockPath, ...memory } = workerData as WriterData;
+const commits = new CommitCounter(memory.commits);
+const announced = new AnnouncedBatches(memory.announced);
+const ports = new Set<MessagePort>();
+/** Batches that were received but not committed. */
+let waiting: Batch[] = [];
 const wal = `${path}-wal`;
 const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -35,7 +46,8 @@ const lostWords = new Set<string>();
 let apply = prepareWrites(db, lostWords);
 let walSize = prepareWalSize();
 let mayBeCopy = isMarkedCopy(db);
-let hasLost = false;
+/** True if the disk or a file can no longer be trusted. Nothing is written any more. */
+let hasFailed = false;
 /** Files that hold a newly committed record. */
 const ofCommit = [path, wal].map(identify);
 /** All open files. Without the -shm and lock files, the next process could not detect this one. */
@@ -45,26 +57,91 @@ const checking = setInterval(() => {
   if (lost !== undefined) endWithout(lost);
 }, CHECK_FILES_MS);
 
-port.on('message', (batch: WriteMessage[] | 'close') => {
-  if (hasLost) return;
-  if (batch === 'close') {
-    clearInterval(checking);
-    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do this without reporting a failure
-    db.close();
-    port.close();
-    return;
-  }
-  const result = commit(batch.map(unpackWrite));
-  const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
-  if (lost !== undefined) {
-    endWithout(lost);
-    return;
-  }
-  port.postMessage(result);
-  tolerantly(checkpointWhenLong);
+main.on('message', (command: WriterCommand) => {
+  if (command === 'close') close();
+  else connect(command.connect);
 });
 
-port.postMessage('ready');
+process.on('uncaughtException', (error) => {
+  fail(String(error));
+  process.exit(1);
+});
+
+main.postMessage('ready');
+
+function connect(port: MessagePort): void {
+  ports.add(port);
+  port.on('message', (messages: WriteMessage[]) => {
+    waiting.push(toBatch(port, messages));
+    commitWaiting();
+  });
+  port.on('close', () => ports.delete(port));
+}
+
+function close(): void {
+  clearInterval(checking);
+  if (!hasFailed) {
+    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do this without reporting a failure
+    db.close();
+  }
+  for (const port of ports) port.close();
+  main.close();
+}
+
+function toBatch(port: MessagePort, messages: WriteMessage[]): Batch {
+  return { port, writes: messages.map(unpackWrite) };
+}
+
+/** Commits the batches that wait, including those that arrived during the last commit. */
+function commitWaiting(): void {
+  if (hasFailed || waiting.length === 0) return;
+  announced.waitForAll();
+  for (const port of ports) {
+    const received = receiveMessageOnPort(port);
+    if (received) waiting.push(toBatch(port, received.message));
+  }
+  const end = endOfTransaction();
+  const batches = waiting.slice(0, end);
+  waiting = waiting.slice(end);
+  const results = commitAll(batches);
+  const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
+  if (lost !== undefined) endWithout(lost);
+  if (hasFailed) return;
+  for (const [at, { port }] of batches.entries()) port.postMessage(results[at]);
+  if (results.some((result) => 'results' in result)) commits.add();
+  tolerantly(checkpointWhenLong);
+  if (waiting.length > 0) setImmediate(commitWaiting);
+}
+
+/** Returns the number of batches in the next transaction. The plants of an import have their own. */
+function endOfTransaction(): number {
+  let writes = 0;
+  for (const [at, batch] of waiting.entries()) {
+    writes += batch.writes.length;
+    if (at > 0 && (writes > MAX_BATCH_WRITES || isImport(batch))) return at;
+    if (isImport(batch)) return 1;
+  }
+  return waiting.length;
+}
+
+function isImport({ writes }: Batch): boolean {
+  return writes[0]?.kind === 'create_plants';
+}
+
+/** Commits the batches in one transaction. Returns the result of each. */
+function commitAll(batches: Batch[]): BatchResult[] {
+  const result = commit(batches.flatMap(({ writes }) => writes));
+  if ('failure' in result) {
+    if (result.failure === 'fatal') fail(result.message);
+    return batches.map(() => result);
+  }
+  let at = 0;
+  return batches.map(({ writes }, n) => {
+    const first = at;
+    at += writes.length;
+    return { ...result, results: result.results.slice(first, at), writes: n === 0 ? result.writes : 0 };
+  });
+}
 
 function commit(batch: Write[]): BatchResult {
   const begunMs = performance.now();
@@ -81,6 +158,7 @@ function commit(batch: Write[]): BatchResult {
     mayBeCopy = false;
     return {
       results: results.map((result, at) => packResult(result, batch[at] as Write)),
+      writes: batch[0]?.kind === 'create_plants' ? batch[0].image.count : batch.length,
       durationMs: performance.now() - begunMs,
     };
   } catch (error) {
@@ -93,8 +171,6 @@ function commit(batch: Write[]): BatchResult {
 
 /** Reports a lost file, after which the process must exit. Restores a lost WAL to keep its acknowledged records. */
 function endWithout(lost: OwnFile): void {
-  hasLost = true;
-  clearInterval(checking);
   let outcome = '';
   try {
     if (lost.name === wal) {
@@ -104,7 +180,14 @@ function endWithout(lost: OwnFile): void {
   } catch (error) {
     outcome = `. The newest records are lost: ${error}`;
   }
-  port?.postMessage({ failure: 'fatal', message: `${lost.name} was moved, replaced or deleted${outcome}` });
+  fail(`${lost.name} was moved, replaced or deleted${outcome}`);
+}
+
+/** Stops writing for good, and reports to all threads that the process must exit. */
+function fail(message: string): void {
+  hasFailed = true;
+  clearInterval(checking);
+  for (const port of ports) port.postMessage({ failure: 'fatal', message } satisfies BatchResult);
 }
 
 function prepareWalSize(): StatementSync {

@@ -1,0 +1,144 @@
+// One listener of the HTTP API: the pipeline, its address and its stop. Each thread that serves requests has one.
+
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer, type Server as NetServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Server as TlsServer } from 'node:tls';
+import packageJson from '../../package.json' with { type: 'json' };
+import type { JwtOptions } from '../auth/jwt-verifier.ts';
+import type { Config } from '../config/config.ts';
+import type { Store } from '../domain/store.ts';
+import type { VerifyJwt } from '../http/access/authenticator.ts';
+import type { SharedLimits } from '../http/access/shared-limits.ts';
+import type { Timeouts } from '../http/core/timeouts.ts';
+import { type Certificate, followCertificate } from '../http/core/tls.ts';
+import { Pipeline } from '../http/pipeline.ts';
+import type { WebhookTools } from '../http/routes/webhooks.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
+import { createMetrics, type MetricsOptions } from '../observability/metrics.ts';
+import type { Observe } from '../observability/service-events.ts';
+import type { Tracing } from '../observability/tracing.ts';
+
+export interface HttpListenerOptions {
+  config: Config;
+  store: Store;
+  limits: SharedLimits;
+  /** Returns the reports of all threads. */
+  readThreads: MetricsOptions['readThreads'];
+  certificate: Certificate | undefined;
+  webhooks: WebhookTools;
+  tracing: Tracing | undefined;
+  observe: Observe;
+  /** Time at which the process started. */
+  startedMs: number;
+  timeouts: Timeouts;
+}
+
+/** Address of a listener. */
+export interface Address {
+  host: string;
+  port: number;
+  /** True if other threads listen on the same port. */
+  isShared: boolean;
+}
+
+export interface HttpListener {
+  server: Server;
+  /** Starts to listen. Returns the port. Throws UserError if the address is not free. */
+  listen(address: Address): Promise<number>;
+  /** Completes every request in progress, then closes all connections. */
+  stop(): Promise<void>;
+  /** Closes the listener, after `stop` or if it never listened. */
+  close(): Promise<void>;
+}
+
+/** Creates a listener that does not listen yet. */
+export async function createHttpListener(options: HttpListenerOptions): Promise<HttpListener> {
+  const { config, store, certificate, observe, startedMs, timeouts } = options;
+  const { database, tls, jwt } = config;
+  const keys = jwt && (await startJwt(jwt, observe));
+  const stopping = new AbortController();
+  const clock = Date.now;
+  const { http } = new Pipeline({
+    store,
+    basePath: config.basePath,
+    accessLog: config.accessLog,
+    observe,
+    tracing: options.tracing,
+    metrics: createMetrics({ store, readThreads: options.readThreads, observe, clock }),
+    limits: options.limits,
+    facts: { version: packageJson.version, startedMs, database, jwtRate: jwt?.rate },
+    webhooks: options.webhooks,
+    verifyJwt: keys?.verifyJwt,
+    trustProxy: config.trustProxy,
+    corsOrigins: config.corsOrigins,
+    loadMcp: async (shared) => (await import('../mcp/load.ts')).loadMcp({ store, ...shared }, packageJson.version),
+    certificate,
+    stopping: stopping.signal,
+    timeouts,
+    clock,
+  });
+  const { server, connections } = http;
+  if (tls && certificate && server instanceof TlsServer) {
+    followCertificate(tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
+  }
+
+  const close = async () => {
+    await new Promise((resolve) => server.close(resolve)); // also closes idle connections
+    keys?.stop();
+  };
+  return {
+    server,
+    close,
+    listen: (address) => listen(server, address),
+    async stop() {
+      const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
+      await connections.stopListening();
+      stopping.abort();
+      if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
+      connections.endHandshakes();
+      await close();
+      clearTimeout(disconnect);
+    },
+  };
+}
+
+/** Loads JWT support. Starts to read the keys now, so that the first request does not wait for them. */
+async function startJwt(jwt: JwtOptions, observe: Observe): Promise<{ verifyJwt: VerifyJwt; stop(): void }> {
+  const [{ createJwtVerifier }, { createJwksClient }] = await Promise.all([
+    import('../auth/jwt-verifier.ts'),
+    import('../auth/jwks-client.ts'),
+  ]);
+  const jwksClient = createJwksClient({ ...jwt, observe });
+  void jwksClient.keys();
+  return { verifyJwt: createJwtVerifier(jwt, jwksClient), stop: jwksClient.stop };
+}
+
+/** Throws UserError if no server can listen on the address. Listening itself can still fail later. */
+export async function requireFreeAddress({ host, port }: Pick<Address, 'host' | 'port'>): Promise<void> {
+  const probe = createServer();
+  await listen(probe, { host, port, isShared: false });
+  probe.close();
+  await once(probe, 'close');
+}
+
+async function listen(server: NetServer, { host, port, isShared }: Address): Promise<number> {
+  try {
+    server.listen({ host, port, reusePort: isShared });
+    await once(server, 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EADDRINUSE')
+      throw new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
+    throw new UsageError(
+      `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
+    );
+  }
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : port;
+}
+
+function openConnections(server: Server): Promise<number> {
+  return new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
+}

@@ -1,0 +1,71 @@
+// Runs in a thread that serves requests beside the main thread: its own pipeline on the same port, its own connection
+// for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { createSharedLimits } from '../http/access/shared-limits.ts';
+import { readCertificate } from '../http/core/tls.ts';
+import { askThread } from '../lib/ask-thread.ts';
+import { createBugReport } from '../observability/bug-report.ts';
+import { ServiceCounts, type ThreadReport } from '../observability/service-counts.ts';
+import type { Observe, ServiceEvent } from '../observability/service-events.ts';
+import { createReceiverClient } from '../webhooks/receiver-client.ts';
+import { createTargetGuard } from '../webhooks/target-guard.ts';
+import { createHttpListener } from './http-listener.ts';
+import type { FromThread, HttpThreadData, ToThread } from './http-threads.ts';
+import { joinStore } from './open-store.ts';
+import { startTracing } from './tracing.ts';
+
+/** Events that are only counted here, or that the main thread reports itself. */
+const NOT_SENT: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_renewed', 'certificate_unusable'];
+
+if (!parentPort) throw new Error('http-thread.ts must run in a worker thread');
+const main = parentPort;
+const { config, address, share, limits, startedMs, node, timeouts } = workerData as HttpThreadData;
+const counts = new ServiceCounts();
+const isSent = (kind: ServiceEvent['kind']) =>
+  !NOT_SENT.includes(kind) && (kind !== 'refused' || config.logLevel === 'debug');
+const observe: Observe = (event) => {
+  counts.observe(event);
+  if (isSent(event.kind)) send({ kind: 'event', event });
+};
+
+const tracing = await startTracing(config, node, observe);
+const opened = await joinStore(share, config, {
+  observe,
+  onFailure: (error) => send({ kind: 'store_failed', error }),
+});
+const store = tracing ? tracing.traceStore(opened) : opened;
+const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
+const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
+const listener = await createHttpListener({
+  ...{ config, store, tracing, observe, startedMs, timeouts },
+  certificate: config.tls && (await readCertificate(config.tls)),
+  limits: createSharedLimits(limits),
+  readThreads: (isScrape) => askThread<ThreadReport[]>(main, { kind: 'report_all', isScrape }),
+  webhooks: { targetGuard, receiverClient, onChange: () => send({ kind: 'webhooks_changed' }) },
+});
+let listening: Promise<unknown> | undefined;
+main.on('message', (message: ToThread) => {
+  if (message.kind === 'listen') listening = listen();
+  else if (message.kind === 'stop') void stop();
+  else message.reply.postMessage(counts.report(store.queuedWrites(), message.isScrape));
+});
+send({ kind: 'ready' });
+
+async function listen(): Promise<void> {
+  await listener.listen(address);
+  send({ kind: 'listening' });
+}
+
+function send(message: FromThread): void {
+  main.postMessage(message);
+}
+
+async function stop(): Promise<void> {
+  await listening;
+  await listener.stop();
+  receiverClient.close();
+  await store.close();
+  await tracing?.stop();
+  process.exit();
+}

@@ -1,0 +1,41 @@
+// Tests of a process in which one of several threads fails.
+
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { post, send } from '../../testing/request.ts';
+import { startServer } from '../../testing/server.ts';
+import { until } from '../../testing/until.ts';
+
+/** Makes each HTTP thread run this code some time after its start. */
+function inHttpThreads(code: string, delayMs: number): Record<string, string> {
+  const hook = `
+    import { isMainThread, workerData } from 'node:worker_threads';
+    if (!isMainThread && workerData?.limits) setTimeout(() => { ${code} }, ${delayMs});`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+}
+
+for (const [name, code, message] of [
+  ['an exception', 'throw new Error("broken thread")', 'broken thread'],
+  ['a rejected promise', 'Promise.reject(new Error("broken promise"))', 'broken promise'],
+  ['an exit', 'process.exit()', 'An HTTP thread ended unexpectedly'],
+] as const) {
+  test(`${name} in one thread ends the process with status 1 and one line`, async () => {
+    const server = await startServer({ env: { THREADS: '2', ...inHttpThreads(code, 1500) } });
+    const [status] = await once(server.process, 'close');
+    assert.equal(status, 1);
+    const lines = server.output().trim().split('\n').slice(1);
+    assert.equal(lines.length, 1, server.output());
+    const { kind, err } = JSON.parse(lines[0] ?? '');
+    assert.deepEqual([kind, err.message], ['bug', message]);
+  });
+}
+
+test('a thread that cannot start is reported in one line, and the others serve requests', async () => {
+  const server = await startServer({ env: { THREADS: '2', ...inHttpThreads('throw new Error("no files")', 0) } });
+  await until(() => server.output().includes('no files'));
+  assert.equal((await post(server, '{"id":1,"name":"Aloe"}')).status, 200);
+  assert.equal((await send(server.port, { path: '/healthz' })).status, 200);
+  assert.equal(server.output().match(/"level":"error"/g)?.length, 1);
+  assert.equal(await server.stop(), 0);
+});

@@ -1,0 +1,14 @@
+// Loads and starts tracing if it is configured.
+
+import packageJson from '../../package.json' with { type: 'json' };
+import type { Config } from '../config/config.ts';
+import type { Observe } from '../observability/service-events.ts';
+import type { Tracing } from '../observability/tracing.ts';
+
+/** Starts tracing. Returns undefined if it is off. `node` identifies this process. */
+export async function startTracing(config: Config, node: string, observe: Observe): Promise<Tracing | undefined> {
+  const { traces, database } = config;
+  if (!traces) return undefined;
+  const { startTracing: start } = await import('../observability/otel/start-tracing.ts');
+  return start({ config: traces, database: database.kind, version: packageJson.version, node, observe });
+}

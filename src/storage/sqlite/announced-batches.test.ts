@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { AnnouncedBatches } from './announced-batches.ts';
+
+function waitForAll(announced: AnnouncedBatches): number {
+  const startMs = performance.now();
+  announced.waitForAll();
+  return performance.now() - startMs;
+}
+
+test('The writer does not wait without an announced batch, and at most a millisecond or two for one', () => {
+  const announced = new AnnouncedBatches();
+  announced.announce();
+  announced.announce();
+  assert.ok(waitForAll(announced) >= 0.9);
+  announced.withdraw();
+  announced.withdraw();
+  const fastest = Math.min(...Array.from({ length: 100 }, () => waitForAll(announced)));
+  assert.ok(fastest < 0.5, `${fastest} ms`);
+});
+
+test('The writer continues when another thread has sent its batch', async () => {
+  const announced = new AnnouncedBatches();
+  const code = `
+    const { workerData: { memory, module } } = require('node:worker_threads');
+    import(module).then(({ AnnouncedBatches }) => {
+      const announced = new AnnouncedBatches(memory);
+      for (let n = 0; n < 10_000; n++) {
+        announced.announce();
+        announced.withdraw();
+      }
+    });`;
+  const workerData = { memory: announced.memory, module: new URL('./announced-batches.ts', import.meta.url).href };
+  const ended = once(new Worker(code, { eval: true, workerData }), 'exit');
+  let isRunning = true;
+  void ended.then(() => {
+    isRunning = false;
+  });
+  while (isRunning) {
+    announced.waitForAll();
+    await new Promise(setImmediate);
+  }
+  assert.ok(Math.min(...Array.from({ length: 100 }, () => waitForAll(announced))) < 0.5, 'a batch is still announced');
+});
