@@ -5,6 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { queryPostgres, startPostgres } from '../testing/postgres.ts';
 
+/** The SQLite in Node, which runs the servers in TypeScript. */
+export const NODE_SQLITE = `SQLite ${process.versions.sqlite}`;
+
 export interface Database {
   url: string;
   /** Process id of the postmaster, the parent of all its processes. */

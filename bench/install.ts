@@ -2,7 +2,7 @@
 // has its own folder, so that a failed install does not affect the others.
 
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -48,4 +48,9 @@ export async function install(
   }
   renameSync(partial, folder);
   return folder;
+}
+
+/** Returns the version of an installed package. `folder` has the `node_modules`. */
+export function installedVersion(folder: string, name: string): string {
+  return JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')).version;
 }

@@ -42,7 +42,8 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
   const rows = creates.toSorted((a, b) => b.perSecond.median - a.perSecond.median);
   const height = rows.length * ROW_HEIGHT;
   const names = rows.map(
-    ({ name, group, promise }) => `{${group === 'ours' ? 'ours' : 'name'}|${name}}\n{promise|${promise}}`,
+    ({ name, group, version, promise }) =>
+      `{${group === 'ours' ? 'ours' : 'name'}|${name} ${version}}\n{promise|${promise}}`,
   );
   const rich = {
     name: { color: INK, fontSize: 13, lineHeight: 16 },

@@ -1,7 +1,7 @@
 // The results of a comparison: medians of rounds, and ratios. A ratio is computed within each round first, because a
 // temporary slowdown of the machine affects both servers. Unknown values are `undefined` and omitted from the JSON.
 
-import type { Group } from './contestants/contestant.ts';
+import type { Contestant, Group } from './contestants/contestant.ts';
 import type { Machine } from './machine.ts';
 import { median } from './measure.ts';
 import type { Entrant, Round } from './race.ts';
@@ -20,7 +20,9 @@ export interface Result extends Partial<End> {
   name: string;
   group: Group;
   version: string;
+  database: string | undefined;
   setup: string;
+  survives: Contestant['survives'];
   promise: string;
   /** Median, minimum and maximum of the rounds. */
   perSecond: { median: number; min: number; max: number };
@@ -50,13 +52,16 @@ export function summarize(measured: Map<Entrant, Round[]>, endOf: (entrant: Entr
   const roundsOf = (wanted: string) => [...measured].find(([{ contestant }]) => contestant.name === wanted)?.[1];
   const [floor, ours] = ['echo', 'plant-store'].map(roundsOf);
   return [...measured].map(([entrant, rounds]) => {
-    const { name, group, version, setup, promise } = entrant.contestant;
+    const { name, group, setup, survives, promise } = entrant.contestant;
+    const { version, database } = entrant.running;
     const rates = rounds.map(toRate);
     return {
       name,
       group,
       version,
+      database,
       setup,
+      survives,
       promise,
       perSecond: { median: median(rates), min: Math.min(...rates), max: Math.max(...rates) },
       p50Ms: median(rounds.map(({ p50Ms }) => p50Ms)),

@@ -1,29 +1,31 @@
-// Prints a comparison for a terminal of 120 columns.
+// Prints a comparison for a terminal of 126 columns.
 
 import { describeMachine } from './machine.ts';
 import type { Comparison, Result } from './results.ts';
 
 const COLUMNS: [head: string, width: number, cell: (result: Result) => string][] = [
-  ['', -21, ({ name }) => name],
+  ['', -27, ({ name, version }) => `${name} ${version}`],
   [
     'requests/s (min–max)',
-    24,
+    23,
     ({ perSecond: { median, min, max } }) => `${count(median)} (${count(min)}–${count(max)})`,
   ],
-  ['p50 ms', 8, ({ p50Ms }) => decimals(p50Ms)],
-  ['p99 ms', 8, ({ p99Ms }) => decimals(p99Ms)],
+  ['p50 ms', 7, ({ p50Ms }) => ms(p50Ms)],
+  ['p99 ms', 7, ({ p99Ms }) => ms(p99Ms)],
   ['CPU µs/req', 13, ({ serverUs, databaseUs }) => sum(serverUs, databaseUs)],
-  ['MiB', 11, ({ serverMib, databaseMib }) => sum(serverMib, databaseMib)],
-  ['rate÷echo', 11, ({ rateOfFloor }) => decimals(rateOfFloor)],
-  ['CPU÷echo', 10, ({ cpuOfFloor }) => decimals(cpuOfFloor)],
-  ['CPU÷ours', 10, ({ cpuOfOurs }) => decimals(cpuOfOurs)],
+  ['MiB', 10, ({ serverMib, databaseMib }) => sum(serverMib, databaseMib)],
+  ['rate÷echo', 10, ({ rateOfFloor }) => decimals(rateOfFloor)],
+  ['CPU÷echo', 9, ({ cpuOfFloor }) => decimals(cpuOfFloor)],
+  ['CPU÷ours', 9, ({ cpuOfOurs }) => decimals(cpuOfOurs)],
+  ['survives', 11, ({ survives }) => survives],
 ];
 
 export function printComparison({ date, machine, load, creates, reads, notMeasured }: Comparison): void {
   console.log(`${describeMachine(machine)}, ${date}`);
   console.log(
     `${load.by}, ${load.connections} connections, ${load.rounds} rounds of ${load.seconds} s in turns, medians.` +
-      ' CPU and MiB: server + database server.\n',
+      ' CPU and MiB: server + database server.\n' +
+      'survives: the worst event after which a plant with a 2xx response is still there. crash: of the process.\n',
   );
   printRows('Creates', creates);
   if (reads.length > 0) {
@@ -35,8 +37,9 @@ export function printComparison({ date, machine, load, creates, reads, notMeasur
     );
   }
   console.log('Guarantee of a 2xx response to a create, and setup of the server');
-  for (const { name, version, promise, setup } of creates) {
-    console.log(`  ${`${name} ${version}`.padEnd(28)} ${promise}\n  ${''.padEnd(28)} ${setup}`);
+  for (const { name, version, database, promise, setup } of creates) {
+    const lines = [promise, setup, ...(database === undefined ? [] : [database])];
+    console.log(lines.map((line, n) => `  ${(n === 0 ? `${name} ${version}` : '').padEnd(28)} ${line}`).join('\n'));
   }
   for (const { name, reason } of notMeasured) console.log(`  ${name.padEnd(28)} not measured: ${reason}`);
   const kept = creates.filter(({ stored }) => stored);
@@ -56,6 +59,10 @@ function pad(text: string, width: number): string {
 
 function count(value: number): string {
   return Math.round(value).toLocaleString('en');
+}
+
+function ms(value: number): string {
+  return value.toFixed(value < 1000 ? 2 : 0);
 }
 
 function decimals(value: number | undefined): string {

@@ -8,16 +8,21 @@ export type Group = 'ours' | 'floor' | 'hand-written' | 'peer';
 export interface Contestant {
   name: string;
   group: Group;
-  version: string;
   /** The setup in one line. */
   setup: string;
-  /** The guarantee of a 2xx response. */
+  /** The worst event after which a plant with a 2xx response is still there. A crash is that of the process. */
+  survives: 'power cut' | 'crash' | 'nothing';
+  /** The guarantee of a 2xx response, and how the server keeps it. The chart has space for 70 characters. */
   promise: string;
   /** Starts the server with its data in the folder. Throws if it cannot be installed or started. */
   start(folder: string): Promise<Running>;
 }
 
 export interface Running {
+  /** The version that is installed, as its package or its binary states it. */
+  version: string;
+  /** Version of its database, and the settings of a database server that decide what a commit survives. */
+  database?: string;
   url: string;
   pid: number;
   /** Process id of its own database server, if it has one. */
@@ -52,9 +57,11 @@ export async function send(
 export async function onPostgres(start: (database: Database) => Promise<Running>): Promise<Running> {
   const database = await startDatabase();
   try {
+    const description = await describePostgres(database);
     const running = await start(database);
     return {
       ...running,
+      database: description,
       databasePid: database.pid,
       async stop() {
         await running.stop();
@@ -65,4 +72,13 @@ export async function onPostgres(start: (database: Database) => Promise<Running>
     await database.remove();
     throw error;
   }
+}
+
+/** Returns the version and the settings in force, as the server reports them. */
+async function describePostgres({ query }: Database): Promise<string> {
+  const settings = ['server_version', 'fsync', 'synchronous_commit'].map(
+    (name) => `current_setting('${name}') AS ${name}`,
+  );
+  const [row] = await query(`SELECT ${settings.join(', ')}`);
+  return `PostgreSQL ${row?.server_version}, fsync=${row?.fsync}, synchronous_commit=${row?.synchronous_commit}`;
 }

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '../../testing/free-port.ts';
-import { install } from '../install.ts';
+import { install, installedVersion } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, CREATE, onPostgres, send } from './contestant.ts';
 
@@ -28,8 +28,8 @@ const PLANTS = {
 export const directus: Contestant = {
   name: 'directus',
   group: 'peer',
-  version: VERSION,
   setup: 'defaults on PostgreSQL, no rate limiter; collection plants, static admin token',
+  survives: 'power cut',
   promise: 'survives a power cut: synchronous commit, with activity records',
   async start(folder) {
     const packages = await install('directus', { directus: VERSION }, OVERRIDES);
@@ -55,6 +55,7 @@ export const directus: Contestant = {
       await send(`${server.url}/collections`, AUTHORIZATION, PLANTS);
       return {
         ...server,
+        version: installedVersion(packages, 'directus'),
         create: { ...CREATE, path: '/items/plants', headers: { ...CREATE.headers, ...AUTHORIZATION } },
         countPlants: () => countRows('plants'),
       };

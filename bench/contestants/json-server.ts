@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../testing/free-port.ts';
-import { install } from '../install.ts';
+import { install, installedVersion } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, CREATE } from './contestant.ts';
 
@@ -12,9 +12,9 @@ const VERSION = '0.17.4';
 export const jsonServer: Contestant = {
   name: 'json-server',
   group: 'peer',
-  version: VERSION,
   setup: 'command line with --quiet on a file {"plants":[]}, no token',
-  promise: 'in memory: rewrites the whole file after the response, without fsync',
+  survives: 'nothing',
+  promise: 'in memory: rewrites the whole file without fsync, and does not wait for it',
   async start(folder) {
     const packages = await install('json-server', { 'json-server': VERSION });
     const file = join(folder, 'plants.json');
@@ -28,6 +28,7 @@ export const jsonServer: Contestant = {
     });
     return {
       ...server,
+      version: installedVersion(packages, 'json-server'),
       create: CREATE,
       async countPlants() {
         const { headers } = await fetch(`${server.url}/plants?_limit=1`, { method: 'HEAD' });

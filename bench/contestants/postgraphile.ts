@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { freePort } from '../../testing/free-port.ts';
-import { install } from '../install.ts';
+import { install, installedVersion } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';
 
@@ -16,8 +16,8 @@ const VARIABLES = '{"id":"{n}","name":"Monstera deliciosa {n}","tag":"tropical"}
 export const postgraphile: Contestant = {
   name: 'postgraphile',
   group: 'peer',
-  version: VERSION,
   setup: 'preset Amber on a PostgreSQL table, mutation createPlant, no token',
+  survives: 'power cut',
   promise: 'survives a power cut: synchronous commit',
   async start() {
     const packages = await install('postgraphile', { postgraphile: VERSION });
@@ -32,6 +32,7 @@ export const postgraphile: Contestant = {
       });
       return {
         ...server,
+        version: installedVersion(packages, 'postgraphile'),
         create: {
           method: 'POST',
           path: '/graphql',

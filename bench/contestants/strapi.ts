@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { freePort } from '../../testing/free-port.ts';
-import { install } from '../install.ts';
+import { install, installedVersion } from '../install.ts';
 import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, onPostgres } from './contestant.ts';
 
@@ -46,8 +46,8 @@ const PROJECT: Record<string, string> = {
 export const strapi: Contestant = {
   name: 'strapi',
   group: 'peer',
-  version: VERSION,
   setup: 'defaults on PostgreSQL, no admin panel; content type plant, full-access API token',
+  survives: 'power cut',
   promise: 'survives a power cut: synchronous commit',
   async start(folder) {
     const packages = await install('strapi', { '@strapi/strapi': VERSION, pg: PG_VERSION });
@@ -69,6 +69,7 @@ export const strapi: Contestant = {
       });
       return {
         ...server,
+        version: installedVersion(packages, '@strapi/strapi'),
         create: {
           method: 'POST',
           path: '/api/plants',
