@@ -8,13 +8,14 @@ import { CONTESTANTS } from './contestants/all.ts';
 import type { Contestant } from './contestants/contestant.ts';
 import { CONNECTIONS } from './load.ts';
 import { readMachine } from './machine.ts';
-import { rssMibOf, untilIdle } from './measure.ts';
+import { peakMibOf, untilIdle } from './measure.ts';
 import { RESULTS, savePicture } from './picture.ts';
 import { comparePicture } from './plot-compare.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
-import { type Comparison, summarize } from './results.ts';
+import { type Comparison, type End, summarize } from './results.ts';
 import { makeBenchFolder } from './server.ts';
 import { printComparison } from './table.ts';
+import { toTargets } from './targets.ts';
 import { isWrkHere } from './wrk.ts';
 
 if (!isWrkHere) {
@@ -25,6 +26,8 @@ const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = Number(process.env.BENCH_SECONDS ?? 3);
 /** Time in which a JavaScript engine still compiles hot code. */
 const WARM_UP_SECONDS = ROUNDS > 1 ? 10 : SECONDS;
+/** Servers whose reads are compared, the floor first. */
+const READERS = ['echo', 'plant-store', 'plant-store-1-thread'];
 const READ_UP_TO = 10_000;
 const SETTLE_MS = 10_000;
 
@@ -90,42 +93,53 @@ async function enter(contestant: Contestant): Promise<Entrant> {
 }
 
 async function compare(): Promise<Comparison> {
-  const creates = await race(entrants, ROUNDS, ({ running }) => ({
+  const measured = await race(entrants, ROUNDS, ({ running }) => ({
     request: running.create,
     seconds: SECONDS,
     folder,
   }));
+  const creates = summarize(measured, (entrant) => ({
+    ...peaksOf(entrant),
+    answered: entrant.answered,
+    stored: entrant.stored,
+  }));
+  const reads = await compareReads();
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: readMachine(folder),
     load: { by: 'wrk', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
-    creates: summarize(creates, ({ running: { pid, databasePid }, answered, stored }) => ({
-      serverMib: rssMibOf(pid),
-      databaseMib: databasePid === undefined ? undefined : rssMibOf(databasePid),
-      answered,
-      stored,
-    })),
-    reads: await compareReads(),
+    creates,
+    reads,
+    targets: toTargets(creates, reads),
     notMeasured,
   };
 }
 
 /** Compares our reads with the floor, which first gets a record to return. */
 async function compareReads(): Promise<Comparison['reads']> {
-  const [own, floor] = ['plant-store', 'echo'].map((name) => entrants.find((one) => one.contestant.name === name));
-  if (!own || !floor) return [];
+  const readers = READERS.flatMap((name) => entrants.filter(({ contestant }) => contestant.name === name));
+  const [floor, ...ours] = readers;
+  const [own] = ours;
+  if (floor?.contestant.group !== 'floor' || !own) return [];
   for (const { running } of [own, floor]) signalAll(running, 'SIGCONT');
   const record = await fetch(`${own.running.url}/plants/1`, { headers: own.running.get?.headers ?? {} });
   await fetch(`${floor.running.url}/plants`, { method: 'POST', body: await record.text() });
-  const readUpTo = Math.min(READ_UP_TO, Math.floor(own.answered / 2));
+  const readUpTo = Math.min(READ_UP_TO, ...ours.map(({ answered }) => Math.floor(answered / 2)));
   const turnOf = ({ running }: Entrant) => ({
     request: running.get ?? running.create,
     seconds: SECONDS,
     folder,
     readUpTo,
   });
-  for (const entrant of [floor, own]) await takeTurn(entrant, { ...turnOf(entrant), seconds: WARM_UP_SECONDS });
-  return summarize(await race([floor, own], ROUNDS, turnOf), () => ({}));
+  for (const entrant of readers) await takeTurn(entrant, { ...turnOf(entrant), seconds: WARM_UP_SECONDS });
+  return summarize(await race(readers, ROUNDS, turnOf), peaksOf);
+}
+
+function peaksOf({ running: { pid, databasePid } }: Entrant): Pick<End, 'serverMib' | 'databaseMib'> {
+  return {
+    serverMib: peakMibOf(pid),
+    databaseMib: databasePid === undefined ? undefined : peakMibOf(databasePid),
+  };
 }
 
 async function stopAll(): Promise<void> {

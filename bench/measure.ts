@@ -44,17 +44,31 @@ export function cpuUsOf(root: number): number | undefined {
 /** Returns the current memory of a tree. Shared memory counts once, with the share of the process that has the most. */
 export function rssMibOf(root: number): number | undefined {
   if (!hasProc) return undefined;
-  const all = treeOf(root).map((pid) => readIfThere(`/proc/${pid}/status`));
-  const kib = (status: string, key: string) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
-  const own = all.reduce((sum, status) => sum + kib(status, 'RssAnon'), 0);
-  const shared = Math.max(...all.map((status) => kib(status, 'RssFile') + kib(status, 'RssShmem')));
-  return (own + shared) / 1024;
+  const all = memoryOf(root);
+  return (sum(all.map(({ own }) => own)) + Math.max(...all.map(({ shared }) => shared))) / 1024;
 }
 
-/** Returns the peak memory of one process. */
-export function peakMibOf(pid: number): number | undefined {
-  const kib = /VmHWM:\s+(\d+)/.exec(readIfThere(`/proc/${pid}/status`))?.[1];
-  return kib === undefined ? undefined : Number(kib) / 1024;
+/**
+ * Returns the peak memory of a tree since its start. For one process, it is the kernel's VmHWM. In a tree, shared memory
+ * counts once, and the peaks are added up although they can be at different times.
+ */
+export function peakMibOf(root: number): number | undefined {
+  if (!hasProc) return undefined;
+  const all = memoryOf(root);
+  return (sum(all.map(({ peak, shared }) => peak - shared)) + Math.max(...all.map(({ shared }) => shared))) / 1024;
+}
+
+/** Returns the memory of each process of a tree in KiB. */
+function memoryOf(root: number): { own: number; shared: number; peak: number }[] {
+  return treeOf(root).map((pid) => {
+    const status = readIfThere(`/proc/${pid}/status`);
+    const kib = (key: string) => Number(new RegExp(`${key}:\\s+(\\d+)`).exec(status)?.[1] ?? 0);
+    return { own: kib('RssAnon'), shared: kib('RssFile') + kib('RssShmem'), peak: kib('VmHWM') };
+  });
+}
+
+function sum(values: number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Waits until all trees are idle, or until the timeout. */

@@ -13,7 +13,17 @@ export interface Comparison {
   creates: Result[];
   /** Reads by id. */
   reads: Result[];
+  targets: Target[];
   notMeasured: { name: string; reason: string }[];
+}
+
+export interface Target {
+  name: string;
+  /** Undefined if a server that it needs was not measured. */
+  value: number | undefined;
+  atLeast?: number;
+  atMost?: number;
+  isMet: boolean | undefined;
 }
 
 export interface Result extends Partial<End> {
@@ -39,8 +49,9 @@ export interface Result extends Partial<End> {
   rounds: Round[];
 }
 
-/** State of a contestant after its creates. */
+/** State of a contestant after its rounds. */
 export interface End {
+  /** Peak memory since the start. */
   serverMib: number | undefined;
   databaseMib: number | undefined;
   /** Number of 2xx responses, including the warm-up. */
@@ -77,7 +88,7 @@ export function summarize(measured: Map<Entrant, Round[]>, endOf: (entrant: Entr
   });
 }
 
-function toRate({ perSecond }: Round): number {
+export function toRate({ perSecond }: Round): number {
   return perSecond;
 }
 
@@ -85,7 +96,8 @@ function toCpuUs({ serverUs, databaseUs = 0 }: Round): number {
   return serverUs === undefined ? Number.NaN : serverUs + databaseUs;
 }
 
-function ratio(rounds: Round[], others: Round[] | undefined, key: (round: Round) => number): number | undefined {
+/** Returns the median of the ratios in each round. */
+export function ratio(rounds: Round[], others: Round[] | undefined, key: (round: Round) => number): number | undefined {
   if (!others) return undefined;
   const ratios = rounds.map((one, at) => key(one) / key(others[at] as Round));
   return medianOfKnown(ratios.map((value) => (Number.isNaN(value) ? undefined : Number(value.toFixed(3)))));

@@ -37,6 +37,7 @@ Environment:
 Examples:
   npm run bench
   BENCH_ROUNDS=1 BENCH_SECONDS=1 npm run bench
+  BENCH_ONLY=echo,plant-store,plant-store-1-thread npm run bench
   npm run bench -- start
 `;
 

@@ -7,12 +7,14 @@ import { test } from 'node:test';
 import { isWrkHere } from '../bench/wrk.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const SHORT = { BENCH_ROUNDS: '1', BENCH_SECONDS: '1', BENCH_ONLY: 'plant-store' };
+const SHORT = { BENCH_ROUNDS: '1', BENCH_SECONDS: '1', BENCH_ONLY: 'echo,plant-store,plant-store-1-thread' };
 
-test('npm run bench counts as many stored plants as responses', {
+test('npm run bench counts as many stored plants as responses, and measures every target', {
   skip: !isWrkHere && 'SKIPPED: wrk is missing',
 }, () => {
-  assert.match(bench(), /^Counted: ([\d,]+) plants .*2xx.*, \1 stored\.$/m);
+  const printed = bench();
+  assert.match(printed, /^Counted: ([\d,]+) plants .*2xx.*, \1 stored\.$/m);
+  assert.match(printed, /^Targets of plant-store\n( .+ \d+\.\d\d +at (least|most) \d+\.\d\d +(met|missed)\n){4}\n/m);
 });
 
 test('npm run bench -- start measures the CPU time of a start', {

@@ -4,7 +4,7 @@ import type { Contestant } from './contestant.ts';
 import { directus } from './directus.ts';
 import { echo, expressPostgres, fastifySqlite } from './hand-written.ts';
 import { jsonServer } from './json-server.ts';
-import { plantStore, plantStorePostgres } from './plant-store.ts';
+import { plantStore, plantStoreOneThread, plantStorePostgres } from './plant-store.ts';
 import { pocketbase } from './pocketbase.ts';
 import { postgraphile } from './postgraphile.ts';
 import { strapi } from './strapi.ts';
@@ -12,6 +12,7 @@ import { strapi } from './strapi.ts';
 export const CONTESTANTS: Contestant[] = [
   echo,
   plantStore,
+  plantStoreOneThread,
   fastifySqlite,
   pocketbase,
   jsonServer,

@@ -1,4 +1,4 @@
-// This server, on both databases.
+// This server, on both databases, and with one HTTP thread.
 
 import { join } from 'node:path';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -12,7 +12,14 @@ export const plantStore: Contestant = {
   setup: 'as npm start runs it, on SQLite, with a bearer token',
   survives: 'power cut',
   promise: 'survives a power cut: WAL, synchronous=FULL, group commit',
-  start: startOnSqlite,
+  start: (folder) => startOnSqlite(folder),
+};
+
+export const plantStoreOneThread: Contestant = {
+  ...plantStore,
+  name: 'plant-store-1-thread',
+  setup: 'as npm start runs it with THREADS=1, on SQLite, with a bearer token',
+  start: (folder) => startOnSqlite(folder, { THREADS: '1' }),
 };
 
 export const plantStorePostgres: Contestant = {
@@ -27,17 +34,17 @@ export const plantStorePostgres: Contestant = {
     })),
 };
 
-async function startOnSqlite(folder: string): Promise<Running> {
+async function startOnSqlite(folder: string, env: Record<string, string> = {}): Promise<Running> {
   const path = join(folder, 'plants.db');
   return {
-    ...(await startOurs(`sqlite:${path}`)),
+    ...(await startOurs(`sqlite:${path}`, env)),
     database: NODE_SQLITE,
     countPlants: async () => countSqlite(path),
   };
 }
 
-async function startOurs(databaseUrl: string): Promise<Running> {
-  const server = await startTokenedServer(databaseUrl);
+async function startOurs(databaseUrl: string, env: Record<string, string> = {}): Promise<Running> {
+  const server = await startTokenedServer(databaseUrl, env);
   const get = { method: 'GET' as const, path: '/plants/{n}', headers: { Authorization: `Bearer ${server.secret}` } };
   return { ...server, version: packageJson.version, create: toCreate(server.secret), get };
 }
