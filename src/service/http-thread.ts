@@ -1,6 +1,7 @@
 // Runs in a thread that serves requests beside the main thread: its own pipeline on the same port, its own connection
 // for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
 
+import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSharedLimits } from '../http/access/shared-limits.ts';
 import { readCertificate } from '../http/core/tls.ts';
@@ -26,13 +27,13 @@ const isSent = (kind: ServiceEvent['kind']) =>
   !NOT_SENT.includes(kind) && (kind !== 'refused' || config.logLevel === 'debug');
 const observe: Observe = (event) => {
   counts.observe(event);
-  if (isSent(event.kind)) send({ kind: 'event', event });
+  if (isSent(event.kind)) send({ kind: 'event', event: toCloneable(event) });
 };
 
 const tracing = await startTracing(config, node, observe);
 const opened = await joinStore(share, config, {
   observe,
-  onFailure: (error) => send({ kind: 'store_failed', error }),
+  onFailure: (error) => send({ kind: 'store_failed', error: copyError(error) }),
 });
 const store = tracing ? tracing.traceStore(opened) : opened;
 const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
@@ -59,6 +60,17 @@ async function listen(): Promise<void> {
 
 function send(message: FromThread): void {
   main.postMessage(message);
+}
+
+/** Returns the event with an error that can be sent. The cause of an error can be any object. */
+function toCloneable(event: ServiceEvent): ServiceEvent {
+  return 'error' in event ? { ...event, error: copyError(event.error) } : event;
+}
+
+function copyError(error: unknown): Error {
+  const copy = new Error(error instanceof Error ? error.message : String(error));
+  copy.stack = inspect(error);
+  return copy;
 }
 
 async function stop(): Promise<void> {
