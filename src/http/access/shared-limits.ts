@@ -12,7 +12,7 @@ export interface SharedLimits {
   rates: SharedNumbers;
   /** Buckets of the invalid tokens of addresses. */
   guesses: SharedNumbers;
-  /** Numbers of connections, imports and exports in progress: in all, and of an address or a token. */
+  /** Numbers of connections, imports, exports and tests in progress: in all, and of an address or a token. */
   counts: SharedNumbers;
 }
 

@@ -48,7 +48,7 @@ export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf)
     ...importExportRoutes(store, limits, stopping, timeouts),
     ...eventRoutes(store, basePath, stopping, timeouts),
     ...tokenRoutes(store, basePath, clock),
-    ...webhookRoutes(store, basePath, webhooks, clock),
+    ...webhookRoutes(store, basePath, webhooks, limits, clock),
     ...healthMetricsRoutes(store, metrics, stopping),
     statusRoute(readStatus),
   ];

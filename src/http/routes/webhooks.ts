@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { Delivery, DeliveryDetail, Replay, TestResult } from '../../domain/delivery.ts';
-import { unavailable } from '../../domain/errors.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
 import {
   DEFAULT_EVENTS,
@@ -15,11 +14,12 @@ import {
   WebhookWithSecret,
 } from '../../domain/webhook.ts';
 import type { WebhookStore } from '../../domain/webhook-store.ts';
-import { createSemaphore } from '../../lib/semaphore.ts';
 import { describeDelivery } from '../../webhooks/describe-delivery.ts';
 import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';
 import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
 import type { TargetGuard } from '../../webhooks/target-guard.ts';
+import { createSlots } from '../access/fair-share.ts';
+import type { SharedLimits } from '../access/shared-limits.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { before, deliveryStatus, webhookId as id, limit, seq } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
@@ -41,14 +41,10 @@ export function webhookRoutes(
   store: WebhookStore,
   basePath: string,
   { targetGuard, receiverClient, onChange }: WebhookTools,
+  { counts }: SharedLimits,
   clock: () => number,
 ): Route[] {
-  const runBounded = createSemaphore({
-    maxConcurrent: MAX_TESTS,
-    maxQueued: 0,
-    waitMs: 0,
-    tooBusy: () => unavailable('Too many tests are in progress. Retry later.'),
-  });
+  const takeTest = createSlots(counts, MAX_TESTS, 'tests');
   return [
     route('POST /webhooks', 'addWebhook', READS_PLANTS, {
       summary: 'Create a webhook',
@@ -164,7 +160,9 @@ export function webhookRoutes(
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
         const webhook = await store.getWebhook(id);
-        return toTestResult(await runBounded(() => receiverClient.post(webhook.url, toTestMessage(webhook, clock()))));
+        using cleanUp = new DisposableStack();
+        cleanUp.defer(takeTest());
+        return toTestResult(await receiverClient.post(webhook.url, toTestMessage(webhook, clock())));
       },
     }),
     route('GET /webhooks/:id/deliveries', 'listDeliveries', 'admin', {
