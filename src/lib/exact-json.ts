@@ -6,7 +6,7 @@ export const MAX_NESTING = 32;
 /** Maximum number of digits of an int64. A longer integer remains the number that JSON.parse returns. */
 const MAX_INTEGER_DIGITS = 19;
 /** Matches numbers that a double may round: with a fraction, an exponent or 16 digits in a row. */
-const MAY_ROUND = /\d[.eE]|\d{16}/;
+const MAY_ROUND = /\d(?:[.eE]|\d{15})/;
 const MAY_ROUND_DIGITS = 16;
 /** Number of digits up to which different numbers are different doubles. */
 const EXACT_DIGITS = 15;
