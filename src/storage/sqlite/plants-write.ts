@@ -97,7 +97,8 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
     { nowMs, tokenId }: Authorship,
     previous: number | bigint | null = null,
   ): void {
-    insertChange.run(++seq, type, nowMs, id, name, tag ?? null, tokenId, previous, plantCount);
+    // Unlike `run`, `get` creates no result object with two bigints, which takes 0.4 µs for a create.
+    insertChange.get(++seq, type, nowMs, id, name, tag ?? null, tokenId, previous, plantCount);
   }
 }
 
@@ -125,7 +126,7 @@ function prepareIndexWrites(db: DatabaseSync, lostWords: Set<string>) {
       for (const [id, { before, after }] of [...changed].sort(([a], [b]) => (a < b ? -1 : 1))) {
         if (before === after) continue;
         if (before !== undefined) deleteWords.run(id, before);
-        if (after !== undefined) insertWords.run(id, after);
+        if (after !== undefined) insertWords.get(id, after);
       }
       dictionary.write();
     },
