@@ -2,7 +2,7 @@
 // No other file of the service reads the environment.
 
 import { isIP } from 'node:net';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import { parseRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { UsageError } from '../lib/user-error.ts';
@@ -18,8 +18,9 @@ import { SETTINGS, type SettingName } from './settings.ts';
 const LOCAL_URL_PARTS = ['HOST', 'PORT', 'BASE_PATH', 'TLS_CERT'];
 const MAX_THREADS = 64;
 const MAX_DEFAULT_THREADS = 8;
-/** Minimum number of PostgreSQL connections for each thread, unless THREADS is set. */
+/** What each thread needs, unless THREADS is set: connections to PostgreSQL, and memory. The process starts with one. */
 const CONNECTIONS_PER_THREAD = 4;
+const [FIRST_THREAD_MIB, THREAD_MIB] = [256, 64];
 const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
 export interface Config {
@@ -133,21 +134,21 @@ function readPort({ PORT: text = SETTINGS.PORT.default }: Environment, name = 'P
   throw refuse(name, text, 'an integer from 0 (any free port) to 65535');
 }
 
-/**
- * Returns the number of threads that serve requests: by default one per core, and on PostgreSQL at least four
- * connections for each.
- */
+/** Returns the number of threads that serve requests. */
 function readThreads({ THREADS: text }: Environment, database: Database): number {
   const poolSize = database.kind === 'postgres' ? database.poolSize : Number.POSITIVE_INFINITY;
-  if (text === undefined) {
-    return Math.max(
-      1,
-      Math.min(availableParallelism(), MAX_DEFAULT_THREADS, Math.floor(poolSize / CONNECTIONS_PER_THREAD)),
-    );
-  }
+  if (text === undefined) return defaultThreads(poolSize);
   const threads = readNumber('THREADS', text, 1, MAX_THREADS);
   if (threads <= poolSize) return threads;
   throw refuse('THREADS', text, `at most DATABASE_POOL_SIZE, which is ${poolSize}`);
+}
+
+/** Returns one thread per core, but no more than memory and connections suffice for. */
+function defaultThreads(poolSize: number): number {
+  const memoryMib = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()) / 2 ** 20;
+  const byMemory = Math.floor((memoryMib - FIRST_THREAD_MIB) / THREAD_MIB) + 1;
+  const byPool = Math.floor(poolSize / CONNECTIONS_PER_THREAD);
+  return Math.max(1, Math.min(availableParallelism(), MAX_DEFAULT_THREADS, byMemory, byPool));
 }
 
 /** Returns PLANT_STORE_URL, or the URL of a server that listens with the same settings. */

@@ -46,7 +46,7 @@ export const SETTINGS = {
     group: 'server',
     defaultText: 'one per core, at most 8',
     meaning:
-      'Number of threads that serve requests, from 1 to 64. They share the port, the limits, and the pooled PostgreSQL connections, of which each needs 4 by default. Only Linux supports more than one.',
+      'Number of threads that serve requests, from 1 to 64. The default is lower if memory is short, and on PostgreSQL at most a quarter of `DATABASE_POOL_SIZE`, which the threads share. Only Linux supports more than one.',
     example: '4',
   },
   BASE_PATH: {

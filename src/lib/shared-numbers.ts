@@ -12,6 +12,8 @@ const [LOCK_BYTES, SECRET_BYTES] = [8, 16];
 const HEADER_BYTES = LOCK_BYTES + SECRET_BYTES;
 /** States of the lock. */
 const [FREE, HELD, AWAITED] = [0, 1, 2];
+/** Maximum time for which a thread holds the lock, for which it needs less than a microsecond. */
+const MAX_HELD_MS = 1000;
 /** Number of keys whose hash a thread remembers. */
 const MAX_REMEMBERED = 10_000;
 
@@ -81,7 +83,9 @@ export class SharedNumbers {
 
   #acquire(): void {
     if (Atomics.compareExchange(this.#lock, 0, FREE, HELD) === FREE) return;
-    while (Atomics.exchange(this.#lock, 0, AWAITED) !== FREE) Atomics.wait(this.#lock, 0, AWAITED);
+    while (Atomics.exchange(this.#lock, 0, AWAITED) !== FREE) {
+      if (Atomics.wait(this.#lock, 0, AWAITED, MAX_HELD_MS) === 'timed-out') return; // its thread has ended
+    }
   }
 
   #release(): void {

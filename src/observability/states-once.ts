@@ -1,4 +1,4 @@
-// Reports a state once that several threads report, such as that writes fail.
+// Reports a state once that several threads report, such as that the keys of the identity provider cannot be fetched.
 
 import type { Observe, ServiceEvent } from './service-events.ts';
 
@@ -8,20 +8,29 @@ const STATES: Partial<Record<ServiceEvent['kind'], [state: string, begins: boole
   keys_recovered: ['keys', false],
   traces_failing: ['traces', true],
   traces_recovered: ['traces', false],
-  writes_failing: ['writes', true],
-  writes_recovered: ['writes', false],
 };
 
-/** Returns an observer that passes on all events, but those of a state only if they change it. */
-export function reportStatesOnce(observe: Observe): Observe {
-  const current = new Set<string>();
-  return (event) => {
-    const [state, begins] = STATES[event.kind] ?? [];
-    if (state !== undefined) {
-      if (current.has(state) === begins) return;
-      if (begins) current.add(state);
-      else current.delete(state);
-    }
-    observe(event);
+/**
+ * Returns a function that creates the observer of one thread. It passes on all events, but the beginning of a state only
+ * from the first thread, and its end only from the last.
+ */
+export function createStateMerger(observe: Observe): () => Observe {
+  const threads = new Map<string, number>();
+
+  return () => {
+    const own = new Set<string>();
+    return (event) => {
+      const [state, begins = false] = STATES[event.kind] ?? [];
+      if (state !== undefined) {
+        if (own.has(state) === begins) return;
+        if (begins) own.add(state);
+        else own.delete(state);
+        const before = threads.get(state) ?? 0;
+        const now = before + (begins ? 1 : -1);
+        threads.set(state, now);
+        if (before > 0 && now > 0) return;
+      }
+      observe(event);
+    };
   };
 }

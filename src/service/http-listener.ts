@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { createServer, type Server as NetServer } from 'node:net';
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Server as TlsServer } from 'node:tls';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -14,6 +14,7 @@ import type { SharedLimits } from '../http/access/shared-limits.ts';
 import type { Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate } from '../http/core/tls.ts';
 import { Pipeline } from '../http/pipeline.ts';
+import type { ReadSummary } from '../http/routes/cached-summary.ts';
 import type { WebhookTools } from '../http/routes/webhooks.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { createMetrics, type MetricsOptions } from '../observability/metrics.ts';
@@ -26,6 +27,8 @@ export interface HttpListenerOptions {
   limits: SharedLimits;
   /** Returns the reports of all threads. */
   readThreads: MetricsOptions['readThreads'];
+  /** Returns the summary that all threads share. */
+  readSummary: ReadSummary;
   certificate: Certificate | undefined;
   webhooks: WebhookTools;
   tracing: Tracing | undefined;
@@ -39,14 +42,12 @@ export interface HttpListenerOptions {
 export interface Address {
   host: string;
   port: number;
-  /** True if other threads listen on the same port. */
-  isShared: boolean;
 }
 
 export interface HttpListener {
   server: Server;
-  /** Starts to listen. Returns the port. Throws UserError if the address is not free. */
-  listen(address: Address): Promise<number>;
+  /** Starts to listen. Returns the address in numbers. Throws UserError if it is not free. */
+  listen(address: Address): Promise<Address>;
   /** Completes every request in progress, then closes all connections. */
   stop(): Promise<void>;
   /** Closes the listener, after `stop` or if it never listened. */
@@ -68,6 +69,7 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     tracing: options.tracing,
     metrics: createMetrics({ store, readThreads: options.readThreads, observe, clock }),
     limits: options.limits,
+    readSummary: options.readSummary,
     facts: { version: packageJson.version, startedMs, database, jwtRate: jwt?.rate },
     webhooks: options.webhooks,
     verifyJwt: keys?.verifyJwt,
@@ -91,7 +93,7 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
   return {
     server,
     close,
-    listen: (address) => listen(server, address),
+    listen: (address) => listen(server, address, config.threads > 1),
     async stop() {
       const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
       await connections.stopListening();
@@ -116,16 +118,17 @@ async function startJwt(jwt: JwtOptions, observe: Observe): Promise<{ verifyJwt:
 }
 
 /** Throws UserError if no server can listen on the address. Listening itself can still fail later. */
-export async function requireFreeAddress({ host, port }: Pick<Address, 'host' | 'port'>): Promise<void> {
+export async function requireFreeAddress(address: Address): Promise<void> {
   const probe = createServer();
-  await listen(probe, { host, port, isShared: false });
+  await listen(probe, address, false);
   probe.close();
   await once(probe, 'close');
 }
 
-async function listen(server: NetServer, { host, port, isShared }: Address): Promise<number> {
+/** Starts to listen. `reusePort` allows other threads to listen on the same port. */
+async function listen(server: NetServer, { host, port }: Address, reusePort: boolean): Promise<Address> {
   try {
-    server.listen({ host, port, reusePort: isShared });
+    server.listen({ host, port, reusePort });
     await once(server, 'listening');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -135,8 +138,8 @@ async function listen(server: NetServer, { host, port, isShared }: Address): Pro
       `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
     );
   }
-  const address = server.address();
-  return typeof address === 'object' && address ? address.port : port;
+  const { address, port: actualPort } = server.address() as AddressInfo;
+  return { host: address, port: actualPort };
 }
 
 function openConnections(server: Server): Promise<number> {

@@ -1,18 +1,19 @@
 // Runs in a thread that serves requests beside the main thread: its own pipeline on the same port, its own connection
 // for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
 
-import { inspect } from 'node:util';
 import { parentPort, workerData } from 'node:worker_threads';
+import { PlantStoreError } from '../domain/errors.ts';
+import type { Summary } from '../domain/plant-summary.ts';
 import { createSharedLimits } from '../http/access/shared-limits.ts';
-import { readCertificate } from '../http/core/tls.ts';
 import { askThread } from '../lib/ask-thread.ts';
+import { cloneError } from '../lib/clone-error.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { ServiceCounts, type ThreadReport } from '../observability/service-counts.ts';
 import type { Observe, ServiceEvent } from '../observability/service-events.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { createHttpListener } from './http-listener.ts';
-import type { FromThread, HttpThreadData, ToThread } from './http-threads.ts';
+import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-threads.ts';
 import { joinStore } from './open-store.ts';
 import { startTracing } from './tracing.ts';
 
@@ -21,7 +22,7 @@ const NOT_SENT: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_renew
 
 if (!parentPort) throw new Error('http-thread.ts must run in a worker thread');
 const main = parentPort;
-const { config, address, share, limits, startedMs, node, timeouts } = workerData as HttpThreadData;
+const { config, certificate, address, share, limits, startedMs, node, timeouts } = workerData as HttpThreadData;
 const counts = new ServiceCounts();
 const isSent = (kind: ServiceEvent['kind']) =>
   !NOT_SENT.includes(kind) && (kind !== 'refused' || config.logLevel === 'debug');
@@ -33,24 +34,26 @@ const observe: Observe = (event) => {
 const tracing = await startTracing(config, node, observe);
 const opened = await joinStore(share, config, {
   observe,
-  onFailure: (error) => send({ kind: 'store_failed', error: copyError(error) }),
+  onFailure: (error) => send({ kind: 'store_failed', error: cloneError(error) }),
 });
 const store = tracing ? tracing.traceStore(opened) : opened;
 const targetGuard = createTargetGuard({ allowPrivate: config.allowPrivateWebhooks });
 const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
 const listener = await createHttpListener({
   ...{ config, store, tracing, observe, startedMs, timeouts },
-  certificate: config.tls && (await readCertificate(config.tls)),
+  certificate,
   limits: createSharedLimits(limits),
   readThreads: (isScrape) => askThread<ThreadReport[]>(main, { kind: 'report_all', isScrape }),
+  readSummary: async () => toSummary(await askThread<SummaryReply>(main, { kind: 'summary' })),
   webhooks: { targetGuard, receiverClient, onChange: () => send({ kind: 'webhooks_changed' }) },
 });
 let listening: Promise<unknown> | undefined;
 main.on('message', (message: ToThread) => {
   if (message.kind === 'listen') listening = listen();
   else if (message.kind === 'stop') void stop();
-  else message.reply.postMessage(counts.report(store.queuedWrites(), message.isScrape));
+  else message.reply.postMessage(report(message.isScrape));
 });
+process.on('uncaughtException', (error) => send({ kind: 'failed', error: cloneError(error) }));
 send({ kind: 'ready' });
 
 async function listen(): Promise<void> {
@@ -58,19 +61,22 @@ async function listen(): Promise<void> {
   send({ kind: 'listening' });
 }
 
+function report(isScrape: boolean): ThreadReport {
+  return counts.report(store.queuedWrites(), isScrape);
+}
+
 function send(message: FromThread): void {
   main.postMessage(message);
 }
 
-/** Returns the event with an error that can be sent. The cause of an error can be any object. */
+/** Returns the event with an error that can be sent. */
 function toCloneable(event: ServiceEvent): ServiceEvent {
-  return 'error' in event ? { ...event, error: copyError(event.error) } : event;
+  return 'error' in event ? { ...event, error: cloneError(event.error) } : event;
 }
 
-function copyError(error: unknown): Error {
-  const copy = new Error(error instanceof Error ? error.message : String(error));
-  copy.stack = inspect(error);
-  return copy;
+function toSummary(reply: SummaryReply): Summary {
+  if ('summary' in reply) return reply.summary;
+  throw reply.code ? new PlantStoreError(reply.code, reply.message) : new Error(reply.message);
 }
 
 async function stop(): Promise<void> {
@@ -79,5 +85,5 @@ async function stop(): Promise<void> {
   receiverClient.close();
   await store.close();
   await tracing?.stop();
-  process.exit();
+  send({ kind: 'stopped', report: report(true) });
 }

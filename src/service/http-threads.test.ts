@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Agent, get, type IncomingMessage } from 'node:http';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { DATABASES } from '../../testing/both-databases.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { type Answer, send } from '../../testing/request.ts';
@@ -100,6 +101,16 @@ for (const [name, makeDatabase, options] of DATABASES) {
       }
     });
 
+    test('the summary of one thread is never older than that of another before', async () => {
+      let last = 0;
+      for (let n = 0; n < 2 * THREADS; n++) {
+        await call(agents[0] as Agent, 'PUT', '/plants/3000', { name: `counted ${n}` });
+        const { lastChange } = JSON.parse((await call(agents[n % THREADS] as Agent, 'GET', '/plants/summary')).body);
+        assert.ok(lastChange >= last && lastChange > 0, `${lastChange} after ${last}`);
+        last = lastChange;
+      }
+    });
+
     test('a webhook that any thread creates gets its changes at once', async () => {
       const receiver = await startReceiver();
       for (const [n, agent] of agents.entries()) {
@@ -142,3 +153,37 @@ for (const [name, makeDatabase, options] of DATABASES) {
     });
   });
 }
+
+test('GET /metrics returns sums that never decrease while the threads stop, and no request fails', async () => {
+  const server = await startTestService({ env: { THREADS: String(THREADS) }, timeouts: { lastRequestsMs: 300 } });
+  const { secret } = await server.addToken({ scopes: ['admin'] });
+  const agents = await connectToEachThread(server.port, THREADS);
+  const scraping = Promise.all(agents.slice(0, 2).map(scrape)); // the third thread has no connection, so it ends first
+  agents[2]?.destroy();
+  await sleep(200);
+  await server.stop();
+  for (const totals of await scraping) {
+    assert.ok(totals.length > 2, `${totals.length} responses`);
+    assert.deepEqual(
+      totals,
+      totals.toSorted((one, other) => one - other),
+    );
+  }
+  assert.deepEqual(
+    server.events.filter(({ kind }) => kind === 'bug'),
+    [],
+  );
+
+  /** Returns the number of requests that each response reports, until the connection ends. */
+  async function scrape(agent: Agent): Promise<number[]> {
+    const totals: number[] = [];
+    for (;;) {
+      const headers = { authorization: `Bearer ${secret}` };
+      const answer = await send(server.port, { path: '/metrics', headers, agent }).catch(() => undefined);
+      if (!answer) return totals;
+      assert.equal(answer.status, 200, answer.body);
+      const counts = answer.body.matchAll(/^plant_store_requests_total{.*} (\d+)$/gm);
+      totals.push(counts.reduce((sum, [, count]) => sum + Number(count), 0));
+    }
+  }
+});

@@ -4,9 +4,14 @@
 import { extname } from 'node:path';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import type { Config } from '../config/config.ts';
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import type { Summary } from '../domain/plant-summary.ts';
 import type { LimitsMemory } from '../http/access/shared-limits.ts';
 import type { Timeouts } from '../http/core/timeouts.ts';
+import type { Certificate } from '../http/core/tls.ts';
+import type { ReadSummary } from '../http/routes/cached-summary.ts';
 import { askThread } from '../lib/ask-thread.ts';
+import { cloneError } from '../lib/clone-error.ts';
 import type { ThreadReport } from '../observability/service-counts.ts';
 import type { Observe, ServiceEvent } from '../observability/service-events.ts';
 import type { Address } from './http-listener.ts';
@@ -15,9 +20,13 @@ import type { StoreShare } from './open-store.ts';
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.meta.url);
 
+/** Limit on memory for short-lived objects, three times the semi-space of the main thread. */
+const YOUNG_MIB = 36;
+
 /** What a thread needs to serve requests. */
 export interface HttpThreadData {
   config: Config;
+  certificate: Certificate | undefined;
   address: Address;
   share: StoreShare;
   limits: LimitsMemory;
@@ -42,7 +51,15 @@ export type FromThread =
   | { kind: 'webhooks_changed' }
   | { kind: 'store_failed'; error: Error }
   /** Asks for the reports of all threads. */
-  | { kind: 'report_all'; isScrape: boolean; reply: MessagePort };
+  | { kind: 'report_all'; isScrape: boolean; reply: MessagePort }
+  /** Asks for the summary. */
+  | { kind: 'summary'; reply: MessagePort }
+  /** Its last message, after an uncaught exception or after `stop`. The main thread then ends it. */
+  | { kind: 'failed'; error: Error }
+  | { kind: 'stopped'; report: ThreadReport };
+
+/** The summary, or the reason why there is none. `code` is that of a PlantStoreError. */
+export type SummaryReply = { summary: Summary } | { code: ErrorCode | undefined; message: string };
 
 export interface HttpThreadsOptions {
   count: number;
@@ -50,20 +67,24 @@ export interface HttpThreadsOptions {
   toData(): HttpThreadData;
   /** Returns the reports of all threads. */
   readThreads(isScrape: boolean): Promise<ThreadReport[]>;
+  readSummary: ReadSummary;
   observe: Observe;
+  /** Returns the observer of one more thread. */
+  createObserver(): Observe;
   onWebhooksChanged(): void;
   onStoreFailed(error: Error): void;
 }
 
-/** State of a thread. Before it may listen, it can be ended at any time. */
+/** State of a thread. Only before it may listen, and so has no connections, can it be terminated at any time. */
 interface ThreadState {
-  step: 'starting' | 'may listen' | 'listening' | 'failed';
+  step: 'starting' | 'may listen' | 'listening' | 'failed' | 'ended';
   ended: PromiseWithResolvers<void>;
+  /** Its last report, with which its counts stay in the sums. */
+  report?: ThreadReport;
 }
 
 export class HttpThreads {
   readonly #options: HttpThreadsOptions;
-  /** All threads that have not ended. */
   readonly #threads = new Map<Worker, ThreadState>();
   #isStopping = false;
 
@@ -73,10 +94,10 @@ export class HttpThreads {
     for (let n = 0; n < options.count; n++) this.#start(options.toData());
   }
 
-  /** Returns the reports of the threads that listen. */
-  report(isScrape: boolean): Promise<ThreadReport[]> {
-    const listening = [...this.#threads].filter(([, { step }]) => step === 'listening');
-    return Promise.all(listening.map(([thread]) => askThread<ThreadReport>(thread, { kind: 'report', isScrape })));
+  /** Returns the reports of the threads that listen, and the last ones of those that have ended. */
+  async report(isScrape: boolean): Promise<ThreadReport[]> {
+    const reports = await Promise.all([...this.#threads].map(([thread, state]) => readReport(thread, state, isScrape)));
+    return reports.filter((report) => report !== undefined);
   }
 
   /** Completes every request in progress, then ends all threads. */
@@ -87,46 +108,55 @@ export class HttpThreads {
       if (step === 'starting' || step === 'failed') void thread.terminate();
       else send(thread, { kind: 'stop' });
     }
-    await Promise.all(ended);
+    await Promise.all(ended); // for a thread that has ended before, it is resolved
   }
 
   #start(data: HttpThreadData): void {
     const thread = new Worker(THREAD, {
       workerData: data,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
       transferList: data.share.kind === 'sqlite' ? [data.share.port] : [],
     });
     const state: ThreadState = { step: 'starting', ended: Promise.withResolvers() };
     this.#threads.set(thread, state);
-    thread.on('message', (message: FromThread) => this.#receive(thread, state, message));
+    const observe = this.#options.createObserver();
+    thread.on('message', (message: FromThread) => this.#receive(thread, state, message, observe));
     thread.on('error', (error: Error) => this.#onFailure(state, error));
     thread.on('exit', () => {
-      this.#threads.delete(thread);
-      state.ended.resolve();
       if (!this.#isStopping) this.#onFailure(state, new Error('An HTTP thread ended unexpectedly'));
+      state.step = 'ended';
+      state.ended.resolve();
     });
   }
 
   /** Without a thread that cannot start, for example for lack of files, the service continues with fewer. */
   #onFailure(state: ThreadState, error: Error): void {
     if (state.step === 'listening') throw error;
-    if (state.step !== 'failed') this.#options.observe({ kind: 'thread_not_started', error });
+    if (state.step === 'failed') return;
+    this.#options.observe({ kind: 'thread_not_started', error });
     state.step = 'failed';
+    this.#reportIfAllStarted();
   }
 
-  #receive(thread: Worker, state: ThreadState, message: FromThread): void {
-    const { count, observe, onStoreFailed, onWebhooksChanged, readThreads } = this.#options;
+  #reportIfAllStarted(): void {
+    const steps = [...this.#threads.values()].map(({ step }) => step);
+    if (steps.includes('starting') || steps.includes('may listen')) return;
+    const threads = 1 + steps.filter((step) => step === 'listening').length;
+    this.#options.observe({ kind: 'threads_listening', threads });
+  }
+
+  #receive(thread: Worker, state: ThreadState, message: FromThread, observe: Observe): void {
+    const { onStoreFailed, onWebhooksChanged, readThreads, readSummary } = this.#options;
     switch (message.kind) {
       case 'ready':
         if (this.#isStopping) return;
         state.step = 'may listen';
         send(thread, { kind: 'listen' });
         return;
-      case 'listening': {
+      case 'listening':
         state.step = 'listening';
-        const isAll = [...this.#threads.values()].every(({ step }) => step === 'listening');
-        if (isAll) observe({ kind: 'threads_listening', threads: count + 1 });
+        this.#reportIfAllStarted();
         return;
-      }
       case 'event':
         observe(message.event);
         return;
@@ -141,10 +171,34 @@ export class HttpThreads {
           (reports) => message.reply.postMessage(reports),
           () => message.reply.close(), // a thread has ended
         );
+        return;
+      case 'summary':
+        void replyWithSummary(readSummary, message.reply);
+        return;
+      case 'failed':
+        this.#onFailure(state, message.error);
+        void thread.terminate();
+        return;
+      case 'stopped':
+        state.report = message.report;
+        void thread.terminate();
     }
   }
 }
 
 function send(thread: Worker, message: ToThread): void {
   thread.postMessage(message);
+}
+
+async function readReport(thread: Worker, state: ThreadState, isScrape: boolean): Promise<ThreadReport | undefined> {
+  if (state.report || state.step !== 'listening') return state.report;
+  return askThread<ThreadReport>(thread, { kind: 'report', isScrape }).catch(() => state.report); // it has stopped meanwhile
+}
+
+async function replyWithSummary(readSummary: ReadSummary, reply: MessagePort): Promise<void> {
+  const toReply = (error: unknown): SummaryReply => ({
+    code: error instanceof PlantStoreError ? error.code : undefined,
+    message: cloneError(error).message,
+  });
+  reply.postMessage(await readSummary().then((summary): SummaryReply => ({ summary }), toReply));
 }

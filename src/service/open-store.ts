@@ -3,6 +3,7 @@
 import type { Config, Database } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { Observe } from '../observability/service-events.ts';
+import { CommitCounter } from '../storage/commit-counter.ts';
 import type { SqliteShare } from '../storage/sqlite/store.ts';
 import { QueueRoom } from '../storage/write-limits.ts';
 
@@ -17,7 +18,13 @@ export interface OpenOptions extends StoreEvents {
 }
 
 /** What another thread needs to open the same store. */
-export type StoreShare = ({ kind: 'sqlite' } & SqliteShare) | { kind: 'postgres'; room: SharedArrayBuffer };
+export type StoreShare = ({ kind: 'sqlite' } & SqliteShare) | ({ kind: 'postgres' } & PostgresMemory);
+
+/** Memory that the threads share. */
+interface PostgresMemory {
+  room: SharedArrayBuffer;
+  commits: SharedArrayBuffer;
+}
 
 export interface SharedStore {
   store: Store;
@@ -42,9 +49,9 @@ export async function openSharedStore(
     const store = await openSqliteStore({ path: database.path, role, observe, onFailure });
     return { store, share: () => ({ kind: 'sqlite', ...store.share() }), fail: store.fail };
   }
-  const room = new QueueRoom();
-  const store = await openPostgres(database, threads, room, observe);
-  return { store, share: () => ({ kind: 'postgres', room: room.memory }), fail() {} };
+  const memory = { room: new QueueRoom().memory, commits: new CommitCounter().memory };
+  const store = await openPostgres(database, threads, memory, observe);
+  return { store, share: () => ({ kind: 'postgres', ...memory }), fail() {} };
 }
 
 /** Opens the store in another thread of the process. */
@@ -58,16 +65,22 @@ export async function joinStore(
     return joinSqliteStore(share, { observe, onFailure });
   }
   if (database.kind !== 'postgres') throw new Error('The share is of another database');
-  return openPostgres(database, threads, new QueueRoom(share.room), observe);
+  return openPostgres(database, threads, share, observe);
 }
 
 /** Opens the store on PostgreSQL. Each thread has an equal part of the connections. */
 async function openPostgres(
   database: Database & { kind: 'postgres' },
   threads: number,
-  room: QueueRoom,
+  memory: PostgresMemory,
   observe: Observe,
 ): Promise<Store> {
   const { openPostgresStore } = await import('../storage/postgres/store.ts');
-  return openPostgresStore({ ...database, poolSize: Math.floor(database.poolSize / threads), room, observe });
+  return openPostgresStore({
+    ...database,
+    poolSize: Math.floor(database.poolSize / threads),
+    room: new QueueRoom(memory.room),
+    commits: new CommitCounter(memory.commits),
+    observe,
+  });
 }

@@ -11,10 +11,11 @@ import type { Store } from '../domain/store.ts';
 import { createSharedLimits, memoryOf } from '../http/access/shared-limits.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { readCertificate } from '../http/core/tls.ts';
+import { createSummaryReader } from '../http/routes/cached-summary.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { ServiceCounts } from '../observability/service-counts.ts';
 import type { Observe } from '../observability/service-events.ts';
-import { reportStatesOnce } from '../observability/states-once.ts';
+import { createStateMerger } from '../observability/states-once.ts';
 import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
@@ -58,23 +59,24 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   }
 }
 
-async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisposableStack): Promise<Service> {
+async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDisposableStack): Promise<Service> {
   const { onFailure } = options;
   const startedMs = Date.now();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const log = reportStatesOnce(options.observe);
+  const createObserver = createStateMerger(options.observe);
+  const log = createObserver();
   const counts = new ServiceCounts();
   const observe: Observe = (event) => {
     log(event);
     counts.observe(event);
   };
-  const threads = findThreads(config, observe);
+  const config = { ...given, threads: findThreads(given, observe) };
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);
   cleanUp.defer(() => tracing?.stop());
   await prepareBackupFolder(config); // before a new store is created
-  const { opened, isNewStore } = await openOrCreate({ ...config, threads }, observe, onFailure);
+  const { opened, isNewStore } = await openOrCreate(config, observe, onFailure);
   const store = tracing ? tracing.traceStore(opened.store) : opened.store;
   cleanUp.defer(() => store.close());
   const backups = await openBackups(config, observe, cleanUp);
@@ -88,33 +90,33 @@ async function start(config: Config, options: ServiceOptions, cleanUp: AsyncDisp
     counts.report(store.queuedWrites(), isScrape),
     ...((await others?.report(isScrape)) ?? []),
   ];
+  const readSummary = createSummaryReader(store);
   const listener = await createHttpListener({
-    ...{ config, store, limits, readThreads, certificate, tracing, observe, startedMs, timeouts },
+    ...{ config, store, limits, readThreads, readSummary, certificate, tracing, observe, startedMs, timeouts },
     webhooks: { targetGuard, receiverClient, onChange: onWebhooksChanged },
   });
   cleanUp.defer(() => listener.close());
   // If the database is unreachable, this read fails before the service listens.
   const isFirstStart = (await store.listTokens()).length === 0;
-  const address = { host: config.host, port: config.port, isShared: threads > 1 };
-  if (address.isShared) await requireFreeAddress(address); // another server could share the port
-  address.port = await listener.listen(address);
+  await requireFreeAddress(config); // again: the port of another server that started meanwhile could be shared
+  const address = await listener.listen(config);
   const url = urlOf(config, address.port);
   delivery = new DeliveryLoop({
     ...{ store, receiverClient, node },
     observe: tracing ? observeWithBoth(observe, tracing.observe) : observe,
     ...options.delivery,
   });
-  observe({ kind: 'listening', url, database: describeDatabase(config.database), threads });
+  observe({ kind: 'listening', url, database: describeDatabase(config.database), threads: config.threads });
   if (sendsPlainTokens(config, listener.server)) observe({ kind: 'no_tls', host: config.host });
   backups?.start();
   others = new HttpThreads({
-    count: threads - 1,
+    count: config.threads - 1,
     toData: () => ({
-      ...{ config: { ...config, threads }, address, startedMs, node, timeouts },
+      ...{ config, certificate, address, startedMs, node, timeouts },
       share: opened.share(),
       limits: memoryOf(limits),
     }),
-    ...{ readThreads, observe: log, onWebhooksChanged, onStoreFailed: opened.fail },
+    ...{ readThreads, readSummary, observe, createObserver, onWebhooksChanged, onStoreFailed: opened.fail },
   });
 
   let stopped: Promise<void> | undefined;

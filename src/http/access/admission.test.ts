@@ -39,6 +39,7 @@ async function readTable(): Promise<Route[]> {
     basePath: BASE_PATH,
     metrics,
     limits: createSharedLimits(),
+    readSummary: store.summary,
     facts: { version: '1.1.0', startedMs: 0, database: { kind: 'sqlite' as const }, jwtRate: null },
     webhooks,
     observe,

@@ -8,7 +8,7 @@ import type { SharedLimits } from '../access/shared-limits.ts';
 import type { Route } from '../core/route.ts';
 import type { ServerUrlOf } from '../core/server-url.ts';
 import type { Timeouts } from '../core/timeouts.ts';
-import { createSummaryReader } from './cached-summary.ts';
+import { type ReadSummary, unlessStopping } from './cached-summary.ts';
 import { consolePageRoutes } from './console-pages.ts';
 import { eventRoutes } from './events.ts';
 import { healthMetricsRoutes } from './health-metrics.ts';
@@ -25,6 +25,8 @@ export interface RouteOptions {
   basePath: string;
   metrics: Metrics;
   limits: SharedLimits;
+  /** Returns the summary that all threads share. */
+  readSummary: ReadSummary;
   facts: ServiceFacts;
   webhooks: WebhookTools;
   observe: Observe;
@@ -41,7 +43,7 @@ export interface RouteOptions {
 export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf): Route[] {
   const { store, basePath, metrics, limits, webhooks, stopping, timeouts, clock } = options;
   const { loadMcp, corsOrigins, observe, facts } = options;
-  const readSummary = createSummaryReader(store, stopping);
+  const readSummary = unlessStopping(options.readSummary, stopping);
   const readStatus = createStatusReader({ store, metrics, limits, facts, clock });
   const described = [
     ...plantRoutes(store, basePath, readSummary),

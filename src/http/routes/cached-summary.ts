@@ -10,20 +10,21 @@ export const SUMMARY_KEPT_MS = 5000;
 export type ReadSummary = () => Promise<Summary>;
 
 /** Returns a function that returns the summary, which can be a few seconds old. */
-export function createSummaryReader(store: Pick<PlantStore, 'summary'>, stopping: AbortSignal): ReadSummary {
-  const cachedSummary = createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
-  return () => unlessStopping(cachedSummary(), stopping);
+export function createSummaryReader(store: Pick<PlantStore, 'summary'>): ReadSummary {
+  return createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
 }
 
-/** Rejects as soon as the service stops, because counting can take longer than a stop may. */
-async function unlessStopping<T>(work: Promise<T>, stopping: AbortSignal): Promise<T> {
-  const stopped = Promise.withResolvers<never>();
-  const stop = () => stopped.reject(unavailable('The service is stopping. Retry later.'));
-  stopping.addEventListener('abort', stop);
-  try {
-    if (stopping.aborted) stop();
-    return await Promise.race([work, stopped.promise]);
-  } finally {
-    stopping.removeEventListener('abort', stop);
-  }
+/** Returns a function that rejects as soon as the service stops, because counting can take longer than a stop may. */
+export function unlessStopping<T>(work: () => Promise<T>, stopping: AbortSignal): () => Promise<T> {
+  return async () => {
+    const stopped = Promise.withResolvers<never>();
+    const stop = () => stopped.reject(unavailable('The service is stopping. Retry later.'));
+    stopping.addEventListener('abort', stop);
+    try {
+      if (stopping.aborted) stop();
+      return await Promise.race([work(), stopped.promise]);
+    } finally {
+      stopping.removeEventListener('abort', stop);
+    }
+  };
 }

@@ -39,8 +39,9 @@ export interface PostgresOptions {
   poolSize: number;
   statementTimeoutMs: number;
   observe: Observe;
-  /** Room in the write queues of all threads. */
+  /** Room in the write queues of all threads, and their number of commits. */
   room?: QueueRoom | undefined;
+  commits?: CommitCounter | undefined;
   clock?: () => number;
 }
 
@@ -51,12 +52,12 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
   const queries = createStoreQueries(transactions, observe);
   const { names, read, select, commit } = queries;
-  const commits = new CommitCounter();
+  const { room = new QueueRoom(), commits = new CommitCounter() } = options;
   const follow = createFollow((query) => read(() => readChanges(transactions, query)), commits);
   const changeNotify = startChangeNotify(url, transactions, () => commits.add(), createBugReport(observe));
   const groupCommit = new GroupCommit({
     transactions,
-    room: options.room ?? new QueueRoom(),
+    room,
     observe,
     maxTransactions: Math.max(1, Math.min(MAX_TRANSACTIONS, Math.floor(poolSize / 2))),
     onCommit(hasChanges) {

@@ -1,38 +1,43 @@
-// Counts, in memory that all threads share, the threads that are about to send a batch to the writer thread. The writer
-// waits for them, so that their writes share one commit. A thread announces a batch with its first write, and sends it at
-// the end of the same turn of its event loop.
+// Tells the writer thread, through memory that all threads share, which threads have writes that they will send soon. The
+// writer waits for them before it commits the batches of others, so that they share one commit. A thread announces a
+// batch with its first write, and sends it at the end of the turn of its event loop or after the results of the last one.
 
 /** Maximum time that the writer waits. A turn of an event loop can take longer. */
 const MAX_WAIT_MS = 1;
+const MAX_THREADS = 64;
 
 export class AnnouncedBatches {
-  /** The memory, from which another thread can construct the same counter. */
+  /** The memory, from which another thread can construct the same announcements. */
   readonly memory: SharedArrayBuffer;
-  readonly #count: Int32Array;
+  /** Number of batches sent so far, which wakes the writer, and then 1 for each thread that has announced a batch. */
+  readonly #sent: Int32Array;
+  readonly #announced: Int32Array;
 
-  constructor(memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(memory = new SharedArrayBuffer((1 + MAX_THREADS) * Int32Array.BYTES_PER_ELEMENT)) {
     this.memory = memory;
-    this.#count = new Int32Array(memory);
+    this.#sent = new Int32Array(memory, 0, 1);
+    this.#announced = new Int32Array(memory, Int32Array.BYTES_PER_ELEMENT);
   }
 
-  announce(): void {
-    Atomics.add(this.#count, 0, 1);
+  announce(thread: number): void {
+    Atomics.store(this.#announced, thread, 1);
   }
 
-  /** Must be called after the announced batch was sent, or if it never will be. */
-  withdraw(): void {
-    Atomics.sub(this.#count, 0, 1);
-    Atomics.notify(this.#count, 0);
+  /** Must be called after the batch was sent, or if it never will be. */
+  withdraw(thread: number): void {
+    Atomics.store(this.#announced, thread, 0);
+    Atomics.add(this.#sent, 0, 1);
+    Atomics.notify(this.#sent, 0);
   }
 
-  /** Blocks the thread until all announced batches were sent. */
-  waitForAll(): void {
+  /** Blocks the thread until these threads have sent the batches that they have announced. */
+  waitFor(threads: number[]): void {
     const untilMs = performance.now() + MAX_WAIT_MS;
     for (;;) {
-      const count = Atomics.load(this.#count, 0);
+      const sent = Atomics.load(this.#sent, 0);
       const leftMs = untilMs - performance.now();
-      if (count === 0 || leftMs <= 0) return;
-      Atomics.wait(this.#count, 0, count, leftMs);
+      if (leftMs <= 0 || !threads.some((thread) => Atomics.load(this.#announced, thread) === 1)) return;
+      Atomics.wait(this.#sent, 0, sent, leftMs);
     }
   }
 }

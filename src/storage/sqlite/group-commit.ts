@@ -6,16 +6,18 @@ import type { MessagePort } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
 import type { Observe } from '../../observability/service-events.ts';
-import { charsOfWrite, DATABASE_BUSY, outcomeUnknown, type QueueRoom, storeStopping } from '../write-limits.ts';
+import { charsOfWrite, DATABASE_BUSY, outcomeUnknown, QueueRoom, storeStopping } from '../write-limits.ts';
 import { toError } from '../write-rules.ts';
-import type { AnnouncedBatches } from './announced-batches.ts';
+import { AnnouncedBatches } from './announced-batches.ts';
 import type { Failure } from './sqlite-errors.ts';
+import type { WriterConnection } from './writer.ts';
 import {
   type BatchResult,
   type Committed,
   MAX_BATCH_WRITES,
   packWrite,
   type ResultMessage,
+  type RolledBack,
   unpackResult,
 } from './writer-messages.ts';
 import type { Done, Write } from './writes.ts';
@@ -33,10 +35,7 @@ interface QueuedWrite {
 }
 
 export interface GroupCommitOptions {
-  /** Connection to the writer thread. */
-  port: MessagePort;
-  room: QueueRoom;
-  announced: AnnouncedBatches;
+  connection: WriterConnection;
   observe: Observe;
   /** Called once, when the disk or the file is no longer reliable. The process must exit without closing the store. */
   onFailure(cause: Error): void;
@@ -44,6 +43,9 @@ export interface GroupCommitOptions {
 
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
+  readonly #port: MessagePort;
+  readonly #room: QueueRoom;
+  readonly #announced: AnnouncedBatches;
   readonly #drained = Promise.withResolvers<void>();
   readonly #commitAtEndOfTurn = oncePerTurn(() => this.#commitNext());
   #queue: QueuedWrite[] = [];
@@ -52,15 +54,16 @@ export class GroupCommit {
   #inFlight: QueuedWrite[] = [];
   #isAnnounced = false;
   #lastCommitMs = 0;
-  /** True from the rollback of a batch until the next commit. */
-  #isFailing = false;
   /** True after the first call of `fail`. */
   hasFailed = false;
   #isClosing = false;
 
   constructor(options: GroupCommitOptions) {
-    const { port } = options;
+    const { port, memory } = options.connection;
     this.#options = options;
+    this.#port = port;
+    this.#room = new QueueRoom(memory.room);
+    this.#announced = new AnnouncedBatches(memory.announced);
     port.on('message', (result: BatchResult) => this.#settle(result));
     port.on('close', () => {
       if (!this.#isClosing) this.fail(new Error('The writer thread ended unexpectedly'));
@@ -72,8 +75,9 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       if (this.hasFailed || this.#isClosing) throw storeStopping();
       const chars = charsOfWrite(write);
-      this.#options.room.take(chars);
+      this.#room.take(chars);
       this.#queue.push({ write, chars, resolve, reject });
+      this.#announce();
       if (this.#inFlight.length === 0) this.#schedule();
     });
   }
@@ -88,7 +92,7 @@ export class GroupCommit {
     this.#isClosing = true;
     this.#commitAtEndOfTurn();
     await this.#drained.promise;
-    this.#options.port.close();
+    this.#port.close();
   }
 
   /** Rejects all writes and stops for good, because the disk or the file is no longer reliable. */
@@ -111,13 +115,8 @@ export class GroupCommit {
   #schedule(): void {
     const nowMs = performance.now();
     if (this.#queue.length === 1) this.#queuedSinceMs = nowMs;
-    if (nowMs - this.#queuedSinceMs > this.#lastCommitMs) {
-      this.#commitNext();
-      return;
-    }
-    if (!this.#isAnnounced) this.#options.announced.announce();
-    this.#isAnnounced = true;
-    this.#commitAtEndOfTurn();
+    if (nowMs - this.#queuedSinceMs > this.#lastCommitMs) this.#commitNext();
+    else this.#commitAtEndOfTurn();
   }
 
   #commitNext(): void {
@@ -126,26 +125,30 @@ export class GroupCommit {
       if (this.#isClosing) this.#drained.resolve();
       return;
     }
-    const { port, room } = this.#options;
     const end = this.#endOfBatch();
     const batch = this.#queue.slice(0, end);
     this.#queue = this.#queue.slice(end);
     this.#inFlight = batch;
-    room.free(
+    this.#room.free(
       batch.length,
       batch.reduce((sum, { chars }) => sum + chars, 0),
     );
     const [first] = batch;
     const transferred = first?.write.kind === 'create_plants' ? [first.write.image.bytes.buffer] : [];
-    port.postMessage(
+    this.#port.postMessage(
       batch.map(({ write }) => packWrite(write)),
       transferred,
     );
     this.#withdraw();
   }
 
+  #announce(): void {
+    if (!this.#isAnnounced) this.#announced.announce(this.#options.connection.number);
+    this.#isAnnounced = true;
+  }
+
   #withdraw(): void {
-    if (this.#isAnnounced) this.#options.announced.withdraw();
+    if (this.#isAnnounced) this.#announced.withdraw(this.#options.connection.number);
     this.#isAnnounced = false;
   }
 
@@ -165,28 +168,23 @@ export class GroupCommit {
     const batch = this.#inFlight;
     this.#inFlight = [];
     if ('results' in result) this.#resolve(batch, result);
-    else this.#rollBack(batch, result.failure, result.message);
+    else rollBack(batch, result);
+    for (const event of result.events) this.#options.observe(event);
     this.#commitNext();
   }
 
-  #resolve(batch: QueuedWrite[], { results, writes, durationMs }: Committed): void {
-    const { observe } = this.#options;
+  #resolve(batch: QueuedWrite[], { results, durationMs }: Committed): void {
     this.#lastCommitMs = durationMs;
-    if (writes > 0) observe({ kind: 'commit', writes, durationMs });
     for (const [at, { resolve, reject }] of batch.entries()) {
       const own = unpackResult(results[at] as ResultMessage);
       if ('done' in own) resolve(own.done);
       else reject(toError(own));
     }
-    if (this.#isFailing) observe({ kind: 'writes_recovered' });
-    this.#isFailing = false;
   }
+}
 
-  #rollBack(batch: QueuedWrite[], failure: Failure, message: string): void {
-    const cause = new Error(message);
-    const advice = ADVICE[failure];
-    for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
-    if (!this.#isFailing) this.#options.observe({ kind: 'writes_failing', reason: message });
-    this.#isFailing = true;
-  }
+function rollBack(batch: QueuedWrite[], { failure, message }: RolledBack): void {
+  const cause = new Error(message);
+  const advice = ADVICE[failure];
+  for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
 }

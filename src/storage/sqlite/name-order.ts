@@ -95,7 +95,7 @@ export function createNameOrder(db: DatabaseSync, options: NameOrderOptions) {
   let timer: NodeJS.Timeout | undefined;
   /** The newest change at the last check, and the number of changes to add at once since then. */
   let checkedSeq = lastSeq();
-  let atOnce = AT_ONCE.quiet;
+  let atOnce = addsWhenQuiet ? AT_ONCE.quiet : AT_ONCE.busy;
   let isClosed = false;
   if (addsWhenQuiet && missing() >= WORTHWHILE) addLater();
   else if (addsWhenQuiet) void addAfter(commits.count);

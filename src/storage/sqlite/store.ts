@@ -15,9 +15,8 @@ import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
-import { PRUNED_AT_ONCE, QueueRoom } from '../write-limits.ts';
+import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import { createPlantWrites } from '../write-rules.ts';
-import { AnnouncedBatches } from './announced-batches.ts';
 import { prepareChangeReads } from './changes-read.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -62,11 +61,12 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
     cleanUp.defer(() => writer.close());
     const share = () => ({ path, ...writer.connect() });
     const onFailure = (error: Error) => {
+      writer.fail(error.message);
       observe({ kind: 'store_failed', error });
       options.onFailure(error);
     };
     const own = share();
-    const groupCommit = createGroupCommit(own, { observe, onFailure });
+    const groupCommit = new GroupCommit({ connection: own, observe, onFailure });
     cleanUp.defer(() => groupCommit.close());
     const db = openReader(path);
     cleanUp.defer(() => db.close());
@@ -91,15 +91,9 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
 /** Opens the store in another thread of the process that has opened it. */
 export function joinSqliteStore(share: SqliteShare, options: SqliteOptions): Store {
   const db = openReader(share.path);
-  const groupCommit = createGroupCommit(share, options);
+  const groupCommit = new GroupCommit({ connection: share, ...options });
   const parts = prepareParts(share, { db, groupCommit, addsWhenQuiet: false }, options);
   return { ...createStore(parts), close: () => closeStore(parts) };
-}
-
-function createGroupCommit(share: SqliteShare, { observe, onFailure }: SqliteOptions): GroupCommit {
-  const room = new QueueRoom(share.room);
-  const announced = new AnnouncedBatches(share.announced);
-  return new GroupCommit({ port: share.port, room, announced, observe, onFailure });
 }
 
 type Parts = ReturnType<typeof prepareParts>;
@@ -112,7 +106,7 @@ function prepareParts(
   const { path } = share;
   const reads = prepareReads(db);
   const changeReads = prepareChangeReads(db);
-  const commits = new CommitCounter(share.commits);
+  const commits = new CommitCounter(share.memory.commits);
   const write: GroupCommit['write'] = (wanted) => groupCommit.write(wanted);
   const guard = guardReads((error) => groupCommit.fail(error));
   const { lastSeq } = changeReads;

@@ -1,6 +1,7 @@
 // Packs writes for the writer thread, and their results. Creates, the most frequent writes, are sent as bare values: as
 // objects, which repeat every field name, they would make a create 4 % more expensive.
 
+import type { ServiceEvent } from '../../observability/service-events.ts';
 import type { Failure } from './sqlite-errors.ts';
 import type { Done, Write, WriteResult } from './writes.ts';
 
@@ -14,12 +15,13 @@ export type WriteMessage = CreateValues | Exclude<Write, Create>;
 /** A bare number is the change number of a create that stored a new record. */
 export type ResultMessage = number | WriteResult;
 
-/**
- * Result of a batch. `writes` is the number of writes in its transaction, which can include batches of other threads.
- * It is 0 for all of them but the first, so that each transaction is counted once.
- */
-export type Committed = { results: ResultMessage[]; writes: number; durationMs: number };
-export type BatchResult = Committed | { failure: Failure; message: string };
+/** Result of a batch. Its transaction can include batches of other threads. */
+export type BatchResult = (Committed | RolledBack) & {
+  /** Events of the transaction, which the thread of its first batch reports. */
+  events: ServiceEvent[];
+};
+export type Committed = { results: ResultMessage[]; durationMs: number };
+export type RolledBack = { failure: Failure; message: string };
 
 export function packWrite(write: Write): WriteMessage {
   if (write.kind !== 'create') return write;

@@ -3,6 +3,7 @@
 
 import type { StatementSync } from 'node:sqlite';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import type { ServiceEvent } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { AnnouncedBatches } from './announced-batches.ts';
 import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
@@ -10,7 +11,15 @@ import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
 import { failureOf } from './sqlite-errors.ts';
 import type { WriterCommand, WriterData } from './writer.ts';
-import { type BatchResult, MAX_BATCH_WRITES, packResult, unpackWrite, type WriteMessage } from './writer-messages.ts';
+import {
+  type BatchResult,
+  type Committed,
+  MAX_BATCH_WRITES,
+  packResult,
+  type RolledBack,
+  unpackWrite,
+  type WriteMessage,
+} from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** Length of the WAL at which a checkpoint copies it into the database file. */
@@ -31,12 +40,17 @@ interface Batch {
 if (!parentPort) throw new Error('writer-thread.ts must run in a worker thread');
 const main = parentPort;
 
-const { path, lockPath, ...memory } = workerData as WriterData;
+const { path, lockPath, memory } = workerData as WriterData;
 const commits = new CommitCounter(memory.commits);
 const announced = new AnnouncedBatches(memory.announced);
-const ports = new Set<MessagePort>();
+/** The connected threads, with the numbers of their connections. */
+const ports = new Map<MessagePort, number>();
 /** Batches that were received but not committed. */
 let waiting: Batch[] = [];
+/** True if an import has its turn before other writes. */
+let isImportNext = false;
+/** True from the rollback of a batch until the next commit. */
+let isFailing = false;
 const wal = `${path}-wal`;
 const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
@@ -59,7 +73,8 @@ const checking = setInterval(() => {
 
 main.on('message', (command: WriterCommand) => {
   if (command === 'close') close();
-  else connect(command.connect);
+  else if ('fail' in command) fail(command.fail);
+  else connect(command.connect, command.number);
 });
 
 process.on('uncaughtException', (error) => {
@@ -69,8 +84,8 @@ process.on('uncaughtException', (error) => {
 
 main.postMessage('ready');
 
-function connect(port: MessagePort): void {
-  ports.add(port);
+function connect(port: MessagePort, number: number): void {
+  ports.set(port, number);
   port.on('message', (messages: WriteMessage[]) => {
     waiting.push(toBatch(port, messages));
     commitWaiting();
@@ -84,7 +99,7 @@ function close(): void {
     tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do this without reporting a failure
     db.close();
   }
-  for (const port of ports) port.close();
+  for (const port of ports.keys()) port.close();
   main.close();
 }
 
@@ -95,55 +110,73 @@ function toBatch(port: MessagePort, messages: WriteMessage[]): Batch {
 /** Commits the batches that wait, including those that arrived during the last commit. */
 function commitWaiting(): void {
   if (hasFailed || waiting.length === 0) return;
-  announced.waitForAll();
-  for (const port of ports) {
+  const others = [...ports].filter(([port]) => !waiting.some((batch) => batch.port === port));
+  announced.waitFor(others.map(([, number]) => number));
+  for (const [port] of others) {
     const received = receiveMessageOnPort(port);
     if (received) waiting.push(toBatch(port, received.message));
   }
-  const end = endOfTransaction();
-  const batches = waiting.slice(0, end);
-  waiting = waiting.slice(end);
-  const results = commitAll(batches);
+  const batches = takeNext();
+  const result = commit(batches.flatMap(({ writes }) => writes));
   const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
   if (lost !== undefined) endWithout(lost);
+  else if ('failure' in result && result.failure === 'fatal') fail(result.message);
   if (hasFailed) return;
-  for (const [at, { port }] of batches.entries()) port.postMessage(results[at]);
-  if (results.some((result) => 'results' in result)) commits.add();
+  reply(batches, result);
   tolerantly(checkpointWhenLong);
   if (waiting.length > 0) setImmediate(commitWaiting);
 }
 
-/** Returns the number of batches in the next transaction. The plants of an import have their own. */
-function endOfTransaction(): number {
-  let writes = 0;
-  for (const [at, batch] of waiting.entries()) {
-    writes += batch.writes.length;
-    if (at > 0 && (writes > MAX_BATCH_WRITES || isImport(batch))) return at;
-    if (isImport(batch)) return 1;
+/**
+ * Takes the batches of the next transaction out of those that wait. The plants of an import have a transaction of their
+ * own, after which other writes have their turn.
+ */
+function takeNext(): Batch[] {
+  const imported = waiting.find(isImport);
+  const isAlone = waiting.every(isImport);
+  if (imported && (isImportNext || isAlone)) {
+    isImportNext = false;
+    waiting = waiting.filter((batch) => batch !== imported);
+    return [imported];
   }
-  return waiting.length;
+  isImportNext = true;
+  let writes = 0;
+  const taken = waiting.filter((batch) => {
+    if (isImport(batch) || (writes > 0 && writes + batch.writes.length > MAX_BATCH_WRITES)) return false;
+    writes += batch.writes.length;
+    return true;
+  });
+  waiting = waiting.filter((batch) => !taken.includes(batch));
+  return taken;
 }
 
 function isImport({ writes }: Batch): boolean {
   return writes[0]?.kind === 'create_plants';
 }
 
-/** Commits the batches in one transaction. Returns the result of each. */
-function commitAll(batches: Batch[]): BatchResult[] {
-  const result = commit(batches.flatMap(({ writes }) => writes));
-  if ('failure' in result) {
-    if (result.failure === 'fatal') fail(result.message);
-    return batches.map(() => result);
-  }
+/** Sends each thread the results of its own batch, and the first one the events of the transaction. */
+function reply(batches: Batch[], result: Committed | RolledBack): void {
+  const events = eventsOf(batches, result);
   let at = 0;
-  return batches.map(({ writes }, n) => {
-    const first = at;
+  for (const [n, { port, writes }] of batches.entries()) {
+    const own = 'failure' in result ? result : { ...result, results: result.results.slice(at, at + writes.length) };
     at += writes.length;
-    return { ...result, results: result.results.slice(first, at), writes: n === 0 ? result.writes : 0 };
-  });
+    port.postMessage({ ...own, events: n === 0 ? events : [] } satisfies BatchResult);
+  }
+  if ('results' in result) commits.add();
 }
 
-function commit(batch: Write[]): BatchResult {
+function eventsOf(batches: Batch[], result: Committed | RolledBack): ServiceEvent[] {
+  const wasFailing = isFailing;
+  isFailing = 'failure' in result;
+  if ('failure' in result) return wasFailing ? [] : [{ kind: 'writes_failing', reason: result.message }];
+  const [first] = batches[0]?.writes ?? [];
+  const writes = first?.kind === 'create_plants' ? first.image.count : result.results.length;
+  const commit: ServiceEvent = { kind: 'commit', writes, durationMs: result.durationMs };
+  return wasFailing ? [commit, { kind: 'writes_recovered' }] : [commit];
+}
+
+function commit(batch: Write[]): Committed | RolledBack {
   const begunMs = performance.now();
   try {
     if (batch[0]?.kind === 'create_plants') {
@@ -158,7 +191,6 @@ function commit(batch: Write[]): BatchResult {
     mayBeCopy = false;
     return {
       results: results.map((result, at) => packResult(result, batch[at] as Write)),
-      writes: batch[0]?.kind === 'create_plants' ? batch[0].image.count : batch.length,
       durationMs: performance.now() - begunMs,
     };
   } catch (error) {
@@ -187,7 +219,7 @@ function endWithout(lost: OwnFile): void {
 function fail(message: string): void {
   hasFailed = true;
   clearInterval(checking);
-  for (const port of ports) port.postMessage({ failure: 'fatal', message } satisfies BatchResult);
+  for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message, events: [] } satisfies BatchResult);
 }
 
 function prepareWalSize(): StatementSync {

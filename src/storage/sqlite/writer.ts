@@ -17,51 +17,68 @@ export interface WriterData {
   path: string;
   /** Path of the lock file. Only a server has one. */
   lockPath: string | undefined;
-  /** Memory of the counters of commits and of announced batches. */
-  commits: SharedArrayBuffer;
-  announced: SharedArrayBuffer;
+  memory: WriterMemory;
 }
 
-export type WriterCommand = { connect: MessagePort } | 'close';
+/** Memory that the writer and the threads share. */
+export interface WriterMemory {
+  /** Number of commits. */
+  commits: SharedArrayBuffer;
+  /** Announced batches. */
+  announced: SharedArrayBuffer;
+  /** Room in the queues. */
+  room: SharedArrayBuffer;
+}
+
+export type WriterCommand = { connect: MessagePort; number: number } | { fail: string } | 'close';
 
 /** What a thread needs to write. It can be sent to the thread, with its port in the list of transferred objects. */
 export interface WriterConnection {
   port: MessagePort;
-  /** Memory of the counters of commits and of announced batches, and of the room in the queues. */
-  commits: SharedArrayBuffer;
-  announced: SharedArrayBuffer;
-  room: SharedArrayBuffer;
+  /** Number of the connection, which identifies its announced batches. */
+  number: number;
+  memory: WriterMemory;
 }
 
 export class Writer {
   readonly #thread: Worker;
   readonly #ended: Promise<unknown>;
-  readonly #shared: Omit<WriterConnection, 'port'>;
+  readonly #memory: WriterMemory;
+  #connections = 0;
 
-  private constructor(thread: Worker, shared: Omit<WriterConnection, 'port'>) {
+  private constructor(thread: Worker, memory: WriterMemory) {
     this.#thread = thread;
-    this.#shared = shared;
+    this.#memory = memory;
     this.#ended = once(thread, 'exit'); // rejects if the thread fails
     this.#ended.catch(() => {}); // its connections report it, even if no caller closes the store
   }
 
   /** Resolves when the thread has opened the database. Throws if it cannot. */
   static async start(path: string, lockPath: string | undefined): Promise<Writer> {
-    const commits = new CommitCounter().memory;
-    const announced = new AnnouncedBatches().memory;
+    const memory = {
+      commits: new CommitCounter().memory,
+      announced: new AnnouncedBatches().memory,
+      room: new QueueRoom().memory,
+    };
     const thread = new Worker(THREAD, {
-      workerData: { path, lockPath, commits, announced } satisfies WriterData,
+      workerData: { path, lockPath, memory } satisfies WriterData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
     });
     await once(thread, 'message');
-    return new Writer(thread, { commits, announced, room: new QueueRoom().memory });
+    return new Writer(thread, memory);
   }
 
   /** Returns a new connection, for this thread or for another one. */
   connect(): WriterConnection {
     const { port1, port2 } = new MessageChannel();
-    this.#thread.postMessage({ connect: port2 } satisfies WriterCommand, [port2]);
-    return { port: port1, ...this.#shared };
+    const number = this.#connections++;
+    this.#thread.postMessage({ connect: port2, number } satisfies WriterCommand, [port2]);
+    return { port: port1, number, memory: this.#memory };
+  }
+
+  /** Ends all writes of all connections, because a thread found the disk or the file unreliable. */
+  fail(message: string): void {
+    this.#thread.postMessage({ fail: message } satisfies WriterCommand);
   }
 
   /** Closes the file. All connections must be closed. Throws if closing fails. */
