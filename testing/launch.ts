@@ -7,7 +7,7 @@ import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
 import { openStore } from '../src/service/open-store.ts';
 
 /** Flags of `npm start`. A small young generation saves memory: an export creates only short-lived objects. */
-export const FLAGS = ['--max-semi-space-size=12'];
+export const FLAGS = ['--max-semi-space-size=8'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
 /** Opens the store as a command does, beside a server that may be running. */

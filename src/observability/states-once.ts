@@ -20,17 +20,19 @@ export function createStateMerger(observe: Observe): () => Observe {
   return () => {
     const own = new Set<string>();
     return (event) => {
-      const [state, begins = false] = STATES[event.kind] ?? [];
-      if (state !== undefined) {
-        if (own.has(state) === begins) return;
-        if (begins) own.add(state);
-        else own.delete(state);
-        const before = threads.get(state) ?? 0;
-        const now = before + (begins ? 1 : -1);
-        threads.set(state, now);
-        if (before > 0 && now > 0) return;
-      }
-      observe(event);
+      const change = STATES[event.kind];
+      if (!change || isSeenByAll(own, ...change)) observe(event);
     };
   };
+
+  /** Notes a change of one thread. True if it is the first thread in the state, or no thread is any more. */
+  function isSeenByAll(own: Set<string>, state: string, begins: boolean): boolean {
+    if (own.has(state) === begins) return false;
+    if (begins) own.add(state);
+    else own.delete(state);
+    const before = threads.get(state) ?? 0;
+    const now = before + (begins ? 1 : -1);
+    threads.set(state, now);
+    return before === 0 || now === 0;
+  }
 }

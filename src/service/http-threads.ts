@@ -21,7 +21,7 @@ import type { StoreShare } from './open-store.ts';
 const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** Limit on memory for short-lived objects, three times the semi-space of the main thread. */
-const YOUNG_MIB = 36;
+const YOUNG_MIB = 24;
 
 /** What a thread needs to serve requests. */
 export interface HttpThreadData {

