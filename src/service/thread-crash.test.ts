@@ -7,11 +7,11 @@ import { post, send } from '../../testing/request.ts';
 import { startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-/** Makes each HTTP thread run this code some time after its start. */
-function inHttpThreads(code: string, delayMs: number): Record<string, string> {
+/** Makes each HTTP thread run this code at its start. */
+function inHttpThreads(code: string): Record<string, string> {
   const hook = `
     import { isMainThread, workerData } from 'node:worker_threads';
-    if (!isMainThread && workerData?.limits) setTimeout(() => { ${code} }, ${delayMs});`;
+    if (!isMainThread && workerData?.limits) { ${code} }`;
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
 }
 
@@ -21,7 +21,9 @@ for (const [name, code, message] of [
   ['an exit', 'process.exit()', 'An HTTP thread ended unexpectedly'],
 ] as const) {
   test(`${name} in one thread ends the process with status 1 and one line`, async () => {
-    const server = await startServer({ env: { THREADS: '2', ...inHttpThreads(code, 1500) } });
+    const server = await startServer({
+      env: { THREADS: '2', ...inHttpThreads(`setTimeout(() => { ${code} }, 1500)`) },
+    });
     const [status] = await once(server.process, 'close');
     assert.equal(status, 1);
     const lines = server.output().trim().split('\n').slice(1);
@@ -32,7 +34,7 @@ for (const [name, code, message] of [
 }
 
 test('a thread that cannot start is reported in one line, and the others serve requests', async () => {
-  const server = await startServer({ env: { THREADS: '2', ...inHttpThreads('throw new Error("no files")', 0) } });
+  const server = await startServer({ env: { THREADS: '2', ...inHttpThreads('throw new Error("no files")') } });
   await until(() => server.output().includes('no files'));
   assert.equal((await post(server, '{"id":1,"name":"Aloe"}')).status, 200);
   assert.equal((await send(server.port, { path: '/healthz' })).status, 200);

@@ -32,8 +32,7 @@ type ListedRow = PlantRow & { id: bigint };
 type PlantValues = [name: string, tag: string | null, created: number, updated: number, seq: number];
 
 export function prepareReads(db: DatabaseSync) {
-  const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
-  findPlant.setReturnArrays(true); // an object would take twice the time
+  const get = prepareGet(db);
   const comparePlant = db.prepare('SELECT name = ? AND tag IS ? AS same FROM plants WHERE id = ?');
   const searchPlants = db.prepare(`
     SELECT plants.* FROM words JOIN plants ON plants.id = words.rowid
@@ -46,12 +45,7 @@ export function prepareReads(db: DatabaseSync) {
   const findTagged = prepareFindTagged(db);
 
   return {
-    get(id: bigint): Versioned {
-      const row = findPlant.get(id) as PlantValues | undefined;
-      if (!row) throw toError(noPlant(id));
-      const [name, tag, created, updated, seq] = row;
-      return { record: toRecord(id, { name, tag, created, updated }), seq };
-    },
+    get,
 
     /** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */
     async compare(plants: NewPlant[]): Promise<(boolean | undefined)[]> {
@@ -134,4 +128,15 @@ export function prepareReads(db: DatabaseSync) {
       from++;
     }
   }
+}
+
+function prepareGet(db: DatabaseSync): (id: bigint) => Versioned {
+  const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
+  findPlant.setReturnArrays(true); // an object would take twice the time
+  return (id) => {
+    const row = findPlant.get(id) as PlantValues | undefined;
+    if (!row) throw toError(noPlant(id));
+    const [name, tag, created, updated, seq] = row;
+    return { record: toRecord(id, { name, tag, created, updated }), seq };
+  };
 }
