@@ -24,6 +24,7 @@ const MEMORY_BYTES = 3 * 2 ** 30;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // also ends PostgreSQL
 const isLong = process.argv.includes('--long');
 if (!isLong) keepFilesInMemory();
+if (!isLong) process.env.THREADS ??= '1'; // servers start faster; the long tests run with the default
 await globalSetup();
 const checks = isLong ? [] : CHECKS.map(check);
 const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groups(), CONCURRENCY);
