@@ -22,6 +22,15 @@ export function addValue(histogram: Histogram, bounds: readonly number[], value:
   }
 }
 
+/** Returns the sum of two histograms with the same bounds. */
+export function addHistograms(one: Histogram, other: Histogram): Histogram {
+  return {
+    buckets: one.buckets.map((count, at) => count + (other.buckets[at] as number)),
+    count: one.count + other.count,
+    sum: one.sum + other.sum,
+  };
+}
+
 /** Returns the samples by the suffix of their name. `labels` precede `le`. */
 export function samplesOf(
   { buckets, count, sum }: Histogram,

@@ -66,6 +66,15 @@ export function createHourlyRequests(clock: () => number) {
   }
 }
 
+/** Returns the sum of the counts that two threads have of the same hour. */
+export function addHours(one: Hour, other: Hour): Hour {
+  return {
+    requests: one.requests + other.requests,
+    measured: one.measured + other.measured,
+    buckets: one.buckets.map((count, at) => count + (other.buckets[at] as number)),
+  };
+}
+
 /** Returns the hours that had requests, oldest first. */
 export function describeHours(hours: Map<number, Hour>): HourCount[] {
   return [...hours]

@@ -1,8 +1,8 @@
 // Counts the service events of one thread, for the metrics and the status. The counts of several threads can be added.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { addValue, createHistogram, type Histogram } from './histogram.ts';
-import { createHourlyRequests, type Hour } from './hourly-requests.ts';
+import { addHistograms, addValue, createHistogram, type Histogram } from './histogram.ts';
+import { addHours, createHourlyRequests, type Hour } from './hourly-requests.ts';
 import { DENIAL_REASONS, type DeliveryResult, type DenialReason, type Observe } from './service-events.ts';
 
 export const LATENCY_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
@@ -18,7 +18,7 @@ export interface RouteCounts {
   latency: Histogram;
 }
 
-/** The counts since the start. They consist of numbers only, so they can be sent to another thread and added. */
+/** The counts since the start. They can be sent to another thread. */
 export interface Counts {
   /** Counts by method and path, such as `GET /plants/:id`. The key is empty for requests that match no route. */
   routes: Map<string, RouteCounts>;
@@ -122,18 +122,46 @@ function nameOf(route: Route): string {
   return route ? `${route.method} ${route.path}` : '';
 }
 
-/** Returns the sum of counts, number by number. */
-export function addCounts<T>(one: T, other: T): T {
-  if (typeof one === 'number') return ((one as number) + (other as number)) as T;
-  if (one instanceof Uint32Array) return one.map((count, at) => count + ((other as Uint32Array)[at] as number)) as T;
-  if (one instanceof Map) {
-    const sum = new Map(one);
-    for (const [key, value] of other as Map<unknown, unknown>) {
-      sum.set(key, sum.has(key) ? addCounts(sum.get(key), value) : value);
-    }
-    return sum as T;
+/** Returns the sum of the counts of two threads. */
+export function addCounts(one: Counts, other: Counts): Counts {
+  return {
+    routes: mergeMaps(one.routes, other.routes, addRoutes),
+    denied: mergeMaps(one.denied, other.denied, addNumbers),
+    bugs: one.bugs + other.bugs,
+    batches: addHistograms(one.batches, other.batches),
+    commits: addHistograms(one.commits, other.commits),
+    deliveries: addRecords(one.deliveries, other.deliveries),
+    backups: addRecords(one.backups, other.backups),
+    hours: mergeMaps(one.hours, other.hours, addHours),
+  };
+}
+
+/** Returns the entries of both maps. `add` merges the values of a key that is in both. */
+function mergeMaps<Key, Value>(
+  one: Map<Key, Value>,
+  other: Map<Key, Value>,
+  add: (one: Value, other: Value) => Value,
+): Map<Key, Value> {
+  const sum = new Map(one);
+  for (const [key, value] of other) {
+    const own = one.get(key);
+    sum.set(key, own === undefined ? value : add(own, value));
   }
-  if (Array.isArray(one)) return one.map((value, at) => addCounts(value, (other as unknown[])[at])) as T;
-  const keys = Object.keys(one as object) as (keyof T)[];
-  return Object.fromEntries(keys.map((key) => [key, addCounts(one[key], other[key])])) as T;
+  return sum;
+}
+
+function addRoutes(one: RouteCounts, other: RouteCounts): RouteCounts {
+  return {
+    byStatus: mergeMaps(one.byStatus, other.byStatus, addNumbers),
+    latency: addHistograms(one.latency, other.latency),
+  };
+}
+
+function addRecords<Key extends string>(one: Record<Key, number>, other: Record<Key, number>): Record<Key, number> {
+  const keys = Object.keys(one) as Key[];
+  return Object.fromEntries(keys.map((key) => [key, one[key] + other[key]])) as Record<Key, number>;
+}
+
+function addNumbers(one: number, other: number): number {
+  return one + other;
 }

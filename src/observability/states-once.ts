@@ -14,7 +14,7 @@ const STATES: Partial<Record<ServiceEvent['kind'], [state: string, begins: boole
  * Returns a function that creates the observer of one thread. It passes on all events, but the beginning of a state only
  * from the first thread, and its end only from the last.
  */
-export function createStateMerger(observe: Observe): () => Observe {
+export function reportStatesOnce(observe: Observe): () => Observe {
   const threads = new Map<string, number>();
 
   return () => {

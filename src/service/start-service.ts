@@ -15,7 +15,7 @@ import { createSummaryReader } from '../http/routes/cached-summary.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { ServiceCounts } from '../observability/service-counts.ts';
 import type { Observe } from '../observability/service-events.ts';
-import { createStateMerger } from '../observability/states-once.ts';
+import { reportStatesOnce } from '../observability/states-once.ts';
 import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
@@ -63,7 +63,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const { onFailure } = options;
   const startedMs = Date.now();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const createObserver = createStateMerger(options.observe);
+  const createObserver = reportStatesOnce(options.observe);
   const log = createObserver();
   const counts = new ServiceCounts();
   const observe: Observe = (event) => {
