@@ -34,7 +34,7 @@ const PANELS: Bars[] = [
     width: 185,
     title: 'CPU time per create, µs',
     value: cpuUs,
-    label: (row) => `${exact(cpuUs(row))} µs${row.databaseUs ? ` {note|database: ${exact(row.databaseUs)}}` : ''}`,
+    label: (row) => `${exact(cpuUs(row))} µs${row.databaseUs ? ` {note|database ${exact(row.databaseUs)}}` : ''}`,
   },
 ];
 
@@ -109,7 +109,7 @@ export function comparePicture({ date, machine, creates }: Comparison): Picture 
               position: 'right',
               distance: n === 0 ? 14 : 6,
               fontWeight: group === 'ours' ? 'bold' : 'normal',
-              rich: { note: { color: FAINT, fontSize: 10, fontWeight: 'normal' } },
+              rich: { note: { color: FAINT, fontSize: 10, fontWeight: 'normal', padding: [0, 0, 0, 4] } },
               formatter: ({ dataIndex }: { dataIndex: number }) => bars.label(rows[dataIndex] as Result),
             },
             ...(n === 0 && { markLine: spreadOf(rows, names, group) }),

@@ -4,12 +4,13 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { cpuUsOf } from '../../bench/measure.ts';
-import { fillIn, post, sendRaw } from '../../testing/request.ts';
-import { query, type TestServer } from '../../testing/server.ts';
+import { fillIn, post, send, sendRaw } from '../../testing/request.ts';
+import { addAdmin, query, type TestServer } from '../../testing/server.ts';
 import type { Created } from '../creates.ts';
 import { fault } from '../fault.ts';
 
@@ -108,11 +109,15 @@ async function load(
  */
 async function refuseConnections(server: TestServer): Promise<void> {
   const sockets: Socket[] = [];
+  const agent = new Agent({ keepAlive: true });
+  const { secret: admin } = await addAdmin(server);
   while (sockets.length < MAX_CONNECTIONS) {
     const more = Array.from({ length: 200 }, () => connect(server.port, '127.0.0.1'));
     for (const socket of more) socket.on('error', () => {});
     await Promise.all(more.map((socket) => once(socket, 'connect')));
     sockets.push(...more);
+    // The kernel connects clients before a thread accepts and counts them.
+    while ((await countConnections(server, admin, agent)) < sockets.length);
   }
   const create =
     'POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: 24\r\n\r\n{"id":-999,"name":"x y"}';
@@ -120,13 +125,20 @@ async function refuseConnections(server: TestServer): Promise<void> {
   assert.match(
     refusal,
     /^HTTP\/1.1 503 .*retry-after: 1.*"error":50300,"message":"[^"]*connections/s,
-    'connection 10,001',
+    `connection 10,001 received: ${refusal.slice(0, 300)}`,
   );
   assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = -999'), []);
 
+  agent.destroy();
   for (const socket of sockets) socket.destroy();
   const goneMs = performance.now();
   while ((await post(server, '{"id":-999,"name":"x"}').catch(() => undefined))?.status !== 200) {
     assert.ok(performance.now() - goneMs < MAX_RECOVERY_MS, 'no connection 5 s after the others closed');
   }
+}
+
+/** Returns the number of connections that the server has accepted. */
+async function countConnections({ port }: TestServer, admin: string, agent: Agent): Promise<number> {
+  const { body } = await send(port, { path: '/status', headers: { authorization: `Bearer ${admin}` }, agent });
+  return JSON.parse(body).connections.open;
 }
