@@ -4,7 +4,6 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -15,7 +14,7 @@ import { makeFolder } from '../../../testing/server.ts';
 import { createSharedLimits } from '../access/shared-limits.ts';
 import { createServer } from './server.ts';
 import { TIMEOUTS } from './timeouts.ts';
-import type { Certificate } from './tls.ts';
+import { type Certificate, readCertificate } from './tls.ts';
 
 const ANSWER = Buffer.alloc(40_000_000, 'x');
 const timeouts = { ...TIMEOUTS, checkMs: 50, unreadMs: 3000, lingerMs: 100 };
@@ -33,7 +32,7 @@ suite('slow clients', () => {
       `${title}: a steady reader is served, and a client that stops reading is disconnected`,
       isTls ? needsOpenssl : {},
       async (t) => {
-        const certificate = isTls ? newCertificate() : undefined;
+        const certificate = isTls ? await newCertificate() : undefined;
         const { server } = createServer(certificate, {
           isProxy: () => false,
           counts: createSharedLimits().counts,
@@ -67,11 +66,10 @@ suite('slow clients', () => {
   }
 });
 
-function newCertificate(): Certificate {
+function newCertificate(): Promise<Certificate> {
   const folder = makeFolder();
   makeCertificate(folder, 'IP:127.0.0.1');
-  const [cert = '', key = ''] = ['crt', 'key'].map((end) => readFileSync(join(folder, `server.${end}`), 'utf8'));
-  return { cert, key };
+  return readCertificate({ certPath: join(folder, 'server.crt'), keyPath: join(folder, 'server.key') });
 }
 
 /** Reads at a steady rate, then reads the rest at full speed. */

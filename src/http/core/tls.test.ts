@@ -8,6 +8,7 @@ import { Agent, request } from 'node:https';
 import { connect as connectPlain } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type PeerCertificate, type SecureVersion, setDefaultCACertificates } from 'node:tls';
 import { makeCertificate, needsOpenssl } from '../../../testing/certificate.ts';
 import { sendRaw } from '../../../testing/request.ts';
@@ -86,6 +87,36 @@ suite('TLS', needsOpenssl, () => {
     const plain = await sendRaw(server.port, 'GET /plants HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => '');
     assert.doesNotMatch(plain, /HTTP\/1\.1 200/);
     assert.equal((await get('/healthz')).status, 200);
+  });
+
+  test('a session that one thread has started is resumed by all, also with a new certificate', async () => {
+    const other = await startTestService({ env: { ...files, THREADS: '3' }, timeouts: { certificateMs: 20 } });
+    await until(() => other.events.some(({ kind }) => kind === 'threads_listening'));
+    for (const folder of [folders[1], folders[0]]) {
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const { session } = await resume(version);
+        for (let n = 0; n < 10; n++) assert.equal((await resume(version, session)).isReused, true, version);
+      }
+      install(folder);
+      await sleep(100);
+    }
+    await other.stop();
+
+    /** Opens a connection and returns its session, which TLS 1.3 sends after the handshake. */
+    async function resume(version: SecureVersion, session?: Buffer): Promise<{ isReused: boolean; session: Buffer }> {
+      const options = { port: other.port, rejectUnauthorized: false, minVersion: version, maxVersion: version };
+      const socket = connect({ ...options, ...(session && { session }) });
+      let [isReused, received] = [false, session];
+      socket.on('secureConnect', () => {
+        isReused = socket.isSessionReused();
+      });
+      socket.on('session', (given) => {
+        received = given;
+      });
+      socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+      await once(socket.resume(), 'close');
+      return { isReused, session: received as Buffer };
+    }
   });
 
   test('a parser error gets one response, and the connection is closed', async () => {

@@ -1,6 +1,6 @@
 // Reads the TLS certificate and its key, and reloads them when the files change. Open connections continue.
 
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
 import type { TlsFiles } from '../../config/config.ts';
@@ -9,15 +9,21 @@ import type { Observe } from '../../observability/service-events.ts';
 
 /** Value of Strict-Transport-Security: browsers use only TLS for one year. */
 export const HSTS = 'max-age=31536000';
+/** Length that Node requires. */
+const TICKET_KEYS_BYTES = 48;
 
-export type Certificate = SecureContextOptions & { cert: string; key: string };
+type CertificateFiles = SecureContextOptions & { cert: string; key: string };
+
+/** The certificate, and what a client needs to resume a session in any thread. */
+export type Certificate = CertificateFiles & { ticketKeys: Uint8Array; sessionIdContext: string };
 
 /** Reads the certificate and its key. Throws UsageError if they cannot be used. */
 export async function readCertificate(files: TlsFiles): Promise<Certificate> {
-  return requireUsable(await readFiles(files));
+  const read = requireUsable(await readFiles(files));
+  return { ...read, ticketKeys: randomBytes(TICKET_KEYS_BYTES), sessionIdContext: 'plant-store' };
 }
 
-async function readFiles({ certPath, keyPath }: TlsFiles): Promise<Certificate> {
+async function readFiles({ certPath, keyPath }: TlsFiles): Promise<CertificateFiles> {
   const [cert, key] = await Promise.all([read('TLS_CERT', certPath), read('TLS_KEY', keyPath)]);
   return { cert, key, minVersion: 'TLSv1.2' };
 }
@@ -32,7 +38,7 @@ async function read(name: string, path: string): Promise<string> {
   }
 }
 
-function requireUsable(certificate: Certificate): Certificate {
+function requireUsable(certificate: CertificateFiles): CertificateFiles {
   try {
     createSecureContext(certificate); // accepts an empty file, so the next check is also needed
     if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
@@ -51,7 +57,7 @@ export function followCertificate(
   server: Server,
   { observe, everyMs }: { observe: Observe; everyMs: number },
 ): void {
-  let inUse = first;
+  let inUse: CertificateFiles = first;
   /**
    * The last fault and how often it occurred in a row. A single one can mean that only one of the two files was
    * replaced yet.
@@ -64,7 +70,7 @@ export function followCertificate(
     try {
       const found = await readFiles(files);
       if (found.cert !== inUse.cert || found.key !== inUse.key) {
-        server.setSecureContext(requireUsable(found));
+        server.setSecureContext({ ...first, ...requireUsable(found) });
         inUse = found;
         const validTo = new X509Certificate(found.cert).validToDate.toISOString();
         observe({ kind: 'certificate_renewed', validTo });
