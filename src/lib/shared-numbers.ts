@@ -83,8 +83,10 @@ export class SharedNumbers {
 
   #acquire(): void {
     if (Atomics.compareExchange(this.#lock, 0, FREE, HELD) === FREE) return;
+    let timeouts = 0;
     while (Atomics.exchange(this.#lock, 0, AWAITED) !== FREE) {
-      if (Atomics.wait(this.#lock, 0, AWAITED, MAX_HELD_MS) === 'timed-out') return; // its thread has ended
+      if (Atomics.wait(this.#lock, 0, AWAITED, MAX_HELD_MS) === 'timed-out') timeouts++;
+      if (timeouts === 2) return; // its thread has ended; one timeout also follows a pause of the whole process
     }
   }
 
