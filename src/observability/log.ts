@@ -1,7 +1,7 @@
 // Writes service events as log lines: JSON when piped, readable text on a terminal.
 
 import { styleText } from 'node:util';
-import { type DestinationStream, pino } from 'pino';
+import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { printDuration } from '../lib/duration.ts';
 import { cutToWidth, toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { toSize } from '../lib/size.ts';
@@ -27,7 +27,7 @@ type Entry<E> = [
   toMessage: (event: E, command: string) => string,
 ];
 
-type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' }> as E['kind']]: Entry<E> };
+type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' | 'lines' }> as E['kind']]: Entry<E> };
 
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
@@ -113,23 +113,52 @@ export function createLog(level: LogLevel, command: string): Observe {
   const isTerminal = process.stdout.isTTY;
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {}); // the terminal can close before the process ends
   const stream = isTerminal ? { write: printReadable } : jsonLines();
-  const logger = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }) },
-    },
-    stream,
-  );
+  const logger = createLogger(level, stream);
 
   return (event) => {
     if (isTerminal && IN_BANNER.has(event.kind)) return;
-    if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
+    if (event.kind === 'lines') return stream.write(event.text);
     if (isTerminal && event.kind === 'request' && logger.level !== 'silent') return printRequest(event);
-    const [level, toMessage] = ENTRIES[event.kind] as Entry<ServiceEvent>;
-    logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
+    logEvent(logger, event, command);
   };
+}
+
+/**
+ * Returns an observer that sends JSON lines to the thread that writes the service log, once per turn of the event loop.
+ * Drops lines while too many are unwritten. The other thread must subtract the characters from `unwritten`.
+ */
+export function createLineLog(level: LogLevel, send: (lines: string) => void, unwritten: Int32Array): Observe {
+  let lines = '';
+  const logger = createLogger(level, {
+    write(line) {
+      if (Atomics.load(unwritten, 0) + lines.length > MAX_UNWRITTEN_BYTES) return;
+      if (lines === '') setImmediate(sendLines);
+      lines += toSafeJson(line);
+    },
+  });
+  return (event) => logEvent(logger, event, '');
+
+  function sendLines(): void {
+    Atomics.add(unwritten, 0, lines.length);
+    send(lines);
+    lines = '';
+  }
+}
+
+function createLogger(level: LogLevel, stream: DestinationStream): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label) => ({ level: label }) },
+  };
+  return pino(options, stream);
+}
+
+function logEvent(logger: Logger, event: ServiceEvent, command: string): void {
+  if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
+  const [level, toMessage] = ENTRIES[event.kind as keyof Entries] as Entry<ServiceEvent>;
+  logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
 }
 
 /**

@@ -60,6 +60,8 @@ export type ServiceEvent =
       address: string | undefined;
     }
   | { kind: 'refused'; reason: DenialReason; requestId: string; why: string | undefined }
+  /** Lines of the service log that another thread has printed. */
+  | { kind: 'lines'; text: string }
   /** Reported once when the keys of the identity provider cannot be fetched, and once after recovery. */
   | { kind: 'keys_failing'; reason: string }
   | { kind: 'keys_recovered' }

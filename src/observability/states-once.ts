@@ -8,31 +8,24 @@ const STATES: Partial<Record<ServiceEvent['kind'], [state: string, begins: boole
   keys_recovered: ['keys', false],
   traces_failing: ['traces', true],
   traces_recovered: ['traces', false],
+  writes_failing: ['writes', true],
+  writes_recovered: ['writes', false],
 };
 
 /**
- * Returns a function that creates the observer of one thread. It passes on all events, but the beginning of a state only
- * from the first thread, and its end only from the last.
+ * Returns an observer for all threads. A state begins with the first thread that reports it, and ends with the first
+ * that reports its end: a thread without requests would not notice it. Other events pass.
  */
-export function reportStatesOnce(observe: Observe): () => Observe {
-  const threads = new Map<string, number>();
+export function reportStatesOnce(observe: Observe): Observe {
+  const inProgress = new Set<string>();
 
-  return () => {
-    const own = new Set<string>();
-    return (event) => {
-      const change = STATES[event.kind];
-      if (!change || isSeenByAll(own, ...change)) observe(event);
-    };
+  return (event) => {
+    const [state, begins] = STATES[event.kind] ?? [];
+    if (state !== undefined) {
+      if (inProgress.has(state) === begins) return;
+      if (begins) inProgress.add(state);
+      else inProgress.delete(state);
+    }
+    observe(event);
   };
-
-  /** Notes a change of one thread. True if it is the first thread in the state, or no thread is any more. */
-  function isSeenByAll(own: Set<string>, state: string, begins: boolean): boolean {
-    if (own.has(state) === begins) return false;
-    if (begins) own.add(state);
-    else own.delete(state);
-    const before = threads.get(state) ?? 0;
-    const now = before + (begins ? 1 : -1);
-    threads.set(state, now);
-    return before === 0 || now === 0;
-  }
 }

@@ -19,15 +19,23 @@ export interface TracedRequest {
   headers: IncomingHttpHeaders;
 }
 
+/** A change, and the span of the request that made it. */
+export interface TracedChange {
+  seq: number;
+  span: { traceId: string; spanId: string; traceFlags: number };
+}
+
 /** Creates and sends spans. */
 export interface Tracing {
   /** Creates spans from events. */
   observe: Observe;
   /** Runs `work` within a span. Returns a function that ends the span with the status of the response. */
   traceRequest(seen: TracedRequest, work: () => void): (status: number) => void;
+  /** Links later deliveries of the change to a span of another thread. */
+  noteChange(change: TracedChange): void;
   /** Returns the store with a span for each call within a request. */
   traceStore(store: Store): Store;
-  /** Sends the remaining spans, for at most 2 s. */
+  /** Sends the remaining spans, for at most 2 s. A second call has no effect. */
   stop(): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 // Runs in a thread that serves requests beside the main thread: its own pipeline on the same port, its own connection
 // for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
 
+import { isatty } from 'node:tty';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Summary } from '../domain/plant-summary.ts';
@@ -18,20 +19,22 @@ import { joinStore } from './open-store.ts';
 import { startTracing } from './tracing.ts';
 
 /** Events that are only counted here, or that the main thread reports itself. */
-const NOT_SENT: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_renewed', 'certificate_unusable'];
+const NOT_LOGGED: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_renewed', 'certificate_unusable'];
 
 if (!parentPort) throw new Error('http-thread.ts must run in a worker thread');
 const main = parentPort;
-const { config, certificate, address, share, limits, startedMs, node, timeouts } = workerData as HttpThreadData;
+const { config, certificate, address, share, limits, unwritten, startedMs, node, timeouts } =
+  workerData as HttpThreadData;
 const counts = new ServiceCounts();
-const isSent = (kind: ServiceEvent['kind']) =>
-  !NOT_SENT.includes(kind) && (kind !== 'refused' || config.logLevel === 'debug');
+const logInMain: Observe = (event) => send({ kind: 'event', event: toCloneable(event) });
+const logRequest = await createRequestLog();
 const observe: Observe = (event) => {
   counts.observe(event);
-  if (isSent(event.kind)) send({ kind: 'event', event: toCloneable(event) });
+  if (event.kind === 'request' || event.kind === 'refused') logRequest?.(event);
+  else if (!NOT_LOGGED.includes(event.kind)) logInMain(event);
 };
 
-const tracing = await startTracing(config, node, observe);
+const tracing = await startTracing(config, node, observe, (change) => send({ kind: 'traced_change', change }));
 const opened = await joinStore(share, config, {
   observe,
   onFailure: (error) => send({ kind: 'store_failed', error: cloneError(error) }),
@@ -55,6 +58,17 @@ main.on('message', (message: ToThread) => {
 });
 process.on('uncaughtException', (error) => send({ kind: 'failed', error: cloneError(error) }));
 send({ kind: 'ready' });
+
+/**
+ * Returns an observer for events of single requests, if they are logged. Their lines are printed here, since the main
+ * thread could not print those of all threads. On a terminal it must, because only it knows the width.
+ */
+async function createRequestLog(): Promise<Observe | undefined> {
+  if (!config.accessLog && config.logLevel !== 'debug') return undefined;
+  if (isatty(1)) return logInMain;
+  const { createLineLog } = await import('../observability/log.ts');
+  return createLineLog(config.logLevel, (text) => send({ kind: 'lines', text }), unwritten);
+}
 
 async function listen(): Promise<void> {
   await listener.listen(address);

@@ -14,6 +14,7 @@ import { askThread } from '../lib/ask-thread.ts';
 import { cloneError } from '../lib/clone-error.ts';
 import type { ThreadReport } from '../observability/service-counts.ts';
 import type { Observe, ServiceEvent } from '../observability/service-events.ts';
+import type { TracedChange } from '../observability/tracing.ts';
 import type { Address } from './http-listener.ts';
 import type { StoreShare } from './open-store.ts';
 
@@ -30,6 +31,8 @@ export interface HttpThreadData {
   address: Address;
   share: StoreShare;
   limits: LimitsMemory;
+  /** Number of characters of log lines that the thread has sent and the main thread has not written. */
+  unwritten: Int32Array;
   startedMs: number;
   /** Id of this node. */
   node: string;
@@ -48,6 +51,9 @@ export type FromThread =
   | { kind: 'ready' }
   | { kind: 'listening' }
   | { kind: 'event'; event: ServiceEvent }
+  /** Lines of the service log. */
+  | { kind: 'lines'; text: string }
+  | { kind: 'traced_change'; change: TracedChange }
   | { kind: 'webhooks_changed' }
   | { kind: 'store_failed'; error: Error }
   /** Asks for the reports of all threads. */
@@ -68,10 +74,10 @@ export interface HttpThreadsOptions {
   /** Returns the reports of all threads. */
   readThreads(isScrape: boolean): Promise<ThreadReport[]>;
   readSummary: ReadSummary;
-  observe: Observe;
-  /** Returns the observer of one more thread. */
-  createObserver(): Observe;
+  /** Receives the events of the threads, which have counted them. */
+  log: Observe;
   onWebhooksChanged(): void;
+  onTracedChange(change: TracedChange): void;
   onStoreFailed(error: Error): void;
 }
 
@@ -112,15 +118,22 @@ export class HttpThreads {
   }
 
   #start(data: HttpThreadData): void {
-    const thread = new Worker(THREAD, {
-      workerData: data,
-      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
-      transferList: data.share.kind === 'sqlite' ? [data.share.port] : [],
-    });
+    const port = data.share.kind === 'sqlite' ? data.share.port : undefined;
+    let thread: Worker;
+    try {
+      thread = new Worker(THREAD, {
+        workerData: data,
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+        transferList: port ? [port] : [],
+      });
+    } catch (error) {
+      port?.close();
+      this.#options.log({ kind: 'thread_not_started', error: error as Error }); // the system allows no further thread
+      return;
+    }
     const state: ThreadState = { step: 'starting', ended: Promise.withResolvers() };
     this.#threads.set(thread, state);
-    const observe = this.#options.createObserver();
-    thread.on('message', (message: FromThread) => this.#receive(thread, state, message, observe));
+    thread.on('message', (message: FromThread) => this.#receive(thread, state, message, data.unwritten));
     thread.on('error', (error: Error) => this.#onFailure(state, error));
     thread.on('exit', () => {
       if (!this.#isStopping) this.#onFailure(state, new Error('An HTTP thread ended unexpectedly'));
@@ -133,7 +146,7 @@ export class HttpThreads {
   #onFailure(state: ThreadState, error: Error): void {
     if (state.step === 'listening') throw error;
     if (state.step === 'failed') return;
-    this.#options.observe({ kind: 'thread_not_started', error });
+    this.#options.log({ kind: 'thread_not_started', error });
     state.step = 'failed';
     this.#reportIfAllStarted();
   }
@@ -142,11 +155,11 @@ export class HttpThreads {
     const steps = [...this.#threads.values()].map(({ step }) => step);
     if (steps.includes('starting') || steps.includes('may listen')) return;
     const threads = 1 + steps.filter((step) => step === 'listening').length;
-    this.#options.observe({ kind: 'threads_listening', threads });
+    this.#options.log({ kind: 'threads_listening', threads });
   }
 
-  #receive(thread: Worker, state: ThreadState, message: FromThread, observe: Observe): void {
-    const { onStoreFailed, onWebhooksChanged, readThreads, readSummary } = this.#options;
+  #receive(thread: Worker, state: ThreadState, message: FromThread, unwritten: Int32Array): void {
+    const { log, onStoreFailed, onWebhooksChanged, onTracedChange, readThreads, readSummary } = this.#options;
     switch (message.kind) {
       case 'ready':
         if (this.#isStopping) return;
@@ -158,7 +171,14 @@ export class HttpThreads {
         this.#reportIfAllStarted();
         return;
       case 'event':
-        observe(message.event);
+        log(message.event);
+        return;
+      case 'lines':
+        log({ kind: 'lines', text: message.text });
+        Atomics.sub(unwritten, 0, message.text.length);
+        return;
+      case 'traced_change':
+        onTracedChange(message.change);
         return;
       case 'webhooks_changed':
         onWebhooksChanged();

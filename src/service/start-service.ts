@@ -63,8 +63,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const { onFailure } = options;
   const startedMs = Date.now();
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
-  const createObserver = reportStatesOnce(options.observe);
-  const log = createObserver();
+  const log = reportStatesOnce(options.observe);
   const counts = new ServiceCounts();
   const observe: Observe = (event) => {
     log(event);
@@ -74,7 +73,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);
-  cleanUp.defer(() => tracing?.stop());
+  cleanUp.defer(() => tracing?.stop()); // after a start that failed
   await prepareBackupFolder(config); // before a new store is created
   const { opened, isNewStore } = await openOrCreate(config, observe, onFailure);
   const store = tracing ? tracing.traceStore(opened.store) : opened.store;
@@ -115,8 +114,10 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
       ...{ config, certificate, address, startedMs, node, timeouts },
       share: opened.share(),
       limits: memoryOf(limits),
+      unwritten: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     }),
-    ...{ readThreads, readSummary, observe, createObserver, onWebhooksChanged, onStoreFailed: opened.fail },
+    ...{ readThreads, readSummary, log, onWebhooksChanged, onStoreFailed: opened.fail },
+    onTracedChange: (change) => tracing?.noteChange(change),
   });
 
   let stopped: Promise<void> | undefined;
@@ -130,7 +131,8 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
 
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
-    await Promise.all([listener.stop(), others?.stop(), delivery?.stop(), backups?.stop()]);
+    const own = Promise.all([listener.stop(), delivery?.stop(), backups?.stop()]);
+    await Promise.all([own.then(() => tracing?.stop()), others?.stop()]); // each thread sends its last spans
     await cleanUp.disposeAsync();
     observe({ kind: 'stopped' });
   }

@@ -9,10 +9,26 @@ import { until } from '../../testing/until.ts';
 
 /** Makes each HTTP thread run this code at its start. */
 function inHttpThreads(code: string): Record<string, string> {
-  const hook = `
+  return atStart(`
     import { isMainThread, workerData } from 'node:worker_threads';
-    if (!isMainThread && workerData?.limits) { ${code} }`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` };
+    if (!isMainThread && workerData?.limits) { ${code} }`);
+}
+
+/** Makes the system refuse to create an HTTP thread, as it does at its limit of processes. */
+function withoutHttpThreads(): Record<string, string> {
+  return atStart(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import threads from 'node:worker_threads';
+    const { Worker } = threads;
+    threads.Worker = function (url, options) {
+      if (options.workerData?.limits) throw new Error('EAGAIN');
+      return new Worker(url, options);
+    };
+    syncBuiltinESMExports();`);
+}
+
+function atStart(code: string): Record<string, string> {
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
 }
 
 for (const [name, code, message] of [
@@ -33,11 +49,16 @@ for (const [name, code, message] of [
   });
 }
 
-test('a thread that cannot start is reported in one line, and the others serve requests', async () => {
-  const server = await startServer({ env: { THREADS: '2', ...inHttpThreads('throw new Error("no files")') } });
-  await until(() => server.output().includes('no files'));
-  assert.equal((await post(server, '{"id":1,"name":"Aloe"}')).status, 200);
-  assert.equal((await send(server.port, { path: '/healthz' })).status, 200);
-  assert.equal(server.output().match(/"level":"error"/g)?.length, 1);
-  assert.equal(await server.stop(), 0);
-});
+for (const [name, env, message] of [
+  ['cannot start', inHttpThreads('throw new Error("no files")'), 'no files'],
+  ['cannot be created', withoutHttpThreads(), 'EAGAIN'],
+] as const) {
+  test(`a thread that ${name} is reported in one line, and the others serve requests`, async () => {
+    const server = await startServer({ env: { THREADS: '2', ...env } });
+    await until(() => server.output().includes(message));
+    assert.equal((await post(server, '{"id":1,"name":"Aloe"}')).status, 200);
+    assert.equal((await send(server.port, { path: '/healthz' })).status, 200);
+    assert.equal(server.output().match(/"level":"error"/g)?.length, 1);
+    assert.equal(await server.stop(), 0);
+  });
+}

@@ -1,7 +1,8 @@
 // Creates a span for each delivery attempt, linked to the request that made the change.
 
-import { ROOT_CONTEXT, type Span, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import { ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Observe } from '../service-events.ts';
+import type { TracedChange } from '../tracing.ts';
 import type { Scope } from './request-spans.ts';
 
 const MAX_ORIGINS = 4096;
@@ -15,22 +16,15 @@ export type Origins = ReturnType<typeof createOrigins>;
 export function createOrigins() {
   const bySeq = new Map<number, SpanContext>();
   return {
-    /** Stores the span of a write. `result` holds the number of its change. */
-    note(result: unknown, span: Span): void {
-      const seq = seqOf(result);
-      const context = span.spanContext();
-      if (seq === undefined || bySeq.has(seq) || !(context.traceFlags & TraceFlags.SAMPLED)) return;
-      bySeq.set(seq, context);
+    /** Stores the span of the request that made a change. */
+    note({ seq, span }: TracedChange): void {
+      if (bySeq.has(seq)) return;
+      bySeq.set(seq, span);
       const [oldest] = bySeq.keys();
       if (oldest !== undefined && bySeq.size > MAX_ORIGINS) bySeq.delete(oldest);
     },
     find: (seq: number) => bySeq.get(seq),
   };
-}
-
-function seqOf(result: unknown): number | undefined {
-  if (typeof result !== 'object' || result === null || !('seq' in result)) return undefined;
-  return typeof result.seq === 'number' ? result.seq : undefined;
 }
 
 /** Returns an observer that creates spans from delivery events. */

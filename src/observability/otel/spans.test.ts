@@ -32,7 +32,7 @@ function start() {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] });
   const scope: Scope = { tracer: provider.getTracer('test'), current: new AsyncLocalStorage() };
-  const store = traceStore(opened, 'sqlite', scope, createOrigins());
+  const store = traceStore(opened, 'sqlite', scope, createOrigins().note);
   return { request: createRequestSpans(scope, true), store, spans: () => exporter.getFinishedSpans() };
 }
 

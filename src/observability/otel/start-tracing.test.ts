@@ -11,6 +11,7 @@ import { startReceiver } from '../../../testing/receiver.ts';
 import { callerOf, send } from '../../../testing/request.ts';
 import { startServer, tellLoaded } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
+import { connectToEachThread } from '../../../testing/threads.ts';
 import { until } from '../../../testing/until.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -30,12 +31,11 @@ const TELL_LOADED = tellLoaded('@opentelemetry');
 
 /** Sets the environment of this process, because OpenTelemetry reads some variables from there. */
 async function startTraced(env: Record<string, string>, databaseUrl?: string): Promise<TestService> {
-  const before = { ...process.env };
-  Object.assign(process.env, env);
+  Object.assign(process.env, env); // threads copy the variables, but not an object that replaces process.env
   try {
     return await startTestService({ env, ...(databaseUrl !== undefined && { databaseUrl }) });
   } finally {
-    process.env = before;
+    for (const name of Object.keys(env)) delete process.env[name];
   }
 }
 
@@ -155,6 +155,28 @@ suite('traces', () => {
       const [{ spanId } = {}] = of(name);
       return spans.filter(({ parentSpanId }) => parentSpanId === spanId).map((child) => child.name);
     }
+  });
+
+  test('A delivery is linked to the request, in whichever thread it was', async () => {
+    const collector = await startCollector();
+    const receiver = await startReceiver((_request, response) => void setTimeout(() => response.end('ok'), 300));
+    const server = await startTraced({ ...toCollector(collector), THREADS: '3', WEBHOOK_ALLOW_PRIVATE: '1' });
+    const { secret } = await server.addToken({ scopes: ['admin', 'plants:read', 'plants:write'] });
+    assert.equal((await callerOf(server, secret)('POST', '/webhooks', { url: receiver.url })).status, 201);
+    const agents = await connectToEachThread(server.port, 3);
+    for (const [id, agent] of agents.entries()) {
+      const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+      const body = JSON.stringify({ id, name: 'Aloe' });
+      assert.equal((await send(server.port, { method: 'POST', path: '/plants', headers, body, agent })).status, 200);
+      agent.destroy();
+    }
+    await until(() => server.events.filter(({ kind }) => kind === 'delivery').length === 3);
+    await server.stop();
+    const { spans } = collector;
+    const created = spans.filter(({ name }) => name === 'store.create').map(({ spanId }) => spanId);
+    const linked = spans.filter(({ name }) => name === 'webhook.deliver').flatMap(({ links }) => links);
+    assert.equal(created.length, 3);
+    assert.deepEqual(linked.map(({ spanId }) => spanId).sort(), created.sort());
   });
 
   test('Spans name PostgreSQL, and unsampled spans are not sent', needsPostgres, async () => {

@@ -23,7 +23,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { Observe } from '../service-events.ts';
-import type { Tracing, TracingOptions } from '../tracing.ts';
+import type { TracedChange, Tracing, TracingOptions } from '../tracing.ts';
 import { createDeliverySpans, createOrigins } from './delivery-spans.ts';
 import { createRequestSpans, type Scope } from './request-spans.ts';
 import { traceStore } from './store-spans.ts';
@@ -40,11 +40,13 @@ interface StartTracingOptions {
   /** Id of this node. */
   node: string;
   observe: Observe;
+  /** Receives the changes that requests of this thread make, if another thread delivers them. */
+  onChange?: ((change: TracedChange) => void) | undefined;
 }
 
 /** Starts tracing. */
 export async function startTracing(options: StartTracingOptions): Promise<Tracing> {
-  const { config, database, version, node, observe } = options;
+  const { config, database, version, node, observe, onChange } = options;
   const exporters = await Promise.all(config.exporters.map((name) => createExporter(name, config, observe)));
   const provider = new TracerProvider({
     resource: describeService(version, node),
@@ -54,14 +56,18 @@ export async function startTracing(options: StartTracingOptions): Promise<Tracin
   });
   const scope: Scope = { tracer: provider.getTracer('plant-store', version), current: new AsyncLocalStorage() };
   const origins = createOrigins();
+  const sendRest = () => provider.shutdown().catch(() => {}); // the exporter has reported the error
+  let stopped: Promise<unknown> | undefined;
+  const noteChange = onChange ?? origins.note;
 
   return {
     observe: createDeliverySpans(scope, origins),
     traceRequest: createRequestSpans(scope, config.takesParent),
-    traceStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, origins),
+    traceStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, noteChange),
+    noteChange: origins.note,
     async stop() {
-      const sent = provider.shutdown().catch(() => {}); // the exporter has reported the error
-      await withDeadline(sent, LAST_SPANS_MS, () => {});
+      stopped ??= withDeadline(sendRest(), LAST_SPANS_MS, () => {});
+      await stopped;
     },
   };
 }

@@ -1,9 +1,9 @@
 // Creates a span for each store call within a request. Background work, such as the delivery loop, has no spans.
 
-import { type Span, SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type Span, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import { ERROR_NUMBERS, PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
-import type { Origins } from './delivery-spans.ts';
+import type { TracedChange } from '../tracing.ts';
 import type { Scope } from './request-spans.ts';
 
 type StoreCall = (...given: unknown[]) => Promise<unknown>;
@@ -24,8 +24,13 @@ const TRACED = [
   ] as const),
 ] satisfies (keyof Store)[];
 
-/** Returns the store with spans. */
-export function traceStore(store: Store, system: string, { tracer, current }: Scope, origins: Origins): Store {
+/** Returns the store with spans. `noteChange` receives each change with the span that made it, if the span is sampled. */
+export function traceStore(
+  store: Store,
+  system: string,
+  { tracer, current }: Scope,
+  noteChange: (change: TracedChange) => void,
+): Store {
   const traced: Store = {
     ...store,
     /** The span ends when the export is closed. */
@@ -52,10 +57,17 @@ export function traceStore(store: Store, system: string, { tracer, current }: Sc
       const [plants] = given;
       if (name === 'import' && Array.isArray(plants)) span.setAttribute('db.operation.batch.size', plants.length);
       const result = await orFail(span, call(...given));
-      if (name === 'create' || name === 'put' || name === 'patch') origins.note(result, span);
+      if (name === 'create' || name === 'put' || name === 'patch') noteSampled(result, span);
       span.end();
       return result;
     };
+  }
+
+  function noteSampled(result: unknown, span: Span): void {
+    const seq = seqOf(result);
+    const { traceId, spanId, traceFlags } = span.spanContext();
+    if (seq !== undefined && traceFlags & TraceFlags.SAMPLED)
+      noteChange({ seq, span: { traceId, spanId, traceFlags } });
   }
 
   function begin(name: string): Span | undefined {
@@ -64,6 +76,11 @@ export function traceStore(store: Store, system: string, { tracer, current }: Sc
     const attributes = { 'db.system.name': system, 'db.operation.name': name };
     return tracer.startSpan(`store.${name}`, { kind: SpanKind.CLIENT, attributes }, request.context);
   }
+}
+
+function seqOf(result: unknown): number | undefined {
+  if (typeof result !== 'object' || result === null || !('seq' in result)) return undefined;
+  return typeof result.seq === 'number' ? result.seq : undefined;
 }
 
 async function orFail<T>(span: Span, result: Promise<T>): Promise<T> {
