@@ -21,6 +21,11 @@ export async function connectToEachThread(port: number, threads: number): Promis
   return [...agents.values()];
 }
 
+/** Waits until all threads serve requests, for example before a test measures memory. */
+export async function waitForThreads({ port, threads }: { port: number; threads: number }): Promise<void> {
+  for (const agent of await connectToEachThread(port, threads)) agent.destroy();
+}
+
 /** Returns the prefix of the request ids of the thread that an agent is connected to. */
 async function threadOf(port: number, agent: Agent): Promise<string> {
   const { headers } = await send(port, { path: '/healthz', agent });

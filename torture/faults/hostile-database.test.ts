@@ -125,15 +125,9 @@ fault({
     },
     "includes the store's schema in its functions' search path": {
       change: [
-        'src/storage/postgres/migrations/0004_own_names.sql',
-        `text[], words bigint[], word_ids bigint[]
-)
-RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET`,
-        `text[], words bigint[], word_ids bigint[]
-)
-RETURNS TABLE (seqs bigint[], n integer, name text, tag text, created bigint, updated bigint, seq bigint)
-LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET`,
+        'src/storage/postgres/migrations/0008_lean_creates.sql',
+        'LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET',
+        'LANGUAGE plpgsql SET search_path = pg_catalog, %1$I SET',
       ],
       caught: /planted .* ran as plants/,
     },

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { post, send } from '../../testing/request.ts';
 import { query, residentKib } from '../../testing/server.ts';
+import { waitForThreads } from '../../testing/threads.ts';
 import { fault } from '../fault.ts';
 import { ask, assertError } from '../http/answers.ts';
 import type { Random } from '../random.ts';
@@ -52,6 +53,7 @@ fault({
   rounds: { short: 40, full: 2000, of: `requests of ${KINDS.length} kinds` },
   async trial({ rounds, random, startServer }) {
     const server = await startServer();
+    await waitForThreads(server);
     const beforeKib = residentKib(server);
     const seen = new Tally<number>();
     for (let round = 0; round < rounds; round++) {

@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fillIn, post } from '../../testing/request.ts';
 import { query, residentKib, type TestServer } from '../../testing/server.ts';
+import { waitForThreads } from '../../testing/threads.ts';
 import { fault } from '../fault.ts';
 import { assertError, readAnswers } from '../http/answers.ts';
 
@@ -21,6 +22,7 @@ fault({
   rounds: { short: 64, full: 1024, of: 'MiB sent, three times' },
   async trial({ rounds: mib, startServer }) {
     const server = await startServer();
+    await waitForThreads(server);
     await post(server, '{"id":1,"name":"the first"}');
     using memory = watchMemory(server);
     const seen: string[] = [];

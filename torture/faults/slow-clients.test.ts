@@ -9,6 +9,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { fillIn, post, send } from '../../testing/request.ts';
 import { residentKib, type TestServer } from '../../testing/server.ts';
+import { waitForThreads } from '../../testing/threads.ts';
 import { fault, type Trial } from '../fault.ts';
 
 const MAX_SECONDS = 15;
@@ -60,6 +61,7 @@ fault({
   async trial(trial) {
     const { rounds, isFull, startServer } = trial;
     const server = await startServer();
+    await waitForThreads(server);
     const flowing = flow(server);
     const beforeKib = residentKib(server);
     const kinds = Object.entries(KINDS);
