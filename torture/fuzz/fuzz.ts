@@ -14,7 +14,7 @@ const NOT_THE_FORM = [40009, 40401, 40900, 41000, 41200, 42901];
 /** Pages and endpoints that the description does not cover. */
 const UNDESCRIBED = /^\/(docs|mcp|assets\/[^/]*)?([?#].*)?$/s;
 /** Responses that depend on the server and the time. */
-const OF_THE_MOMENT = /^\/(metrics|webhooks|plants\/summary)/;
+const OF_THE_MOMENT = /^\/(metrics|status|webhooks|plants\/summary)/;
 const SHOWN_CHARS = 600;
 
 export interface FuzzOptions {
