@@ -133,7 +133,8 @@ fault({
     },
     'does not cast its function arguments': {
       change: ['src/storage/postgres/qualified-names.ts', `::\${type}`, ''],
-      caught: /planted .* ran as plants/,
+      // PostgreSQL chooses the planted function, but fails before it runs: it reads binary arrays as text.
+      caught: /planted .* ran as plants|"error":50000/,
     },
     'resolves pg_backend_pid through the search path': {
       change: ['src/storage/postgres/change-notify.ts', 'pg_catalog.pg_backend_pid', 'pg_backend_pid'],
