@@ -168,7 +168,7 @@ async function attack(server: TestServer, { rounds }: Trial): Promise<string[]> 
     headers: ['-H', '-i', '1', '-u', `${server.url}/plants`],
     body: ['-B', '-i', '1', '-s', '8192', '-f', json, '-u', `${server.url}/plants`],
     // More than the system's buffers hold: the server cannot distinguish buffered bytes from received ones.
-    read: [...'-X -n 1 -z 32 -w 512 -y 1024 -k 3'.split(' '), '-j', cookie, '-u', `${server.url}/plants`],
+    read: [...'-X -n 1 -z 32 -w 512 -y 1024 -k 10'.split(' '), '-j', cookie, '-u', `${server.url}/plants`],
   };
   for (let id = 1000; id < 1009; id++) await post(server, `{"id":${id},"name":"${'x'.repeat(60_000)}"}`);
   await p99Of(server, 500);
