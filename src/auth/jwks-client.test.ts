@@ -15,6 +15,7 @@ import { addToken } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
 import { until } from '../../testing/until.ts';
 import type { ServiceEvent } from '../observability/service-events.ts';
+import { reportStatesOnce } from '../observability/states-once.ts';
 import { createJwksClient } from './jwks-client.ts';
 import { createJwtVerifier } from './jwt-verifier.ts';
 
@@ -22,7 +23,7 @@ import { createJwtVerifier } from './jwt-verifier.ts';
 function start({ issuer }: Pick<IdentityProvider, 'issuer'>, jwksUrl?: string, timeoutMs = 60_000) {
   const events: ServiceEvent[] = [];
   const clock = { nowMs: 0 };
-  const observe = (event: ServiceEvent) => void events.push(event);
+  const observe = reportStatesOnce((event) => void events.push(event));
   const jwksClient = createJwksClient({ issuer, jwksUrl, observe, now: () => clock.nowMs, timeoutMs });
   const verify = createJwtVerifier({ issuer, audience: [AUDIENCE], rate: null }, jwksClient);
   return { verify, clock, events };

@@ -34,7 +34,6 @@ export function createJwksClient(options: JwksClientOptions) {
   let known: ReturnType<typeof createLocalJWKSet> | undefined;
   let inProgress: Promise<void> | undefined;
   let pausedUntilMs = 0;
-  let isFailing = false;
   const timer = setInterval(() => void refreshKeys(), REFRESH_MS).unref();
 
   return {
@@ -66,11 +65,9 @@ export function createJwksClient(options: JwksClientOptions) {
       const url = jwksUrl ?? (await discover(signal));
       const jwks = (await readJson(url, signal)) as JSONWebKeySet;
       known = createLocalJWKSet(jwks);
-      if (isFailing) observe({ kind: 'keys_recovered' });
-      isFailing = false;
+      observe({ kind: 'keys_recovered' });
     } catch (error) {
-      if (!isFailing) observe({ kind: 'keys_failing', reason: reasonOf(error as Error) });
-      isFailing = true;
+      observe({ kind: 'keys_failing', reason: reasonOf(error as Error) });
       pausedUntilMs = now() + PAUSE_MS;
     }
   }

@@ -62,10 +62,10 @@ export type ServiceEvent =
   | { kind: 'refused'; reason: DenialReason; requestId: string; why: string | undefined }
   /** Lines of the service log that another thread has printed. */
   | { kind: 'lines'; text: string }
-  /** Reported once when the keys of the identity provider cannot be fetched, and once after recovery. */
+  /** Reported for each attempt to fetch the keys of the identity provider. The service log has the changes only. */
   | { kind: 'keys_failing'; reason: string }
   | { kind: 'keys_recovered' }
-  /** Reported once when traces cannot be sent, and once after recovery. */
+  /** Reported for each attempt to send traces. The service log has the changes only. */
   | { kind: 'traces_failing'; reason: string }
   | { kind: 'traces_recovered' }
   /** Reported for every transaction, with its number of writes. */

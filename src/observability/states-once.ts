@@ -1,4 +1,5 @@
-// Reports a state once that several threads report, such as that the keys of the identity provider cannot be fetched.
+// Reports when a state begins and when it ends, such as that the keys of the identity provider cannot be fetched. Several
+// threads report it, and each attempt does.
 
 import type { Observe, ServiceEvent } from './service-events.ts';
 

@@ -102,19 +102,16 @@ async function createExporter(
     : import('@opentelemetry/exporter-trace-otlp-proto'));
   // The exporter reads the other variables itself. It would accept values that the configuration ignores.
   const options = { compression, timeoutMillis: timeoutMs } as ConstructorParameters<typeof OTLPTraceExporter>[0];
-  return reportFailures(new OTLPTraceExporter(options), observe);
+  return reportResults(new OTLPTraceExporter(options), observe);
 }
 
-/** Reports once when the collector is unreachable, and once after recovery. */
-function reportFailures(exporter: SpanExporter, observe: Observe): SpanExporter {
-  let isFailing = false;
+/** Reports whether the collector has received the spans. */
+function reportResults(exporter: SpanExporter, observe: Observe): SpanExporter {
   return {
     export(spans, callback) {
       exporter.export(spans, (result) => {
-        const hasFailed = result.code !== ExportResultCode.SUCCESS;
-        if (hasFailed && !isFailing) observe({ kind: 'traces_failing', reason: reasonOf(result.error) });
-        if (!hasFailed && isFailing) observe({ kind: 'traces_recovered' });
-        isFailing = hasFailed;
+        if (result.code === ExportResultCode.SUCCESS) observe({ kind: 'traces_recovered' });
+        else observe({ kind: 'traces_failing', reason: reasonOf(result.error) });
         callback(result);
       });
     },
