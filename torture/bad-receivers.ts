@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
 const GIGABYTE = 1e9;
+const BLOCK_BYTES = 64 * 1024;
 const BOMB_BYTES = 16 * 1024 * 1024;
 const STEP_BYTES = 8 * 1024;
 const STEP_MS = 2;
@@ -18,6 +19,7 @@ export interface BadReceivers {
 
 export function createBadReceivers(): BadReceivers {
   const readBytes: number[] = [];
+  const block = Buffer.alloc(BLOCK_BYTES, 'x');
   const bomb = gzipSync(Buffer.alloc(BOMB_BYTES));
   return {
     readBytes,
@@ -30,7 +32,6 @@ export function createBadReceivers(): BadReceivers {
         socket?.on('close', () => clearInterval(drip));
       },
       'returns 1 GB'(_request, response) {
-        const block = Buffer.alloc(256 * 1024, 'x');
         let sent = 0;
         response.writeHead(200, { 'content-length': GIGABYTE });
         const flood = (): void => {

@@ -1,6 +1,6 @@
 // Tracks how well a receiver responds, and limits the request rate accordingly. Each quick response allows one more
-// concurrent request. Each failure or slow response halves the limit. While every attempt fails, new changes are
-// attempted with exponential backoff.
+// concurrent request. Each failure, and each slow or overlong response, halves the limit. While every attempt fails, new
+// changes are attempted with exponential backoff.
 
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Outcome } from './receiver-client.ts';
@@ -67,8 +67,9 @@ export class ReceiverHealth {
   }
 
   /** Records a successful attempt. */
-  succeed(durationMs: number): void {
-    this.window = durationMs < QUICK_MS ? Math.min(this.window + 1, MAX_WINDOW) : Math.max(1, this.window >> 1);
+  succeed({ durationMs, isTooLong = false }: Outcome): void {
+    const isQuick = durationMs < QUICK_MS && !isTooLong;
+    this.window = isQuick ? Math.min(this.window + 1, MAX_WINDOW) : Math.max(1, this.window >> 1);
     this.failures = 0;
     this.failedRounds = 0;
     this.heldUntilMs = Number.NEGATIVE_INFINITY;

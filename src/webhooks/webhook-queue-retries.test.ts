@@ -58,19 +58,23 @@ test('Retry-After extends a delay but never shortens it, and pauses the webhook 
   }
 });
 
-test('Quick responses raise the number of concurrent requests to 32, and failures and slow responses lower it to 1', () => {
-  const queue = queueAt();
-  warmUp(queue, 1, 100);
-  queue.addPage(
-    Array.from({ length: 64 }, (_, n) => change(200 + n, n)),
-    0,
-  );
-  const inFlight: PendingDelivery[] = [];
-  for (let delivery = queue.next(0); delivery; delivery = queue.next(0)) inFlight.push(delivery);
-  assert.equal(inFlight.length, 32);
-  for (const delivery of inFlight) queue.finish(delivery, { ...OK, durationMs: 2000 }, 0);
-  assert.equal(allNext(queue).length, 1);
-});
+for (const [what, outcome] of [
+  ['slow', { ...OK, durationMs: 2000 }],
+  ['overlong', { ...OK, isTooLong: true }],
+] as const)
+  test(`Quick responses raise the number of concurrent requests to 32, and ${what} ones lower it to 1`, () => {
+    const queue = queueAt();
+    warmUp(queue, 1, 100);
+    queue.addPage(
+      Array.from({ length: 64 }, (_, n) => change(200 + n, n)),
+      0,
+    );
+    const inFlight: PendingDelivery[] = [];
+    for (let delivery = queue.next(0); delivery; delivery = queue.next(0)) inFlight.push(delivery);
+    assert.equal(inFlight.length, 32);
+    for (const delivery of inFlight) queue.finish(delivery, outcome, 0);
+    assert.equal(allNext(queue).length, 1);
+  });
 
 test('New changes are attempted with exponential backoff of up to 5 min, until the first success', () => {
   const queue = queueAt();

@@ -150,7 +150,7 @@ export class WebhookQueue {
     const attempt = { outcome, nowMs, sent };
     if (outcome.delivered) {
       if (this.receiver.isOutage(nowMs)) this.grantExtraAttempts(nowMs);
-      this.receiver.succeed(outcome.durationMs);
+      this.receiver.succeed(outcome);
       return this.settle(delivery, 'delivered', attempt);
     }
     this.receiver.fail(outcome, delivery.attempts === 1 ? startedMs : undefined, nowMs);
