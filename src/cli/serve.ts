@@ -1,5 +1,6 @@
 // The command serve, which runs the service as a process: options, signals, banner and exit status.
 
+import { setFlagsFromString } from 'node:v8';
 import { Option } from 'commander';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config, Override } from '../config/config.ts';
@@ -13,6 +14,8 @@ import { endBySignal, onStopSignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
 export const STOP_WITHIN_MS = 9500;
+/** Time after the start at which all threads have loaded their code. */
+const CODE_LOADED_MS = 5000;
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
 
@@ -82,11 +85,13 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   });
   let isStopping = false;
   let service: Service | undefined;
+  let limitingGrowth: NodeJS.Timeout | undefined;
   const terminal = findTerminal(io);
   const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
   onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
   service = await starting;
+  limitingGrowth = setTimeout(() => setHeapGrowth(100), CODE_LOADED_MS).unref();
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   if (terminal) terminal.write(await welcome(service, config, terminal));
   else if (service.isFirstStart) observe({ kind: 'no_token' });
@@ -97,6 +102,8 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     isStopping = true;
     setTimeout(killNow, STOP_WITHIN_MS).unref();
     if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), TIMEOUTS.lastRequestsMs).unref(); // the store has failed
+    clearTimeout(limitingGrowth);
+    setHeapGrowth(0);
     await (await starting).stop(reason);
     process.exit(exitStatus);
   }
@@ -116,6 +123,14 @@ async function welcome(
     ? await issueToken(store, { name: 'first', scopes: [...SCOPES], expiresMs: null }, Date.now())
     : undefined;
   return toBanner({ url, config, isNewStore, readyMs: performance.now(), firstSecret: first?.secret }, terminal);
+}
+
+/**
+ * Sets the growth of a heap after which V8 collects its garbage. With 100 it needs 30 MiB less memory, at the same speed, as
+ * with its default, 0. But then V8 uses no code from the cache, and caches no code that a next start can use.
+ */
+function setHeapGrowth(percent: number): void {
+  setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
 
 /** Kills the process. process.exit() would wait for the writer thread and the disk. Commits survive the signal. */

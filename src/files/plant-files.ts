@@ -1,8 +1,8 @@
-// Reads and prints files of plants in NDJSON or CSV, block by block.
+// Reads and prints files of plants in NDJSON or CSV, block by block. CSV is loaded on first use, because most servers
+// start without it.
 
 import type { Format } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
-import { CSV_HEADER, printCsv, readCsv } from './csv.ts';
 import { printNdjson, readNdjson } from './ndjson.ts';
 import type { PlantBlock } from './plant-block.ts';
 
@@ -10,18 +10,19 @@ const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
 /** Yields the plants of a file. Throws if a CSV header row is invalid. `onIgnored` receives unknown CSV columns. */
-export function readPlants(
+export async function* readPlants(
   format: Format,
   chunks: AsyncIterable<Uint8Array>,
   onIgnored: (columns: string[]) => void = () => {},
 ): AsyncGenerator<PlantBlock> {
-  return format === 'csv' ? readCsv(chunks, onIgnored) : readNdjson(chunks);
+  yield* format === 'csv' ? (await import('./csv.ts')).readCsv(chunks, onIgnored) : readNdjson(chunks);
 }
 
 /** Yields the text of a file of plants. */
 export async function* printPlants(format: Format, plants: AsyncIterable<NewPlant>): AsyncGenerator<string> {
-  if (format === 'csv') yield CSV_HEADER;
-  const print = format === 'csv' ? printCsv : printNdjson;
+  const csv = format === 'csv' ? await import('./csv.ts') : undefined;
+  if (csv) yield csv.CSV_HEADER;
+  const print = csv?.printCsv ?? printNdjson;
   let collected: NewPlant[] = [];
   let chars = 0;
   for await (const plant of plants) {

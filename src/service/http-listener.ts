@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Server as TlsServer } from 'node:tls';
+import type { Server as TlsServer } from 'node:tls';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import type { Config } from '../config/config.ts';
@@ -82,8 +82,8 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     clock,
   });
   const { server, connections } = http;
-  if (tls && certificate && server instanceof TlsServer) {
-    followCertificate(tls, certificate, server, { observe, everyMs: timeouts.certificateMs });
+  if (tls && certificate) {
+    followCertificate(tls, certificate, server as Server & TlsServer, { observe, everyMs: timeouts.certificateMs });
   }
 
   const close = async () => {

@@ -4,7 +4,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Server as TlsServer } from 'node:tls';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 import type { Trusted } from '../access/client-address.ts';
@@ -22,6 +21,8 @@ const QUIET_TURNS = 3;
 const ACCEPT_PENDING_MS = 500;
 
 export interface GuardOptions {
+  /** True if each connection starts with a TLS handshake. */
+  isTls: boolean;
   timeouts: Timeouts;
   isProxy: Trusted;
   /** Numbers of connections of all threads. */
@@ -98,7 +99,7 @@ export class ConnectionGuard {
 
   #onConnection(socket: Socket): void {
     const refusal = this.#countConnection(socket);
-    const isTls = this.#server instanceof TlsServer;
+    const { isTls } = this.#options;
     if (isTls) this.#noteHandshake(socket);
     else this.#noteOpen(socket);
     if (!refusal) return;

@@ -1,7 +1,6 @@
 // Writes an Error response directly to a socket, without the HTTP server, and closes the connection.
 
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { connectionOf } from './connection.ts';
@@ -22,7 +21,7 @@ export function refuseConnection(socket: Socket, error: PlantStoreError, request
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,
-    ...(socket instanceof TLSSocket && { 'strict-transport-security': HSTS }),
+    ...('encrypted' in socket && { 'strict-transport-security': HSTS }),
     connection: 'close',
     'content-type': JSON_TYPE,
     'content-length': Buffer.byteLength(text),

@@ -1,7 +1,6 @@
-// Creates the HTTP server with its limits and timeouts, with or without TLS.
+// Creates the HTTP server with its limits and timeouts, with or without TLS. TLS is loaded only with a certificate.
 
 import type { Server } from 'node:http';
-import * as https from 'node:https';
 import { createServer as createPlainServer } from '../../lib/lean-http.ts';
 import { BufferedRequest } from './buffered-request.ts';
 import { ConnectionGuard, type GuardOptions } from './connection-guard.ts';
@@ -11,7 +10,7 @@ import type { Certificate } from './tls.ts';
 export type HttpServer = ReturnType<typeof createServer>;
 
 /** Creates a server that does not listen yet. With a certificate, it accepts only TLS. */
-export function createServer(certificate: Certificate | undefined, guardOptions: GuardOptions) {
+export function createServer(certificate: Certificate | undefined, guardOptions: Omit<GuardOptions, 'isTls'>) {
   const { timeouts } = guardOptions;
   const options = {
     IncomingMessage: BufferedRequest,
@@ -24,7 +23,9 @@ export function createServer(certificate: Certificate | undefined, guardOptions:
     optimizeEmptyRequests: true,
   };
   const server: Server<typeof BufferedRequest> = certificate
-    ? https.createServer({ ...options, ...certificate, handshakeTimeout: timeouts.handshakeMs, allowHalfOpen: true })
+    ? process
+        .getBuiltinModule('node:https')
+        .createServer({ ...options, ...certificate, handshakeTimeout: timeouts.handshakeMs, allowHalfOpen: true })
     : createPlainServer(options);
-  return { server, connections: new ConnectionGuard(server, guardOptions) };
+  return { server, connections: new ConnectionGuard(server, { ...guardOptions, isTls: certificate !== undefined }) };
 }

@@ -2,7 +2,7 @@
 
 import { createPrivateKey, randomBytes, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createSecureContext, type SecureContextOptions, type Server } from 'node:tls';
+import type { SecureContextOptions, Server } from 'node:tls';
 import type { TlsFiles } from '../../config/config.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
@@ -40,7 +40,7 @@ async function read(name: string, path: string): Promise<string> {
 
 function requireUsable(certificate: CertificateFiles): CertificateFiles {
   try {
-    createSecureContext(certificate); // accepts an empty file, so the next check is also needed
+    process.getBuiltinModule('node:tls').createSecureContext(certificate); // accepts an empty file, so the next check is also needed
     if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
       throw new Error('the key belongs to another certificate');
     }
