@@ -2,10 +2,10 @@
 // and the size of the response. It follows no redirects and decompresses nothing.
 
 import { isAscii } from 'node:buffer';
-import type { IncomingHttpHeaders } from 'node:http';
+import type * as http from 'node:http';
 import { isIP, type LookupFunction } from 'node:net';
-import type { Agent, buildConnector, Dispatcher } from 'undici';
 import type { TestResult } from '../domain/delivery.ts';
+import { Agent, request } from '../lib/lean-http.ts';
 import type { Message } from './signed-message.ts';
 import { ForbiddenTarget, literalOf, type TargetGuard } from './target-guard.ts';
 
@@ -47,7 +47,10 @@ export type ReceiverClient = ReturnType<typeof createReceiverClient>;
 
 /** Returns a receiver client. `onBug` receives errors that no receiver can cause. The attempt also counts as failed. */
 export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown) => void) {
-  let connections: Promise<Connections> | undefined;
+  const options = { keepAlive: true, maxFreeSockets: 32, timeout: IDLE_CONNECTION_MS };
+  const plain = { request, agent: new Agent(options) };
+  let secure: Promise<typeof plain> | undefined;
+
   return {
     /** Sends a message and returns the outcome, also of a failure. Throws only if `text` is not a URL. */
     async post(text: string, message: Message): Promise<Outcome> {
@@ -60,145 +63,78 @@ export function createReceiverClient(guard: TargetGuard, onBug: (error: unknown)
     },
     /** Aborts the requests in flight. */
     close(): void {
-      void connections?.then(({ agent }) => agent.destroy());
+      plain.agent.destroy();
+      secure?.then(({ agent }) => agent.destroy());
     },
   };
+
+  /** Loads TLS on first use, because loading it is slow. */
+  function loadSecure(): Promise<typeof plain> {
+    secure ??= import('node:https').then(({ request, Agent }) => ({ request, agent: new Agent(options) }));
+    return secure;
+  }
 
   async function attempt(url: URL, message: Message): Promise<Result> {
     if (isIP(literalOf(url))) await guard.addressesOf(url); // Node does not call `lookup` for an IP address
-    connections ??= openConnections(guard);
-    const { agent, wasReused } = await connections;
+    const protocol = url.protocol === 'https:' ? await loadSecure() : plain;
     const endMs = performance.now() + STATUS_TIMEOUT_MS;
     try {
-      return await postOnce(url, message, agent, endMs);
+      return await postOnce(url, message, protocol, endMs);
     } catch (error) {
       // The receiver closed an idle connection just before it was reused. This is not a failure of the receiver.
-      if (wasReused(error)) return postOnce(url, message, agent, endMs);
+      if (error instanceof KeptConnectionLost) return postOnce(url, message, protocol, endMs);
       throw error;
     }
   }
-}
 
-/** The connections to receivers. `wasReused` is true if the error is the loss of a connection that had been used before. */
-type Connections = { agent: Agent; wasReused(error: unknown): boolean };
-
-/** Loads the HTTP client on first use, because loading it is slow. */
-async function openConnections(guard: TargetGuard): Promise<Connections> {
-  const { Agent, buildConnector } = await import('undici');
-  const [connectPlain, connectSecure] = ['http:', 'https:'].map((protocol) =>
-    buildConnector({ timeout: STATUS_TIMEOUT_MS, lookup: lookupFor(guard, protocol) } as buildConnector.BuildOptions),
-  ) as [buildConnector.connector, buildConnector.connector];
-  const losses = new WeakSet<object>();
-  const agent = new Agent({
-    keepAliveTimeout: IDLE_CONNECTION_MS,
-    keepAliveMaxTimeout: IDLE_CONNECTION_MS,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect(options, callback) {
-      const connect = options.protocol === 'https:' ? connectSecure : connectPlain;
-      connect(options, (...result) => {
-        const [, socket] = result;
-        socket?.prependListener('error', (error: NodeJS.ErrnoException) => {
-          if (socket.bytesRead > 0 && LOST_CODES.includes(error.code ?? '')) losses.add(error);
-        });
-        callback(...result);
+  function postOnce(url: URL, { headers, body }: Message, protocol: typeof plain, endMs: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const request = protocol.request(url, {
+        method: 'POST',
+        headers,
+        agent: protocol.agent,
+        lookup: lookupFor(url),
+        maxHeaderSize: MAX_HEADER_BYTES,
       });
-    },
-  });
-  return { agent, wasReused: (error) => losses.has(error as object) };
-}
-
-/** Returns a lookup that resolves only to checked addresses. */
-function lookupFor(guard: TargetGuard, protocol: string): LookupFunction {
-  return (hostname, { all }, callback) => {
-    guard.addressesOf({ hostname, protocol }).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (all) callback(null, addresses);
-        else callback(null, first?.address ?? '', first?.family);
-      },
-      (error) => callback(error, []),
-    );
-  };
-}
-
-/** Sends a message once. Rejects if no status arrives until `endMs`. */
-function postOnce(url: URL, { headers, body }: Message, agent: Agent, endMs: number): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const options = { origin: url.origin, path: url.pathname + url.search, method: 'POST' as const, headers, body };
-    agent.dispatch(options, new ResponseReader(endMs - performance.now(), resolve, reject));
-  });
-}
-
-/** Reads one response: the status, and the body until it ends, reaches 64 KiB or times out. */
-class ResponseReader {
-  private controller: Dispatcher.DispatchController | undefined;
-  private readonly resolve: (result: Result) => void;
-  private readonly reject: (error: Error) => void;
-  private timeout: NodeJS.Timeout;
-  private isFailed = false;
-  private interims = 0;
-  private code: number | undefined;
-  private retryAfter: string | undefined;
-  private bytes = 0;
-  private kept: Buffer = Buffer.alloc(0);
-
-  constructor(timeoutMs: number, resolve: (result: Result) => void, reject: (error: Error) => void) {
-    this.resolve = resolve;
-    this.reject = reject;
-    this.timeout = setTimeout(() => this.fail(new ReceiverFailure(TIMED_OUT)), timeoutMs);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.isFailed) controller.abort(ENOUGH); // it timed out before a connection was open
-  }
-
-  onResponseStart(controller: Dispatcher.DispatchController, code: number, headers: IncomingHttpHeaders): void {
-    if (code >= 200) {
-      this.code = code;
-      this.retryAfter = headers['retry-after'];
-      clearTimeout(this.timeout);
-      this.timeout = setTimeout(() => controller.abort(ENOUGH), REST_TIMEOUT_MS);
-    } else if (++this.interims > MAX_INTERIM_RESPONSES) {
-      this.fail(new ReceiverFailure('The receiver sent too many interim responses'));
-    }
-  }
-
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.bytes += chunk.length;
-    if (this.kept.length < KEPT_RESPONSE_BYTES)
-      this.kept = Buffer.concat([this.kept, chunk]).subarray(0, KEPT_RESPONSE_BYTES);
-    if (this.bytes >= MAX_RESPONSE_BYTES) controller.abort(ENOUGH);
-  }
-
-  onResponseEnd(): void {
-    clearTimeout(this.timeout);
-    const { code = 0, kept, bytes } = this;
-    const retryAfterMs = parseRetryAfter(this.retryAfter);
-    const delivered = code >= 200 && code <= 299;
-    this.resolve({
-      delivered,
-      code,
-      answer: toText(kept),
-      ...(!delivered && { error: `The receiver responded with status ${code}` }),
-      ...(retryAfterMs !== undefined && { retryAfterMs }),
-      ...(bytes >= MAX_RESPONSE_BYTES && { isTooLong: true }),
+      const timeout = setTimeout(() => request.destroy(new ReceiverFailure(TIMED_OUT)), endMs - performance.now());
+      let hasStatus = false;
+      let interims = 0;
+      request.on('information', () => {
+        if (++interims > MAX_INTERIM_RESPONSES)
+          request.destroy(new ReceiverFailure('The receiver sent too many interim responses'));
+      });
+      request.on('error', (error: NodeJS.ErrnoException) => {
+        clearTimeout(timeout);
+        if (hasStatus) return; // the status decides, regardless of later errors
+        const isLost = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+        reject(isLost ? new KeptConnectionLost(error.message) : error);
+      });
+      request.on('response', (response) => {
+        hasStatus = true;
+        clearTimeout(timeout);
+        readResponse(response).then(resolve, reject);
+      });
+      request.on('close', () => {
+        clearTimeout(timeout);
+        // For example, the receiver requested an upgrade.
+        if (!hasStatus) reject(new ReceiverFailure('The receiver sent no response'));
+      });
+      request.end(body);
     });
   }
 
-  onResponseError(_controller: unknown, error: Error): void {
-    if (this.code !== undefined)
-      this.onResponseEnd(); // the status decides, regardless of later errors
-    else this.fail(error);
-  }
-
-  private fail(error: Error): void {
-    clearTimeout(this.timeout);
-    this.isFailed = true;
-    this.reject(error);
-    this.controller?.abort(ENOUGH);
+  /** Returns a lookup that resolves only to checked addresses. */
+  function lookupFor(url: URL): LookupFunction {
+    return (_hostname, { all }, callback) => {
+      guard.addressesOf(url).then(
+        (addresses) => {
+          const [first] = addresses;
+          if (all) callback(null, addresses);
+          else callback(null, first?.address ?? '', first?.family);
+        },
+        (error) => callback(error, []),
+      );
+    };
   }
 }
 
@@ -207,14 +143,45 @@ export function toTestResult({ durationMs, retryAfterMs: _, isTooLong: __, ...ou
   return { ...outcome, milliseconds: Math.round(durationMs) };
 }
 
+/** Thrown when the receiver closed a reused connection. */
+class KeptConnectionLost extends Error {}
+
 /** Thrown for a fault of the receiver for which Node has no error. */
 class ReceiverFailure extends Error {}
 
-/** Reason to abort a request whose result is known. */
-const ENOUGH = new ReceiverFailure('The rest of the response is not read');
+async function readResponse(response: http.IncomingMessage): Promise<Result> {
+  const { statusCode: code = 0, headers } = response;
+  const { kept, isTooLong } = await readStart(response);
+  const retryAfterMs = parseRetryAfter(headers['retry-after']);
+  const delivered = code >= 200 && code <= 299;
+  return {
+    delivered,
+    ...(code >= 100 && { code }),
+    answer: toText(kept),
+    ...(!delivered && { error: `The receiver responded with status ${code}` }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isTooLong && { isTooLong }),
+  };
+}
 
-/** Codes of errors that mean that the receiver closed the connection. */
-const LOST_CODES = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'];
+/** Returns the first 1 KiB. Reads until the response ends, reaches 64 KiB or times out. */
+function readStart(response: http.IncomingMessage): Promise<{ kept: Buffer; isTooLong: boolean }> {
+  return new Promise((resolve) => {
+    let bytes = 0;
+    let kept: Buffer = Buffer.alloc(0);
+    const timeout = setTimeout(() => response.destroy(), REST_TIMEOUT_MS);
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (kept.length < KEPT_RESPONSE_BYTES) kept = Buffer.concat([kept, chunk]).subarray(0, KEPT_RESPONSE_BYTES);
+      if (bytes >= MAX_RESPONSE_BYTES) response.destroy();
+    });
+    response.on('error', () => {}); // the status decides, regardless of the rest
+    response.on('close', () => {
+      clearTimeout(timeout);
+      resolve({ kept, isTooLong: bytes >= MAX_RESPONSE_BYTES });
+    });
+  });
+}
 
 /** Decodes bytes to text that every database can store. */
 function toText(bytes: Buffer): string {
@@ -230,30 +197,24 @@ function parseRetryAfter(text: string | undefined): number | undefined {
 }
 
 const TIMED_OUT = `No response within ${STATUS_TIMEOUT_MS / 1000} s`;
-/** Descriptions of errors, by their message or their code. */
 const DESCRIPTIONS: Record<string, string> = {
   ECONNREFUSED: 'The receiver refused the connection',
   ECONNRESET: 'The receiver closed the connection without a response',
   ENOTFOUND: 'The host name does not exist',
   EAI_AGAIN: 'The host name cannot be resolved at the moment',
-  UND_ERR_CONNECT_TIMEOUT: TIMED_OUT,
-  UND_ERR_HEADERS_OVERFLOW: 'The response headers are too long',
-  UND_ERR_SOCKET: 'The receiver closed the connection without a response',
-  'bad response': 'The receiver sent a response that does not belong to the request',
-  'bad upgrade': 'The receiver switched to another protocol',
+  HPE_HEADER_OVERFLOW: 'The response headers are too long',
 };
 
-/** True if a receiver, DNS or the network can cause the error. Almost all such errors have a code. */
+/** True if a receiver, DNS or the network can cause the error. All such errors of Node have a code. */
 function isExpected(error: NodeJS.ErrnoException): boolean {
-  const isKnown = error instanceof ReceiverFailure || error instanceof ForbiddenTarget;
-  return isKnown || error.code !== undefined || error.name === 'HTTPParserError';
+  return error instanceof ReceiverFailure || error instanceof ForbiddenTarget || error.code !== undefined;
 }
 
 function describeError(error: Error & { code?: string; errors?: Error[] }): string {
   if (error instanceof ForbiddenTarget) return `The URL ${error.message}`;
   const [first] = error.errors ?? []; // one error per address
   const { code, message } = (first ?? error) as { code?: string; message: string };
-  const description = DESCRIPTIONS[message] ?? DESCRIPTIONS[code ?? ''] ?? (message || code || 'The attempt failed');
+  const description = DESCRIPTIONS[code ?? ''] ?? (message || code || 'The attempt failed');
   return description
     .replace(/\p{Cc}+/gu, ' ')
     .slice(0, MAX_ERROR_CHARS)

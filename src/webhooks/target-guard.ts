@@ -41,7 +41,7 @@ export function createTargetGuard(options: { allowPrivate: boolean; resolve?: Re
   };
 
   /** Returns the addresses to connect to. Throws `ForbiddenTarget` if any of them is not allowed. */
-  async function addressesOf(url: Pick<URL, 'hostname' | 'protocol'>): Promise<Address[]> {
+  async function addressesOf(url: URL): Promise<Address[]> {
     const literal = literalOf(url);
     const family = isIP(literal);
     const addresses = family ? [{ address: literal, family }] : await resolve(url.hostname);
@@ -80,7 +80,7 @@ function isIsatap({ parts }: ipaddr.IPv6): boolean {
 }
 
 /** Returns the host without the brackets of IPv6. */
-export function literalOf({ hostname }: Pick<URL, 'hostname'>): string {
+export function literalOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
