@@ -14,8 +14,8 @@ import { endBySignal, onStopSignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
 export const STOP_WITHIN_MS = 9500;
-/** Time after the start at which all threads have loaded their code. */
-const CODE_LOADED_MS = 5000;
+/** Time after the start at which all threads have usually loaded their code. */
+const CODE_LOADED_MS = 1000;
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
 
@@ -126,8 +126,8 @@ async function welcome(
 }
 
 /**
- * Sets the growth of a heap after which V8 collects its garbage. With 100 it needs 30 MiB less memory, at the same speed, as
- * with its default, 0. But then V8 uses no code from the cache, and caches no code that a next start can use.
+ * Sets the growth of a heap after which V8 collects its garbage. With 100 it needs up to 30 MiB less memory, at the same
+ * speed, than with its default, 0. But then V8 uses no code from the cache, and caches no code that a next start can use.
  */
 function setHeapGrowth(percent: number): void {
   setFlagsFromString(`--heap-growing-percent=${percent}`);

@@ -67,7 +67,7 @@ async function createRequestLog(): Promise<Observe | undefined> {
   if (!config.accessLog && config.logLevel !== 'debug') return undefined;
   if (isatty(1)) return logInMain;
   const { createLineLog } = await import('../observability/log.ts');
-  return createLineLog(config.logLevel, (text) => send({ kind: 'lines', text }), unwritten);
+  return createLineLog(config.logLevel, (text) => logInMain({ kind: 'lines', text }), unwritten);
 }
 
 async function listen(): Promise<void> {

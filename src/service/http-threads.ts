@@ -51,8 +51,6 @@ export type FromThread =
   | { kind: 'ready' }
   | { kind: 'listening' }
   | { kind: 'event'; event: ServiceEvent }
-  /** Lines of the service log. */
-  | { kind: 'lines'; text: string }
   | { kind: 'traced_change'; change: TracedChange }
   | { kind: 'webhooks_changed' }
   | { kind: 'store_failed'; error: Error }
@@ -172,10 +170,7 @@ export class HttpThreads {
         return;
       case 'event':
         log(message.event);
-        return;
-      case 'lines':
-        log({ kind: 'lines', text: message.text });
-        Atomics.sub(unwritten, 0, message.text.length);
+        if (message.event.kind === 'lines') Atomics.sub(unwritten, 0, message.event.text.length);
         return;
       case 'traced_change':
         onTracedChange(message.change);
