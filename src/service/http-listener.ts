@@ -48,7 +48,9 @@ export interface HttpListener {
   server: Server;
   /** Starts to listen. Returns the address in numbers. Throws UserError if it is not free. */
   listen(address: Address): Promise<Address>;
-  /** Completes every request in progress, then closes all connections. */
+  /** Stops listening. The connections stay open, but not for longer than a stop may take. */
+  stopListening(): Promise<void>;
+  /** Completes every request in progress, then closes all connections. Call it when no thread listens any more. */
   stop(): Promise<void>;
   /** Closes the listener, after `stop` or if it never listened. */
   close(): Promise<void>;
@@ -86,6 +88,7 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     followCertificate(tls, certificate, server as Server & TlsServer, { observe, everyMs: timeouts.certificateMs });
   }
 
+  let disconnect: NodeJS.Timeout | undefined;
   const close = async () => {
     await new Promise((resolve) => server.close(resolve)); // also closes idle connections
     keys?.stop();
@@ -94,9 +97,11 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     server,
     close,
     listen: (address) => listen(server, address, config.threads > 1),
+    stopListening() {
+      disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
+      return connections.stopListening();
+    },
     async stop() {
-      const disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
-      await connections.stopListening();
       stopping.abort();
       if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
       connections.endHandshakes();

@@ -2,7 +2,7 @@
 // for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
 
 import { isatty } from 'node:tty';
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { Summary } from '../domain/plant-summary.ts';
 import { createSharedLimits } from '../http/access/shared-limits.ts';
@@ -53,6 +53,7 @@ const listener = await createHttpListener({
 let listening: Promise<unknown> | undefined;
 main.on('message', (message: ToThread) => {
   if (message.kind === 'listen') listening = listen();
+  else if (message.kind === 'stop_listening') void stopListening(message.reply);
   else if (message.kind === 'stop') void stop();
   else message.reply.postMessage(report(message.isScrape));
 });
@@ -93,8 +94,13 @@ function toSummary(reply: SummaryReply): Summary {
   throw reply.code ? new PlantStoreError(reply.code, reply.message) : new Error(reply.message);
 }
 
-async function stop(): Promise<void> {
+async function stopListening(reply: MessagePort): Promise<void> {
   await listening;
+  await listener.stopListening();
+  reply.postMessage(undefined);
+}
+
+async function stop(): Promise<void> {
   await listener.stop();
   receiverClient.close();
   await store.close();

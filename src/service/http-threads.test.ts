@@ -187,3 +187,33 @@ test('GET /metrics returns sums that never decrease while the threads stop, and 
     }
   }
 });
+
+test('a stop closes the connections of a thread only when no other thread accepts new ones', async () => {
+  const server = await startTestService({ env: { THREADS: String(THREADS) }, timeouts: { lastRequestsMs: 500 } });
+  const agents = await connectToEachThread(server.port, THREADS);
+  const statuses = Promise.all(agents.map(requestUntilClosed));
+  const connecting = connectUntilRefused(); // as long as there are new connections, a thread continues to accept them
+  await sleep(50);
+  await server.stop();
+  await connecting;
+  assert.deepEqual(await statuses, Array(THREADS).fill('ECONNREFUSED'));
+
+  /** Sends requests over one connection until a response announces its end. Returns the result of a new connection. */
+  async function requestUntilClosed(agent: Agent): Promise<string> {
+    let connection: string | undefined;
+    do ({ connection } = (await send(server.port, { path: '/healthz', agent })).headers);
+    while (connection !== 'close');
+    return connectOnce();
+  }
+
+  async function connectUntilRefused(): Promise<void> {
+    while ((await connectOnce()) !== 'ECONNREFUSED');
+  }
+
+  async function connectOnce(): Promise<string> {
+    return send(server.port, { path: '/healthz' }).then(
+      ({ status }) => String(status),
+      (error) => error.code,
+    );
+  }
+});

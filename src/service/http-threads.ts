@@ -42,6 +42,8 @@ export interface HttpThreadData {
 /** Messages to a thread. It ends after `stop`. */
 export type ToThread =
   | { kind: 'listen' }
+  /** Is replied to when the thread no longer listens. */
+  | { kind: 'stop_listening'; reply: MessagePort }
   | { kind: 'stop' }
   | { kind: 'report'; isScrape: boolean; reply: MessagePort };
 
@@ -104,15 +106,22 @@ export class HttpThreads {
     return reports.filter((report) => report !== undefined);
   }
 
+  /** Ends the threads that have not started, and stops listening on all others. */
+  async stopListening(): Promise<void> {
+    this.#isStopping = true;
+    const stopping = [...this.#threads].map(
+      ([thread, { step }]) =>
+        step === 'starting' || step === 'failed'
+          ? thread.terminate()
+          : askThread(thread, { kind: 'stop_listening' }).catch(() => {}), // it has ended meanwhile
+    );
+    await Promise.all(stopping);
+  }
+
   /** Completes every request in progress, then ends all threads. */
   async stop(): Promise<void> {
-    this.#isStopping = true;
-    const ended = [...this.#threads.values()].map((state) => state.ended.promise);
-    for (const [thread, { step }] of this.#threads) {
-      if (step === 'starting' || step === 'failed') void thread.terminate();
-      else send(thread, { kind: 'stop' });
-    }
-    await Promise.all(ended); // for a thread that has ended before, it is resolved
+    for (const thread of this.#threads.keys()) send(thread, { kind: 'stop' });
+    await Promise.all([...this.#threads.values()].map((state) => state.ended.promise));
   }
 
   #start(data: HttpThreadData): void {

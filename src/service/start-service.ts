@@ -131,6 +131,8 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
 
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
+    // First on all threads: a client whose connection one thread closes must not connect to another that closes next.
+    await Promise.all([listener.stopListening(), others?.stopListening()]);
     const own = Promise.all([listener.stop(), delivery?.stop(), backups?.stop()]);
     await Promise.all([own.then(() => tracing?.stop()), others?.stop()]); // each thread sends its last spans
     await cleanUp.disposeAsync();
