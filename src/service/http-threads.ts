@@ -109,12 +109,10 @@ export class HttpThreads {
   /** Ends the threads that have not started, and stops listening on all others. */
   async stopListening(): Promise<void> {
     this.#isStopping = true;
-    const stopping = [...this.#threads].map(
-      ([thread, { step }]) =>
-        step === 'starting' || step === 'failed'
-          ? thread.terminate()
-          : askThread(thread, { kind: 'stop_listening' }).catch(() => {}), // it has ended meanwhile
-    );
+    const stopping = [...this.#threads].map(([thread, { step }]) => {
+      if (step !== 'may listen' && step !== 'listening') return thread.terminate(); // it has no connections
+      return askThread(thread, { kind: 'stop_listening' }).catch(() => {}); // it has ended meanwhile
+    });
     await Promise.all(stopping);
   }
 
