@@ -1,4 +1,4 @@
-// Tests a real process whose collector does not respond. start-tracing.test.ts has the other tests.
+// Tests a real process whose collector does not respond. traces.long.test.ts has the other tests.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -1,4 +1,4 @@
-// Import and export in a real browser.
+// The page for import and export in a real browser. transfer.long.test.ts has transfers that take long or fail.
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
