@@ -8,6 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fillIn, sendRaw } from '../../../testing/request.ts';
 import { query } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
+import { WRONG } from '../access/rate-limit.ts';
 
 let server: TestService;
 before(async () => {
@@ -181,14 +182,26 @@ test('if the server sends no 100 Continue, bytes after its response have no effe
     ['GET /healthz HTTP/1.1\r\nHOST Expect: x, 100-Continue\r\n\r\n', 200],
     ['POST /plants HTTP/1.1\r\nHOST TYPE Expect: 100-continue\r\nContent-Length: 2\r\n\r\n{}', 401],
   ] as const) {
-    const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
-    assert.deepEqual(
-      answers.map((answer) => [answer.status, /^connection: close$/im.test(answer.head)]),
-      [[status, true]],
-      first,
-    );
-    assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 907'), [], first);
+    for (const before of ['', 'GET /plants/907 HTTP/1.1\r\nHOST AUTH \r\n']) {
+      const answers = split(await sendRaw(server.port, fillIn(server.secret, before + first + behind)));
+      assert.deepEqual(
+        answers.map((answer) => [answer.status, /^connection: close$/im.test(answer.head)]),
+        [...(before ? [[404, false]] : []), [status, true]],
+        first,
+      );
+      assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 907'), [], first);
+    }
   }
+});
+
+test('if the server sends no 100 Continue, a create has no effect while the rejection before it is delayed', async () => {
+  const wrong = 'POST /plants HTTP/1.1\r\nHOST TYPE Authorization: Bearer wrong\r\n';
+  const first = `${`${wrong}\r\n`.repeat(WRONG.count + 10)}${wrong}Expect: 100-continue\r\n\r\n`;
+  const behind = `POST /plants HTTP/1.1\r\nHOST AUTH TYPE Content-Length: 21\r\n\r\n{"id":908,"name":"x"}`;
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, first + behind)));
+  assert.ok(answers.some(({ status }) => status === 429));
+  assert.match(answers.at(-1)?.head ?? '', /^connection: close$/im);
+  assert.deepEqual(query(server.databasePath, 'SELECT id FROM plants WHERE id = 908'), []);
 });
 
 test('responds to a create before it rejects the CONNECT that follows', async () => {

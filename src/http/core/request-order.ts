@@ -72,10 +72,13 @@ export class RequestOrder {
   }
 
   /**
-   * False for a protocol upgrade: Node skips bytes after it, so the next request could start in the middle of another.
+   * False for a request whose response may close the connection even if the whole request has arrived. A later request
+   * must not start before that is known. After a protocol upgrade, it could even start in the middle of another one,
+   * because Node skips bytes.
    */
   #isConcurrent(raw: BufferedRequest): boolean {
-    return raw.headers.upgrade === undefined && this.#options.routeOf(raw)?.isConcurrent === true;
+    const { upgrade, expect } = raw.headers;
+    return upgrade === undefined && expect === undefined && this.#options.routeOf(raw)?.isConcurrent === true;
   }
 
   #start(connection: Connection, response: ServerResponse<BufferedRequest>): void {
