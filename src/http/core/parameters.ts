@@ -16,6 +16,8 @@ import { readEtags } from './etag.ts';
 export interface Parameter<T> {
   in: 'path' | 'query' | 'header';
   name: string;
+  /** The name by which Node has a header, in lower case, or the name itself. */
+  field: string;
   description: string;
   /** The schema in the OpenAPI description, with at least one example. */
   schema: Record<string, unknown> & { examples?: unknown[] };
@@ -184,7 +186,7 @@ function parameter<T, In extends Parameter<T>['in']>(
   schema: Parameter<T>['schema'],
   read: (text: string) => T,
 ): Parameter<T> & { in: In } {
-  return { in: place, name, description, schema, read };
+  return { in: place, name, field: place === 'header' ? name.toLowerCase() : name, description, schema, read };
 }
 
 function unchanged(text: string): string {
@@ -214,33 +216,46 @@ export function readParameters(
   { url, headers, params }: { url: string; headers: IncomingHttpHeaders; params: Record<string, string> },
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  const queryAt = url.indexOf('?');
-  const pairs = queryAt === -1 ? [] : url.slice(queryAt + 1).split('&');
-  const query = pairs.map((pair) => {
-    const [name = ''] = pair.split('=', 1);
-    return { name, value: pair.slice(name.length + 1) };
-  });
+  const query = readQuery(url);
   for (const key in wanted) {
     const parameter = wanted[key] as Parameter<unknown>;
-    const texts = find(parameter).filter((text) => text !== undefined);
+    const texts = parameter.in === 'query' ? findInQuery(query, parameter) : textsOf(parameter);
     const [first] = texts;
     if (first === undefined) continue;
     values[key] = parameter.maxValues ? texts.flatMap((text) => parameter.read(text)) : parameter.read(first);
   }
   return values;
 
-  function find({ in: place, name, maxValues = 1 }: Parameter<unknown>): (string | undefined)[] {
-    if (place === 'path') return [params[name]];
-    if (place === 'header') return [headers[name.toLowerCase()] as string | undefined];
-    // Axios and others append brackets to the name of a list.
-    const names = maxValues === 1 ? [name] : [name, `${name}[]`, `${name}%5B%5D`];
-    const found = query.filter((pair) => names.includes(pair.name));
-    if (found.length > maxValues) {
-      const most = maxValues === 1 ? 'must not be repeated' : `must not be repeated more than ${maxValues} times`;
-      throw new PlantStoreError('bad_parameter', `"${name}" ${most}`);
-    }
-    return found.map(({ value }) => decode(name, value));
+  function textsOf({ in: place, field }: Parameter<unknown>): string[] {
+    const text = place === 'path' ? params[field] : headers[field];
+    return typeof text === 'string' ? [text] : [];
   }
+}
+
+interface QueryPair {
+  name: string;
+  value: string;
+}
+
+function readQuery(url: string): QueryPair[] {
+  const queryAt = url.indexOf('?');
+  if (queryAt === -1) return [];
+  const pairs = url.slice(queryAt + 1).split('&');
+  return pairs.map((pair) => {
+    const [name = ''] = pair.split('=', 1);
+    return { name, value: pair.slice(name.length + 1) };
+  });
+}
+
+function findInQuery(query: QueryPair[], { name, maxValues = 1 }: Parameter<unknown>): string[] {
+  // Axios and others append brackets to the name of a list.
+  const names = maxValues === 1 ? [name] : [name, `${name}[]`, `${name}%5B%5D`];
+  const found = query.filter((pair) => names.includes(pair.name));
+  if (found.length > maxValues) {
+    const most = maxValues === 1 ? 'must not be repeated' : `must not be repeated more than ${maxValues} times`;
+    throw new PlantStoreError('bad_parameter', `"${name}" ${most}`);
+  }
+  return found.map(({ value }) => decode(name, value));
 }
 
 function decode(name: string, text: string): string {

@@ -11,74 +11,83 @@ export interface Found {
 
 export type Router = ReturnType<typeof createRouter>;
 
-interface Known {
-  route: Route;
-  segments: string[];
-  isExact: boolean;
+/** A path with its routes by method. */
+interface RoutedPath {
+  path: string;
+  segments: Segment[];
+  routes: Map<string, Route>;
 }
 
-const NO_PARAMS = {};
+/** A fixed text, or a parameter of the path. */
+type Segment = { text: string } | { parameter: string };
 
 export function createRouter(routes: Route[], basePath: string) {
-  const known = routes.map((route): Known => {
-    const path = basePath + route.path;
-    return { route, segments: segmentsOf(path), isExact: !path.includes(':') };
+  const paths = [...Map.groupBy(routes, ({ path }) => basePath + path)].map(([path, same]): RoutedPath => {
+    const routes = new Map<string, Route>(same.map((route) => [route.method, route]));
+    return { path, segments: segmentsOf(path).map(toSegment), routes };
   });
-  const byDepth = Map.groupBy(known, ({ segments }) => segments.length);
+  const byUrl = new Map(paths.filter(isFixed).map((path) => [path.path, path]));
+  const fixedFirst = paths.toSorted((one, other) => Number(isFixed(other)) - Number(isFixed(one)));
+  const byDepth = Map.groupBy(fixedFirst, ({ segments }) => segments.length);
   const rootDepth = segmentsOf(basePath).length;
-  const withToken = known.filter(({ route }) => route.access !== 'open');
-  /** Routes without path parameters, by method and exact URL: the most common requests. */
-  const plain = new Map<string, Found>();
-  for (const { route, isExact } of known) {
-    if (isExact) plain.set(`${route.method} ${basePath}${route.path}`, { route, params: NO_PARAMS });
-  }
+  const rootsWithToken = routes
+    .filter(({ access }) => access !== 'open')
+    .map(({ path }) => segmentsOf(basePath + path).slice(0, rootDepth + 1));
 
   return {
     /** Returns the route of a request. An exact path takes precedence over a path with parameters, for every method. */
     find(method: string, url: string): Found | undefined {
-      const served = method === 'HEAD' ? 'GET' : method;
-      const exact = plain.get(`${served} ${url}`);
-      if (exact) return exact;
-      const segments = segmentsOf(url);
-      const found = allAt(segments).find(({ route }) => route.method === served);
-      return found && { route: found.route, params: paramsOf(found.segments, segments) };
+      const exact = byUrl.get(url);
+      const values = exact ? [] : segmentsOf(url);
+      const path = exact ?? findPath(values);
+      const route = path?.routes.get(method === 'HEAD' ? 'GET' : method);
+      return path && route && { route, params: paramsOf(path, values) };
     },
     /** True if the URL is below a path, such as /plants, where some route requires a token. */
     needsToken(url: string): boolean {
-      const segments = segmentsOf(url).slice(0, rootDepth + 1);
-      return withToken.some((route) => isMatch(route.segments.slice(0, rootDepth + 1), segments));
+      const segments = segmentsOf(url);
+      return rootsWithToken.some((root) => root.every((text, at) => text === segments[at]));
     },
     /** Returns the error for a request without a route. */
     whyNone(url: string): PlantStoreError {
       const segments = segmentsOf(url);
-      const methods = allAt(segments).map(({ route }) => route.method);
-      if (methods.length > 0) {
+      const path = findPath(segments);
+      if (path) {
+        const methods = [...path.routes.keys()];
         const allow = methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).join(', ');
         return new PlantStoreError('no_such_method', `This path supports only ${allow}`, { detail: { allow } });
       }
       if (!pathOf(url).split('/').every(isReadable)) {
         return new PlantStoreError('bad_parameter', 'The path is malformed. Check its percent-encoding.');
       }
-      const hasExtraSlash = segments.at(-1) === '' && allAt(segments.slice(0, -1)).length > 0;
+      const hasExtraSlash = segments.at(-1) === '' && findPath(segments.slice(0, -1)) !== undefined;
       const advice = hasExtraSlash ? 'Remove the slash at the end.' : `See ${basePath}/openapi.json for all paths.`;
       return new PlantStoreError('no_such_path', `This path does not exist. ${advice}`);
     },
   };
 
-  function allAt(segments: string[]): Known[] {
-    const matching = (byDepth.get(segments.length) ?? []).filter((route) => isMatch(route.segments, segments));
-    const exact = matching.filter(({ isExact }) => isExact);
-    return exact.length > 0 ? exact : matching;
+  function findPath(values: string[]): RoutedPath | undefined {
+    return byDepth.get(values.length)?.find(({ segments }) => isMatch(segments, values));
   }
 }
 
-function isMatch(pattern: string[], segments: string[]): boolean {
-  return pattern.every((part, at) => part === segments[at] || (part.startsWith(':') && segments[at]));
+function toSegment(part: string): Segment {
+  return part.startsWith(':') ? { parameter: part.slice(1) } : { text: part };
 }
 
-function paramsOf(pattern: string[], segments: string[]): Record<string, string> {
+function isFixed({ segments }: RoutedPath): boolean {
+  return segments.every((segment) => 'text' in segment);
+}
+
+function isMatch(segments: Segment[], values: string[]): boolean {
+  return segments.every((segment, at) => ('text' in segment ? segment.text === values[at] : values[at] !== ''));
+}
+
+function paramsOf({ segments }: RoutedPath, values: string[]): Record<string, string> {
   const params: Record<string, string> = {};
-  for (const [at, part] of pattern.entries()) if (part.startsWith(':')) params[part.slice(1)] = segments[at] ?? '';
+  for (const [at, segment] of segments.entries()) {
+    if ('parameter' in segment) params[segment.parameter] = values[at] ?? '';
+  }
   return params;
 }
 
