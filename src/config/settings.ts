@@ -65,7 +65,7 @@ export const SETTINGS = {
     group: 'database',
     default: '10',
     meaning:
-      'Maximum number of pooled PostgreSQL connections per node. `LISTEN` of each thread and each export in progress use one more. Below 4 per thread, one slow search can block the other requests of the thread.',
+      'Maximum number of pooled PostgreSQL connections per node. `LISTEN` and each export in progress use one more. Below 4 per thread, one slow search can block the other requests of the thread.',
     example: '20',
   },
   DATABASE_TIMEOUT_MS: {

@@ -9,6 +9,7 @@ import { BATCH_WRITES, DELAY_PERCENTILES, LATENCY_S, type ThreadReport } from '.
 
 /** The data of all metrics. Database values are undefined while the database is unreachable. */
 export interface Measured extends ThreadReport {
+  queuedWrites: number;
   stats: StoreStats | undefined;
   webhooks: { oldestWaitingS: number; statuses: string[] } | undefined;
   files: OpenFiles | undefined;

@@ -37,7 +37,7 @@ export function createMetrics({ store, readThreads, observe, clock }: MetricsOpt
         ifAvailable(measureWebhooks()),
         countOpenFiles(),
       ]);
-      return printMetrics({ ...threads, stats, webhooks, files });
+      return printMetrics({ ...threads, queuedWrites: store.queuedWrites(), stats, webhooks, files });
     },
     async traffic() {
       const { counts } = addReports(await readThreads(false));
@@ -69,7 +69,6 @@ export function createMetrics({ store, readThreads, observe, clock }: MetricsOpt
 function addReports(reports: ThreadReport[]): ThreadReport {
   return reports.reduce((one, other) => ({
     counts: addCounts(one.counts, other.counts),
-    queuedWrites: one.queuedWrites + other.queuedWrites,
     delaysS: one.delaysS.map((delayS, at) => Math.max(delayS, other.delaysS[at] as number)),
   }));
 }

@@ -31,10 +31,9 @@ export interface Counts {
   hours: Map<number, Hour>;
 }
 
-/** What a thread reports: its counts, the writes that it has queued, and the delays of its event loop. */
+/** What a thread reports: its counts and the delays of its event loop. */
 export interface ThreadReport {
   counts: Counts;
-  queuedWrites: number;
   /** Delays since the last scrape, by percentile. Empty unless this is a scrape. */
   delaysS: number[];
 }
@@ -92,10 +91,10 @@ export class ServiceCounts {
   };
 
   /** Returns the report of this thread. A scrape takes the delays of the event loop. */
-  report(queuedWrites: number, isScrape: boolean): ThreadReport {
+  report(isScrape: boolean): ThreadReport {
     const routes = new Map([...this.#routes].map(([route, counts]) => [nameOf(route), counts]));
     const counts = { ...this.#counts, routes, hours: this.#hourly.read() };
-    return { counts, queuedWrites, delaysS: isScrape ? this.#takeDelaysS() : [] };
+    return { counts, delaysS: isScrape ? this.#takeDelaysS() : [] };
   }
 
   #takeDelaysS(): number[] {

@@ -23,7 +23,7 @@ const NOT_LOGGED: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_ren
 
 if (!parentPort) throw new Error('http-thread.ts must run in a worker thread');
 const main = parentPort;
-const { config, certificate, address, share, limits, unwritten, startedMs, node, timeouts } =
+const { config, certificate, address, join, limits, unwritten, startedMs, node, timeouts } =
   workerData as HttpThreadData;
 const counts = new ServiceCounts();
 const logInMain: Observe = (event) => send({ kind: 'event', event: toCloneable(event) });
@@ -35,7 +35,7 @@ const observe: Observe = (event) => {
 };
 
 const tracing = await startTracing(config, node, observe, (change) => send({ kind: 'traced_change', change }));
-const opened = await joinStore(share, config, {
+const opened = await joinStore(join, {
   observe,
   onFailure: (error) => send({ kind: 'store_failed', error: cloneError(error) }),
 });
@@ -77,7 +77,7 @@ async function listen(): Promise<void> {
 }
 
 function report(isScrape: boolean): ThreadReport {
-  return counts.report(store.queuedWrites(), isScrape);
+  return counts.report(isScrape);
 }
 
 function send(message: FromThread): void {

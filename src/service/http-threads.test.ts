@@ -6,10 +6,11 @@ import { type Agent, get, type IncomingMessage } from 'node:http';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DATABASES } from '../../testing/both-databases.ts';
+import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgres.ts';
 import { startReceiver } from '../../testing/receiver.ts';
 import { type Answer, send } from '../../testing/request.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
-import { connectToEachThread } from '../../testing/threads.ts';
+import { connectToEachThread, waitForThreads } from '../../testing/threads.ts';
 import { quickEnough, until } from '../../testing/until.ts';
 import { SCOPES } from '../domain/names.ts';
 
@@ -153,6 +154,15 @@ for (const [name, makeDatabase, options] of DATABASES) {
     });
   });
 }
+
+test('the threads of a node listen for the changes of other nodes over one connection', needsPostgres, async () => {
+  const databaseUrl = await makeDatabase();
+  const server = await startTestService({ env: { THREADS: String(THREADS) }, databaseUrl });
+  await waitForThreads({ port: server.port, threads: THREADS });
+  const count = `SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'`;
+  await until(async () => (await queryPostgres(databaseUrl, count))[0]?.count === 1);
+  await server.stop();
+});
 
 test('GET /metrics returns sums that never decrease while the threads stop, and no request fails', async () => {
   const server = await startTestService({ env: { THREADS: String(THREADS) }, timeouts: { lastRequestsMs: 300 } });

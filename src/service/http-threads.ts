@@ -16,7 +16,7 @@ import type { ThreadReport } from '../observability/service-counts.ts';
 import type { Observe, ServiceEvent } from '../observability/service-events.ts';
 import type { TracedChange } from '../observability/tracing.ts';
 import type { Address } from './http-listener.ts';
-import type { StoreShare } from './open-store.ts';
+import type { StoreJoin } from './open-store.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -29,7 +29,7 @@ export interface HttpThreadData {
   config: Config;
   certificate: Certificate | undefined;
   address: Address;
-  share: StoreShare;
+  join: StoreJoin;
   limits: LimitsMemory;
   /** Number of characters of log lines that the thread has sent and the main thread has not written. */
   unwritten: Int32Array;
@@ -123,7 +123,7 @@ export class HttpThreads {
   }
 
   #start(data: HttpThreadData): void {
-    const port = data.share.kind === 'sqlite' ? data.share.port : undefined;
+    const port = data.join.kind === 'sqlite' ? data.join.port : undefined;
     let thread: Worker;
     try {
       thread = new Worker(THREAD, {

@@ -3,9 +3,8 @@
 import type { Config, Database } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { Observe } from '../observability/service-events.ts';
-import { CommitCounter } from '../storage/commit-counter.ts';
-import type { SqliteShare } from '../storage/sqlite/store.ts';
-import { QueueRoom } from '../storage/write-limits.ts';
+import type { PostgresJoin } from '../storage/postgres/store.ts';
+import type { SqliteJoin } from '../storage/sqlite/store.ts';
 
 interface StoreEvents {
   observe: Observe;
@@ -17,19 +16,13 @@ export interface OpenOptions extends StoreEvents {
   role: 'server' | 'command';
 }
 
-/** What another thread needs to open the same store. */
-export type StoreShare = ({ kind: 'sqlite' } & SqliteShare) | ({ kind: 'postgres' } & PostgresMemory);
-
-/** Memory that the threads share. */
-interface PostgresMemory {
-  room: SharedArrayBuffer;
-  commits: SharedArrayBuffer;
-}
+/** What another thread needs to join the store. */
+export type StoreJoin = ({ kind: 'sqlite' } & SqliteJoin) | ({ kind: 'postgres' } & PostgresJoin);
 
 export interface SharedStore {
   store: Store;
-  /** Returns a share for one more thread. */
-  share(): StoreShare;
+  /** Returns what one more thread of this process needs to join the store. */
+  toJoin(): StoreJoin;
   /** Stops the store for good, because another thread found the disk or the file unreliable. */
   fail(cause: Error): void;
 }
@@ -39,7 +32,7 @@ export async function openStore(database: Database, options: OpenOptions): Promi
   return (await openSharedStore({ database, threads: 1 }, options)).store;
 }
 
-/** Opens the store of a process whose other threads can join it. */
+/** Opens the store of a process whose other threads can join it. On PostgreSQL, all have equal parts of the connections. */
 export async function openSharedStore(
   { database, threads }: Pick<Config, 'database' | 'threads'>,
   { role, observe, onFailure }: OpenOptions,
@@ -47,40 +40,20 @@ export async function openSharedStore(
   if (database.kind === 'sqlite') {
     const { openSqliteStore } = await import('../storage/sqlite/store.ts');
     const store = await openSqliteStore({ path: database.path, role, observe, onFailure });
-    return { store, share: () => ({ kind: 'sqlite', ...store.share() }), fail: store.fail };
+    return { store, toJoin: () => ({ kind: 'sqlite', ...store.toJoin() }), fail: store.fail };
   }
-  const memory = { room: new QueueRoom().memory, commits: new CommitCounter().memory };
-  const store = await openPostgres(database, threads, memory, observe);
-  return { store, share: () => ({ kind: 'postgres', ...memory }), fail() {} };
+  const { openPostgresStore } = await import('../storage/postgres/store.ts');
+  const poolSize = Math.floor(database.poolSize / threads);
+  const store = await openPostgresStore({ ...database, poolSize, observe });
+  return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), fail() {} };
 }
 
 /** Opens the store in another thread of the process. */
-export async function joinStore(
-  share: StoreShare,
-  { database, threads }: Config,
-  { observe, onFailure }: StoreEvents,
-): Promise<Store> {
-  if (share.kind === 'sqlite') {
+export async function joinStore(join: StoreJoin, { observe, onFailure }: StoreEvents): Promise<Store> {
+  if (join.kind === 'sqlite') {
     const { joinSqliteStore } = await import('../storage/sqlite/store.ts');
-    return joinSqliteStore(share, { observe, onFailure });
+    return joinSqliteStore(join, { observe, onFailure });
   }
-  if (database.kind !== 'postgres') throw new Error('The share is of another database');
-  return openPostgres(database, threads, share, observe);
-}
-
-/** Opens the store on PostgreSQL. Each thread has an equal part of the connections. */
-async function openPostgres(
-  database: Database & { kind: 'postgres' },
-  threads: number,
-  memory: PostgresMemory,
-  observe: Observe,
-): Promise<Store> {
-  const { openPostgresStore } = await import('../storage/postgres/store.ts');
-  return openPostgresStore({
-    ...database,
-    poolSize: Math.floor(database.poolSize / threads),
-    room: new QueueRoom(memory.room),
-    commits: new CommitCounter(memory.commits),
-    observe,
-  });
+  const { joinPostgresStore } = await import('../storage/postgres/store.ts');
+  return joinPostgresStore(join, { observe });
 }

@@ -86,7 +86,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   let others: HttpThreads | undefined;
   const onWebhooksChanged = () => delivery?.claim();
   const readThreads = async (isScrape: boolean) => [
-    counts.report(store.queuedWrites(), isScrape),
+    counts.report(isScrape),
     ...((await others?.report(isScrape)) ?? []),
   ];
   const readSummary = createSummaryReader(store);
@@ -112,7 +112,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
     count: config.threads - 1,
     toData: () => ({
       ...{ config, certificate, address, startedMs, node, timeouts },
-      share: opened.share(),
+      join: opened.toJoin(),
       limits: memoryOf(limits),
       unwritten: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
     }),

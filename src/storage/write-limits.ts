@@ -34,6 +34,11 @@ export class QueueRoom {
     this.#used = new Int32Array(memory);
   }
 
+  /** Number of queued writes. */
+  get writes(): number {
+    return Atomics.load(this.#used, 0);
+  }
+
   /** Takes room for a write of `chars` characters. Throws `unavailable` if the queue is full. */
   take(chars: number): void {
     const writes = Atomics.add(this.#used, 0, 1);

@@ -1,7 +1,6 @@
 // Notifies other nodes of new changes, and receives their notifications. A notification is only a hint, which may be
 // lost or late. Followers of the change log also poll it.
 
-import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import type { ReportBug } from '../../observability/bug-report.ts';
 import { connectClient } from './connect.ts';
@@ -13,40 +12,56 @@ const CHANNEL = 'plant_store_changes';
 const NOTIFY_EVERY_MS = 100;
 const RECONNECT_MS = 1000;
 
-/** Starts listening. Calls `onChanges` for each notification from another node. */
-export function startChangeNotify(url: string, { write }: Transactions, onChanges: () => void, reportBug: ReportBug) {
-  const self = randomUUID();
-  let listener: pg.Client | undefined;
-  let reconnect: NodeJS.Timeout | undefined;
-  let isClosed = false;
-  /** True behind a pooler, where this node has no session of its own to listen in. */
-  let cannotListen = false;
-  let isPausing = false;
+export interface ListenOptions {
+  url: string;
+  /** Id of this node, which ignores its own notifications. Its threads share it. */
+  node: string;
+  onChanges(): void;
+  reportBug: ReportBug;
+}
+
+/** Creates the notifications that a thread of the node sends. */
+export function createNotifier({ write }: Transactions, node: string, reportBug: ReportBug) {
+  let pausing: NodeJS.Timeout | undefined;
   let isPending = false;
-  void listen();
 
   return {
     /** Notifies the other nodes within NOTIFY_EVERY_MS. */
     notify(): void {
       isPending = true;
-      if (!isPausing) send();
+      if (!pausing) send();
     },
-    async close(): Promise<void> {
+    close: () => clearTimeout(pausing),
+  };
+
+  function send(): void {
+    isPending = false;
+    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, node] }).catch((error) => {
+      if (!isUnreachable(error)) reportBug(error);
+    });
+    pausing = setTimeout(() => {
+      pausing = undefined;
+      if (isPending) send();
+    }, NOTIFY_EVERY_MS).unref();
+  }
+}
+
+/** Listens for notifications from other nodes on a connection of its own, which it replaces if it fails. */
+export function listenForChanges({ url, node, onChanges, reportBug }: ListenOptions): { close(): Promise<void> } {
+  let listener: pg.Client | undefined;
+  let reconnect: NodeJS.Timeout | undefined;
+  let isClosed = false;
+  /** True behind a pooler, where this node has no session of its own to listen in. */
+  let cannotListen = false;
+  void listen();
+
+  return {
+    async close() {
       isClosed = true;
       clearTimeout(reconnect);
       await listener?.end().catch(() => {});
     },
   };
-
-  function send(): void {
-    isPausing = true;
-    isPending = false;
-    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, self] }).catch(reportUnlessUnreachable);
-    setTimeout(() => {
-      isPausing = false;
-      if (isPending && !isClosed) send();
-    }, NOTIFY_EVERY_MS).unref();
-  }
 
   async function listen(): Promise<void> {
     try {
@@ -55,21 +70,16 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
       if (isClosed) return void (await client.end());
       client.on('end', reconnectLater);
       client.on('notification', ({ payload }) => {
-        if (payload !== self) onChanges();
+        if (payload !== node) onChanges();
       });
       cannotListen = await isBehindPooler(client);
       if (cannotListen) await client.end();
       else await client.query(`LISTEN ${CHANNEL}`);
     } catch (error) {
-      reportUnlessUnreachable(error);
+      if (!isUnreachable(error)) reportBug(error);
       listener?.end().catch(() => {});
       reconnectLater();
     }
-  }
-
-  /** Reports bugs only. Requests already report an unreachable database. */
-  function reportUnlessUnreachable(error: unknown): void {
-    if ((error instanceof TransactionError ? error.failure : failureOf(error)) === 'bug') reportBug(error);
   }
 
   function reconnectLater(): void {
@@ -77,6 +87,11 @@ export function startChangeNotify(url: string, { write }: Transactions, onChange
     clearTimeout(reconnect);
     reconnect = setTimeout(listen, RECONNECT_MS).unref();
   }
+}
+
+/** True for an error that requests already report. */
+function isUnreachable(error: unknown): boolean {
+  return (error instanceof TransactionError ? error.failure : failureOf(error)) !== 'bug';
 }
 
 /** True if the connection goes through a pooler, which assigns its own process id to it. */

@@ -63,11 +63,6 @@ export class GroupCommit {
     return Promise.all(writes.map(add));
   }
 
-  /** Returns the number of ids whose writes are ready but not yet in a transaction. */
-  waiting(): number {
-    return this.#queue.ready('request') + this.#queue.ready('import');
-  }
-
   /** Rejects new writes. Resolves when all earlier writes are settled. */
   close(): Promise<void> {
     this.#isClosing = true;

@@ -1,6 +1,7 @@
 // Implements the store on PostgreSQL, which any number of nodes can share. It uses no session state, so that nodes can
 // connect through a pooler.
 
+import { randomUUID } from 'node:crypto';
 import { unavailable } from '../../domain/errors.ts';
 import { matchesAll } from '../../domain/list-cursor.ts';
 import { fieldOf } from '../../domain/list-order.ts';
@@ -17,7 +18,7 @@ import { QueueRoom } from '../write-limits.ts';
 import { createPlantWrites, noPlant, type Results, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
 import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
-import { startChangeNotify } from './change-notify.ts';
+import { createNotifier, listenForChanges } from './change-notify.ts';
 import { createPool } from './connect.ts';
 import { prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
@@ -39,22 +40,56 @@ export interface PostgresOptions {
   poolSize: number;
   statementTimeoutMs: number;
   observe: Observe;
-  /** Room in the write queues of all threads, and their number of commits. */
-  room?: QueueRoom | undefined;
-  commits?: CommitCounter | undefined;
   clock?: () => number;
 }
 
+/** What another thread needs to join the store. It can be sent to the thread. */
+export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'clock'> {
+  /** Id of this node in notifications. */
+  node: string;
+  /** Room in the write queues of all threads. */
+  room: SharedArrayBuffer;
+  /** Number of commits of all threads. */
+  commits: SharedArrayBuffer;
+}
+
+export interface PostgresStore extends Store {
+  /** What each other thread of this process needs to join the store. */
+  join: PostgresJoin;
+}
+
 /** Opens the store. Throws UserError if the database cannot be used. */
-export async function openPostgresStore(options: PostgresOptions): Promise<Store> {
-  const { url, poolSize, statementTimeoutMs, observe, clock = Date.now } = options;
+export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
+  const { url, poolSize, statementTimeoutMs, observe } = options;
+  const commits = new CommitCounter();
+  const memory = { room: new QueueRoom().memory, commits: commits.memory };
+  const join = { url, poolSize, statementTimeoutMs, node: randomUUID(), ...memory };
+  const store = await joinPostgresStore(join, options);
+  const listener = listenForChanges({ ...join, onChanges: () => commits.add(), reportBug: createBugReport(observe) });
+  return {
+    ...store,
+    join,
+    async close() {
+      await store.close();
+      await listener.close();
+    },
+  };
+}
+
+/** Opens the store in another thread of the process that has opened it. */
+export async function joinPostgresStore(
+  join: PostgresJoin,
+  { observe, clock = Date.now }: Pick<PostgresOptions, 'observe' | 'clock'>,
+): Promise<Store> {
+  const { url, poolSize, statementTimeoutMs } = join;
   const database = await prepareDatabase(url);
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
   const queries = createStoreQueries(transactions, observe);
   const { names, read, select, commit } = queries;
-  const { room = new QueueRoom(), commits = new CommitCounter() } = options;
+  const room = new QueueRoom(join.room);
+  const commits = new CommitCounter(join.commits);
   const follow = createFollow((query) => read(() => readChanges(transactions, query)), commits);
-  const changeNotify = startChangeNotify(url, transactions, () => commits.add(), createBugReport(observe));
+  const notifier = createNotifier(transactions, join.node, createBugReport(observe));
   const groupCommit = new GroupCommit({
     transactions,
     room,
@@ -64,13 +99,13 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
       queries.noteCommit();
       if (!hasChanges) return;
       commits.add();
-      changeNotify.notify();
+      notifier.notify();
     },
     toError: queries.noteFailure,
   });
 
   return {
-    ...createPlantReads(queries, options, clock),
+    ...createPlantReads(queries, join, clock),
     ...createPlantWrites((write) => groupCommit.write(write), clock),
     import: createImport(groupCommit, clock),
     export: () => read(() => openSnapshot(url, database)),
@@ -86,7 +121,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     ...createTokenStore(queries),
     ...createWebhookStore(queries),
     ...createDeliveryStore(queries),
-    queuedWrites: () => groupCommit.waiting(),
+    queuedWrites: () => room.writes,
     async stats() {
       const text = `
         SELECT (${lastSeq(names.tables)}) AS seq, pg_database_size(current_database()) AS bytes,
@@ -104,7 +139,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
     },
     async close() {
       await groupCommit.close();
-      await changeNotify.close();
+      notifier.close();
       await transactions.end();
     },
   };
@@ -112,7 +147,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Store
 
 function createPlantReads(
   queries: StoreQueries,
-  { poolSize, statementTimeoutMs }: PostgresOptions,
+  { poolSize, statementTimeoutMs }: PostgresJoin,
   clock: () => number,
 ): Pick<Store, 'get' | 'list' | 'count' | 'openDryRun' | 'summary'> {
   const { read } = queries;

@@ -42,9 +42,10 @@ export interface GroupCommitOptions {
 }
 
 export class GroupCommit {
+  /** Room in the queues of all threads. */
+  readonly room: QueueRoom;
   readonly #options: GroupCommitOptions;
   readonly #port: MessagePort;
-  readonly #room: QueueRoom;
   readonly #announced: AnnouncedBatches;
   readonly #drained = Promise.withResolvers<void>();
   readonly #commitAtEndOfTurn = oncePerTurn(() => this.#commitNext());
@@ -62,7 +63,7 @@ export class GroupCommit {
     const { port, memory } = options.connection;
     this.#options = options;
     this.#port = port;
-    this.#room = new QueueRoom(memory.room);
+    this.room = new QueueRoom(memory.room);
     this.#announced = new AnnouncedBatches(memory.announced);
     port.on('message', (result: BatchResult) => this.#settle(result));
     port.on('close', () => {
@@ -75,16 +76,11 @@ export class GroupCommit {
     return new Promise((resolve, reject) => {
       if (this.hasFailed || this.#isClosing) throw storeStopping();
       const chars = charsOfWrite(write);
-      this.#room.take(chars);
+      this.room.take(chars);
       this.#queue.push({ write, chars, resolve, reject });
       this.#announce();
       if (this.#inFlight.length === 0) this.#schedule();
     });
-  }
-
-  /** Returns the number of queued writes, without those in flight. */
-  waiting(): number {
-    return this.#queue.length;
   }
 
   /** Rejects later writes. Resolves when all earlier ones are committed. */
@@ -129,7 +125,7 @@ export class GroupCommit {
     const batch = this.#queue.slice(0, end);
     this.#queue = this.#queue.slice(end);
     this.#inFlight = batch;
-    this.#room.free(
+    this.room.free(
       batch.length,
       batch.reduce((sum, { chars }) => sum + chars, 0),
     );

@@ -40,12 +40,12 @@ export interface SqliteOptions {
   clock?: () => number;
 }
 
-/** What another thread needs to join the store. Its port must be in the list of transferred objects. */
-export type SqliteShare = { path: string } & WriterConnection;
+/** What another thread needs to join the store. It can be sent to the thread, with its port as a transferred object. */
+export type SqliteJoin = { path: string } & WriterConnection;
 
 export interface SqliteStore extends Store {
-  /** Returns a share for one thread of this process. Close its store before this one. */
-  share(): SqliteShare;
+  /** Returns what one more thread of this process needs to join the store. Close its store before this one. */
+  toJoin(): SqliteJoin;
   /** Rejects all writes and stops for good, because another thread found the disk or the file unreliable. */
   fail(cause: Error): void;
 }
@@ -59,13 +59,13 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
   try {
     const writer = await Writer.start(path, lockPath);
     cleanUp.defer(() => writer.close());
-    const share = () => ({ path, ...writer.connect() });
+    const toJoin = () => ({ path, ...writer.connect() });
     const onFailure = (error: Error) => {
       writer.fail(error.message);
       observe({ kind: 'store_failed', error });
       options.onFailure(error);
     };
-    const own = share();
+    const own = toJoin();
     const groupCommit = new GroupCommit({ connection: own, observe, onFailure });
     cleanUp.defer(() => groupCommit.close());
     const db = openReader(path);
@@ -73,7 +73,7 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
     const parts = prepareParts(own, { db, groupCommit, addsWhenQuiet: true }, options);
     return {
       ...createStore(parts),
-      share,
+      toJoin,
       fail: (cause) => groupCommit.fail(cause),
       async close() {
         await closeStore(parts);
@@ -89,24 +89,24 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
 }
 
 /** Opens the store in another thread of the process that has opened it. */
-export function joinSqliteStore(share: SqliteShare, options: SqliteOptions): Store {
-  const db = openReader(share.path);
-  const groupCommit = new GroupCommit({ connection: share, ...options });
-  const parts = prepareParts(share, { db, groupCommit, addsWhenQuiet: false }, options);
+export function joinSqliteStore(join: SqliteJoin, options: SqliteOptions): Store {
+  const db = openReader(join.path);
+  const groupCommit = new GroupCommit({ connection: join, ...options });
+  const parts = prepareParts(join, { db, groupCommit, addsWhenQuiet: false }, options);
   return { ...createStore(parts), close: () => closeStore(parts) };
 }
 
 type Parts = ReturnType<typeof prepareParts>;
 
 function prepareParts(
-  share: SqliteShare,
+  join: SqliteJoin,
   { db, groupCommit, addsWhenQuiet }: { db: DatabaseSync; groupCommit: GroupCommit; addsWhenQuiet: boolean },
   { observe, clock = Date.now }: SqliteOptions,
 ) {
-  const { path } = share;
+  const { path } = join;
   const reads = prepareReads(db);
   const changeReads = prepareChangeReads(db);
-  const commits = new CommitCounter(share.memory.commits);
+  const commits = new CommitCounter(join.memory.commits);
   const write: GroupCommit['write'] = (wanted) => groupCommit.write(wanted);
   const guard = guardReads((error) => groupCommit.fail(error));
   const { lastSeq } = changeReads;
@@ -154,7 +154,7 @@ function createStore(parts: Parts): Omit<Store, 'close'> {
       hasChangesAfter: (seq) => read(() => changeReads.changes({ after: seq, limit: 1 })).length > 0,
     }),
     openDryRun: () => createDryRun((plants) => guard.readAsync(() => reads.compare(plants))),
-    queuedWrites: () => groupCommit.waiting(),
+    queuedWrites: () => groupCommit.room.writes,
     stats: () => guard.readAsync(stats),
     async probe() {
       await write({ kind: 'probe' });
