@@ -1,13 +1,22 @@
 // Reports requests and their responses to the service log, the metrics and the traces.
 
 import type { ServerResponse } from 'node:http';
+import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { BadCredential } from '../domain/token.ts';
 import { mayHoldSecret } from '../domain/token-secret.ts';
-import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
+import { CLIENT_CLOSED_REQUEST, type DenialReason, type Observe } from '../observability/service-events.ts';
 import type { TracedRequest } from '../observability/tracing.ts';
 import { connectionOf } from './core/connection.ts';
 import type { HttpRequest } from './core/request-reply.ts';
 import type { Route } from './core/route.ts';
 import { decode, pathOf } from './core/router.ts';
+
+const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
+  no_credentials: 'no_credentials',
+  scope_missing: 'scope',
+  over_rate: 'rate',
+  over_share: 'share',
+};
 
 /** Reports a response. `route` is undefined if no route matched the request. */
 export function observeResponse(
@@ -31,6 +40,16 @@ export function observeResponse(
     tokenId: request.token?.id,
     address: request.address,
   });
+}
+
+/** Reports the error of a rejected request, if the credential or a limit is the reason. */
+export function observeRefusal(error: PlantStoreError, { id, token }: HttpRequest, observe: Observe): void {
+  if (error instanceof BadCredential) {
+    observe({ kind: 'refused', reason: error.reason, requestId: id, why: error.why });
+    return;
+  }
+  const reason = error.code === 'over_rate' && !token ? 'too_many_wrong' : REASON_BY_CODE[error.code];
+  if (reason) observe({ kind: 'refused', reason, requestId: id, why: token?.id });
 }
 
 export function statusOf({ raw }: HttpRequest, response: ServerResponse): number {

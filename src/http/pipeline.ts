@@ -25,7 +25,7 @@ import { sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
 import { createServerUrlOf } from './core/server-url.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
-import { observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
+import { observeRefusal, observeResponse, statusOf, toTracedRequest } from './observe-response.ts';
 import { createAllRoutes, type RouteOptions, requireAccess } from './routes/all-routes.ts';
 
 export interface PipelineOptions extends RouteOptions {
@@ -73,7 +73,7 @@ export class Pipeline {
       clock,
       reportBug: createBugReport(observe),
     });
-    this.#admission = createAdmission(authenticator, limits, observe);
+    this.#admission = createAdmission(authenticator, limits);
     this.#watchRevocation = createRevocationWatch(authenticator, observe);
     this.#answerOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
@@ -162,7 +162,7 @@ export class Pipeline {
    * paths.
    */
   async #rejectUnknown(request: HttpRequest, reply: HttpReply): Promise<never> {
-    const lookingUp = this.#router.needsToken(request.url) && this.#admission.admit(request, reply);
+    const lookingUp = this.#router.needsToken(request.url) && this.#admission.admit(request, reply, []);
     if (lookingUp) await this.#whileNothingIsRead(lookingUp, request.raw);
     throw this.#router.whyNone(request.url);
   }
@@ -200,9 +200,7 @@ export class Pipeline {
     const { observe } = this.#options;
     const own = toPlantStoreError(error);
     request.raw.dropBody();
-    if (own.code === 'over_share') {
-      observe({ kind: 'refused', reason: 'share', requestId: request.id, why: request.token?.id });
-    }
+    observeRefusal(own, request, observe);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
     const { status, headers, body } = toResponse(own);
     if (headers.connection === 'close') this.http.connections.closeAfterResponse(request.raw);

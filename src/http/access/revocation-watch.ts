@@ -1,6 +1,6 @@
 // Ends long requests, such as event streams, when their credential expires, is revoked or loses a required scope.
 
-import type { PlantStoreError } from '../../domain/errors.ts';
+import { PlantStoreError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
 import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
 import type { Observe } from '../../observability/service-events.ts';
@@ -10,16 +10,14 @@ import type { Authenticator } from './authenticator.ts';
 /** Interval of the checks. Together with the cache time of a token, it keeps the delay of a revocation below 1 s. */
 const CHECK_MS = 250;
 
+const DISCONNECTED = new PlantStoreError('malformed_request', 'The client has disconnected');
+
 /** Returns a signal that aborts with `bad_token` or `scope_missing` when the credential no longer permits the request. */
-export type RevocationWatch = (
-  request: HttpRequest,
-  reply: HttpReply,
-  scopes: Scope | readonly Scope[] | undefined,
-) => AbortSignal;
+export type RevocationWatch = (request: HttpRequest, reply: HttpReply, scopes: readonly Scope[]) => AbortSignal;
 
 /** A request in progress. */
 interface WatchedRequest {
-  scopes: Scope | readonly Scope[];
+  scopes: readonly Scope[];
   end(fault: PlantStoreError): void;
 }
 
@@ -35,8 +33,8 @@ export function createRevocationWatch({ recheck }: Authenticator, observe: Obser
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
-  return ({ id, headers: { authorization = '' } }, reply, scopes = []) => {
-    if (reply.raw.closed) return AbortSignal.abort(); // the client disconnected during the lookup
+  return ({ id, headers: { authorization = '' } }, reply, scopes) => {
+    if (reply.raw.closed) return AbortSignal.abort(DISCONNECTED); // during the lookup
     const ended = new AbortController();
     const own = watched.get(authorization) ?? { authorization, requests: new Set(), isChecking: false };
     const request: WatchedRequest = {
@@ -44,7 +42,8 @@ export function createRevocationWatch({ recheck }: Authenticator, observe: Obser
       end(fault) {
         forget(own, request);
         const reason = fault instanceof BadCredential ? fault.reason : 'scope';
-        observe({ kind: 'refused', reason, requestId: id, why: 'while the request was in progress' });
+        // Otherwise the error response will report it.
+        if (reply.raw.headersSent) observe({ kind: 'refused', reason, requestId: id, why: 'during the response' });
         ended.abort(fault);
       },
     };
@@ -82,7 +81,7 @@ export function createRevocationWatch({ recheck }: Authenticator, observe: Obser
   }
 }
 
-function findMissingScope(token: Token, scopes: Scope | readonly Scope[]): PlantStoreError | undefined {
+function findMissingScope(token: Token, scopes: readonly Scope[]): PlantStoreError | undefined {
   try {
     requireScopes(token, scopes);
     return undefined;

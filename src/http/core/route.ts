@@ -15,9 +15,10 @@ import type { HttpReply, HttpRequest } from './request-reply.ts';
  */
 export type Access = Scope | readonly Scope[] | 'any' | 'open';
 
-/** Returns the scopes that every request of a route must have. Undefined if it requires none. */
-export function scopesOf(access: Access): Scope | readonly Scope[] | undefined {
-  return access === 'any' || access === 'open' ? undefined : access;
+/** Returns the scopes that every request of a route must have. */
+export function scopesOf(access: Access): readonly Scope[] {
+  if (access === 'any' || access === 'open') return [];
+  return typeof access === 'string' ? [access] : access;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table holds parameters of all types

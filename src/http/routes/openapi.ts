@@ -3,13 +3,13 @@
 import { z } from 'zod';
 import { WebhookEvent } from '../../domain/delivery.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../domain/errors.ts';
-import { CHANGE_TYPES, type Scope, type WebhookFormat } from '../../domain/names.ts';
+import { CHANGE_TYPES, type WebhookFormat } from '../../domain/names.ts';
 import { NewPlant } from '../../domain/plant.ts';
 import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { ERROR_KINDS, ErrorBody, statusOf } from '../core/error-response.ts';
 import type { RequestBody } from '../core/json-body.ts';
 import type { Parameter } from '../core/parameters.ts';
-import { type Access, NO_STORE, type Route, type RouteResponse, route } from '../core/route.ts';
+import { type Access, NO_STORE, type Route, type RouteResponse, route, scopesOf } from '../core/route.ts';
 import { JSON_TYPE } from '../core/send-reply.ts';
 import type { ServerUrlOf } from '../core/server-url.ts';
 import { describeHeaders, HEADERS_OF_STATUS, RATE_HEADERS } from './openapi-headers.ts';
@@ -185,10 +185,6 @@ function describeAccess(description: string | undefined, access: Access): { desc
   if (scopes.length === 0) return description === undefined ? {} : { description };
   const needed = `Requires the scope${scopes.length > 1 ? 's' : ''} ${scopes.map((scope) => `\`${scope}\``).join(' and ')}.`;
   return { description: description === undefined ? needed : `${description} ${needed}` };
-}
-
-function scopesOf(access: Access): readonly Scope[] {
-  return access === 'open' || access === 'any' ? [] : [access].flat();
 }
 
 /** Describes the message that a receiver gets: the body in this format, and the headers of this service. */
