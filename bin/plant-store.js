@@ -30,7 +30,7 @@ if (isCheckout) {
 const cache =
   process.env.NODE_COMPILE_CACHE ?? (isCheckout ? join(root, 'node_modules/.cache/plant-store') : userCache());
 if (cache) {
-  process.env.NODE_COMPILE_CACHE = cache; // the writer thread reads it
+  process.env.NODE_COMPILE_CACHE = cache; // the other threads read it
   module.enableCompileCache(); // has no effect if the folder is not writable
 }
 setFlagsFromString('--max-semi-space-size=0'); // the flag of "npm start" is for this thread: other threads have their own limits

@@ -15,7 +15,7 @@ export interface ExportFileOptions extends CallOptions {
   type: FileType;
 }
 
-/** Exports of the whole store. The server disconnects a client that does not read for 10 s. */
+/** Exports of the whole store. The server disconnects a client that does not read for 60 s. */
 export interface Exports {
   /** Returns a consistent snapshot of all plants, in ascending order of id. */
   export(options?: CallOptions): Promise<Snapshot>;

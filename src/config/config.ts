@@ -9,6 +9,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { LogLevel } from '../observability/log.ts';
 import type { TracingOptions } from '../observability/tracing.ts';
 import { describeConnectionUrl, InvalidConnectionUrl, parseConnectionUrl } from '../storage/postgres/connection-url.ts';
+import { MAX_THREADS } from '../storage/sqlite/announced-batches.ts';
 import { type BackupSchedule, readBackupSchedule } from './backup-config.ts';
 import { readTraces } from './otel-config.ts';
 import { listOf, readNumber, readOneOf, readUrl, refuse } from './parse-setting.ts';
@@ -16,7 +17,6 @@ import { SETTINGS, type SettingName } from './settings.ts';
 
 /** Variables that change the URL of a server on this machine. */
 const LOCAL_URL_PARTS = ['HOST', 'PORT', 'BASE_PATH', 'TLS_CERT'];
-const MAX_THREADS = 64;
 const MAX_DEFAULT_THREADS = 8;
 /** What each thread needs, unless THREADS is set: connections to PostgreSQL, and memory. The process starts with one. */
 const CONNECTIONS_PER_THREAD = 4;

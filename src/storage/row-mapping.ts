@@ -21,6 +21,7 @@ export type PlantRow = {
   updated: Integer;
   seq: Integer;
 };
+export type PlantRowWithId = PlantRow & { id: bigint };
 
 export function toNewPlant(id: bigint, { name, tag }: { name: string; tag: string | null }): NewPlant {
   return tag === null ? { id, name } : { id, name, tag };
@@ -164,14 +165,14 @@ export function toOpenDeliveries(rows: OpenRow[]): Map<string, OpenDelivery[]> {
   return byWebhook;
 }
 
-/** Columns of `deliveries d` and `changes c` that form a ListedRow. */
+/** Columns of `deliveries d` and `changes c` that form a ListedDeliveryRow. */
 export const LISTED_COLUMNS =
   'd.seq, c.type, d.plant_id, d.status, d.attempts, d.due, d.time, d.code, d.answer, d.error';
 
 /** A delivery row without its attempt log. `type` is the type of the delivered change. */
-export type ListedRow = Omit<DeliveryRow, 'webhook_id' | 'attempt_log'> & { type: ChangeType };
+export type ListedDeliveryRow = Omit<DeliveryRow, 'webhook_id' | 'attempt_log'> & { type: ChangeType };
 
-export function toDelivery(row: ListedRow): Delivery {
+export function toDelivery(row: ListedDeliveryRow): Delivery {
   const { seq, type, plant_id, status, attempts, due, time, code, answer, error } = row;
   return {
     seq: Number(seq),

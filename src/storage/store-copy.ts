@@ -1,9 +1,8 @@
 // Represents a whole store as rows, to copy it to another database and to compare two stores.
 
 import { createHash } from 'node:crypto';
-import type { ChangeRow, DeliveryRow, PlantRow, TokenRow, WebhookRow } from './row-mapping.ts';
+import type { ChangeRow, DeliveryRow, PlantRowWithId, TokenRow, WebhookRow } from './row-mapping.ts';
 
-export type CopiedPlant = PlantRow & { id: bigint };
 export type CopiedToken = TokenRow & { secret_hash: string };
 export type CopiedSecret = { secret_hash: string; token_id: string; until: number | bigint };
 export type CopiedWebhook = WebhookRow & { waiting_since: number | bigint };
@@ -18,7 +17,7 @@ export interface StoreCopy {
   skipped: { first: number; last: number }[];
   counts: { plants: number; changes: number };
   /** Yields plants by ascending id. */
-  plants(): AsyncIterable<CopiedPlant>;
+  plants(): AsyncIterable<PlantRowWithId>;
   /** Yields changes by ascending number. */
   changes(): AsyncIterable<ChangeRow>;
   changeAt(seq: bigint): ChangeRow | undefined;
@@ -72,7 +71,7 @@ export function toLine<T extends object>(row: T, columns: (keyof T)[]): string {
   return JSON.stringify(columns.map((column) => (row[column] === null ? null : String(row[column]))));
 }
 
-export const PLANT: (keyof CopiedPlant)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
+export const PLANT: (keyof PlantRowWithId)[] = ['id', 'name', 'tag', 'created', 'updated', 'seq'];
 export const CHANGE: (keyof ChangeRow)[] = [
   ...(['seq', 'type', 'time', 'plant_id', 'name', 'tag', 'token_id', 'previous', 'plant_count'] as const),
 ];

@@ -56,7 +56,7 @@ fault({
       caught: /connection 1,001 from 10\.9\.8\.7/,
     },
     'counts each IPv6 address separately': {
-      change: ['src/http/access/client-address.ts', '.slice(0, 4)', '.slice(0, 8)'],
+      change: ['src/http/core/client-address.ts', '.slice(0, 4)', '.slice(0, 8)'],
       caught: /connection 1,001 from fd00:9::1 and fd00:9::2/,
     },
     'counts loopback as one client': {

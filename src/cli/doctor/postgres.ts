@@ -2,7 +2,7 @@
 
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
-import { isLoopback } from '../../http/access/client-address.ts';
+import { isLoopback } from '../../http/core/client-address.ts';
 import { describeConnectionUrl } from '../../storage/postgres/connection-url.ts';
 import { requireWhole } from '../../storage/postgres/database.ts';
 import {

@@ -101,7 +101,7 @@ async function explain(error: unknown, name: string, usesDatabase: boolean | und
 }
 
 async function isLocal(url: string): Promise<boolean> {
-  const { isLoopback } = await import('../../http/access/client-address.ts');
+  const { isLoopback } = await import('../../http/core/client-address.ts');
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   return host === 'localhost' || isLoopback(host);
 }

@@ -34,7 +34,7 @@ function checkSettings({ warnings }: Config): Finding {
 }
 
 async function checkNetwork({ host, port, tls, trustProxy }: Config): Promise<Finding> {
-  const { isLoopback } = await import('../../http/access/client-address.ts');
+  const { isLoopback } = await import('../../http/core/client-address.ts');
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (host === 'localhost' || isLoopback(host)) return ok(`${address}, reachable from this machine only`);
   if (tls) return ok(`${address}, encrypted with TLS`);

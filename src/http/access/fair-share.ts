@@ -3,7 +3,7 @@
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 
-export const RETRY_AFTER_S = 5;
+const RETRY_AFTER_S = 5;
 
 /** Returns the maximum number of slots that one credential can use. */
 export function shareOf(slots: number): number {

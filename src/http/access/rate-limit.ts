@@ -5,8 +5,8 @@ import { PlantStoreError } from '../../domain/errors.ts';
 import type { Token } from '../../domain/token.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 import { type Rate, type TakeResult, takeFromBucket } from '../../lib/token-bucket.ts';
+import { type AddressOf, networkOf } from '../core/client-address.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
-import { type AddressOf, networkOf } from './client-address.ts';
 
 /** Maximum rate of invalid tokens from one address. */
 export const WRONG: Rate = { count: 100, periodMs: 10_000 };

@@ -4,9 +4,10 @@ import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import { bodyTooLarge } from './json-body.ts';
 import { ParsedRequest } from './node-internals.ts';
 
+/** Maximum number of early bytes of a thread. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
-/** Body bytes, over all connections, of requests that are queued or whose credential is being looked up. */
+/** Body bytes, over all connections of a thread, of requests that are queued or whose credential is being looked up. */
 export interface EarlyBytes {
   used: number;
 }

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
-import { isLoopback, networkOf, type Trusted } from '../access/client-address.ts';
+import { isLoopback, networkOf, type Trusted } from './client-address.ts';
 
 export const MAX_CONNECTIONS = 10_000;
 export const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;

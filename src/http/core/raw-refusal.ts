@@ -6,6 +6,7 @@ import { STATUS_CODES } from '../../lib/lean-http.ts';
 import { connectionOf } from './connection.ts';
 import { toResponse } from './error-response.ts';
 import { PARSING_STOPPED_CODE } from './node-internals.ts';
+import { MAX_IN_PROGRESS } from './request-order.ts';
 import { JSON_TYPE } from './send-reply.ts';
 import type { Timeouts } from './timeouts.ts';
 import { HSTS } from './tls.ts';
@@ -69,7 +70,9 @@ export function toRefusal({ code, reason }: ParserFault, timeouts: Timeouts): Pl
         `The headers are larger than ${MAX_HEADER_BYTES} bytes, or too many. Send fewer or shorter headers.`,
       );
     case PARSING_STOPPED_CODE:
-      return unavailable('Too many requests on this connection have no response yet. Send at most 32 at a time.');
+      return unavailable(
+        `Too many requests on this connection have no response yet. Send at most ${MAX_IN_PROGRESS} at a time.`,
+      );
     default:
       return new PlantStoreError(
         'malformed_request',

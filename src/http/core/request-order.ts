@@ -14,7 +14,7 @@ export const MAX_IN_PROGRESS = 32;
 const MAX_QUEUED_OF_ONE = 1024;
 /** Maximum number of requests queued after a response that may take very long or never end. */
 const MAX_QUEUED_BEHIND_LONG = 32;
-/** Maximum number of queued requests of all connections. */
+/** Maximum number of queued requests of all connections of a thread. */
 const MAX_QUEUED = 8192;
 
 export interface RequestOrderOptions {

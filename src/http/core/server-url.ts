@@ -1,6 +1,6 @@
 // Finds the URL at which a client reaches this service, for the OpenAPI description.
 
-import type { Trusted } from '../access/client-address.ts';
+import type { Trusted } from './client-address.ts';
 import type { HttpRequest } from './request-reply.ts';
 
 export type ServerUrlOf = (request: HttpRequest) => string;

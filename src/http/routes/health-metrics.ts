@@ -7,7 +7,7 @@ import { withDeadline } from '../../lib/deadline.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import { type Route, route } from '../core/route.ts';
 
-/** Minimum interval between probes. Each probe is a commit, so more requests share its result. */
+/** Minimum interval between probes of a thread. Each probe is a commit, so more requests share its result. */
 const PROBE_EVERY_MS = 1000;
 const PROBE_TIMEOUT_MS = 5000;
 

@@ -8,7 +8,7 @@ import type { Store } from '../../domain/store.ts';
 import { readUndeclaredPlants } from '../../files/detect-format.ts';
 import { importPlants } from '../../files/import-plants.ts';
 import { printPlants, readPlants } from '../../files/plant-files.ts';
-import { createFairShare } from '../access/fair-share.ts';
+import { createFairShare, shareOf } from '../access/fair-share.ts';
 import type { SharedLimits } from '../access/shared-limits.ts';
 import { preferredType } from '../core/accept.ts';
 import { ErrorBody } from '../core/error-response.ts';
@@ -69,7 +69,7 @@ export function importExportRoutes(
         'An invalid line is listed in `errors` and does not stop the import. You can safely send the whole file again. ' +
         'With `dryRun=true`, the server checks the whole file and returns the same report, but stores nothing. ' +
         'In CSV, an empty cell means no tag, and `""` means an empty tag. ' +
-        `A token can have ${MAX_IMPORTS / 4} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
+        `A token can have ${shareOf(MAX_IMPORTS)} imports in progress. After 30 s, the file must arrive at 1 KiB/s on average.`,
       parameters: { dryRun },
       body: { description: 'The file, as CSV or as NDJSON with one NewPlant per line', types: [PLAIN, CSV, NDJSON] },
       response: { description: 'The result of the import', schema: ImportReport },
@@ -99,7 +99,7 @@ export function importExportRoutes(
         'Streams a consistent snapshot of all plants in ascending order of id, as NDJSON or CSV according to `Accept`. ' +
         'An import of the file into an empty store creates the same plants. ' +
         'To keep a copy up to date, read `/events` after the number in the `ETag`. ' +
-        `A token can have ${MAX_EXPORTS / 4} exports in progress. After 60 s, the client must have read 8 KiB/s on average.`,
+        `A token can have ${shareOf(MAX_EXPORTS)} exports in progress. After 60 s, the client must have read 8 KiB/s on average.`,
       response: {
         description: 'All plants as a file',
         streams: [NDJSON, CSV],

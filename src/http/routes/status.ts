@@ -1,4 +1,4 @@
-// GET /status: what an operator's dashboard shows, without counting anything on the way.
+// GET /status: what an operator's dashboard shows.
 
 import { MAX_LIMIT } from '../../domain/page-size.ts';
 import type { Store } from '../../domain/store.ts';

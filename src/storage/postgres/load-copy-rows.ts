@@ -1,10 +1,9 @@
 // Converts differences between two stores to statements that make this store equal to the other.
 
 import { printJson } from '../../lib/exact-json.ts';
-import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
+import type { ChangeRow, DeliveryRow, PlantRowWithId } from '../row-mapping.ts';
 import {
   CHANGE,
-  type CopiedPlant,
   type CopiedSecret,
   type CopiedToken,
   type CopiedWebhook,
@@ -24,9 +23,10 @@ const TOKEN: (keyof CopiedToken)[] = [
   ...(['id', 'secret_hash', 'name', 'scopes', 'created', 'expires', 'revoked', 'rate', 'last_used'] as const),
 ];
 
-export function storePlants(tables: Tables, batch: Difference<CopiedPlant>[]): Statement[] {
+export function storePlants(tables: Tables, batch: Difference<PlantRowWithId>[]): Statement[] {
   const { olds, rows } = split(batch);
-  const entries = (of: CopiedPlant[]) => indexEntries(of.map((plant) => ({ id: plant.id, words: indexKeys(plant) })));
+  const entries = (of: PlantRowWithId[]) =>
+    indexEntries(of.map((plant) => ({ id: plant.id, words: indexKeys(plant) })));
   return [
     {
       text: `DELETE FROM ${tables.words} w USING unnest($1::bigint[], $2::bigint[]) AS old (word, id) WHERE w.word = old.word AND w.id = old.id`,

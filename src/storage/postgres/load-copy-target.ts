@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { UserError } from '../../lib/user-error.ts';
-import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
-import type { CopiedPlant, CopiedWebhook } from '../store-copy.ts';
+import type { ChangeRow, DeliveryRow, PlantRowWithId } from '../row-mapping.ts';
+import type { CopiedWebhook } from '../store-copy.ts';
 import { COPY_IN_PROGRESS, connect, prepareDatabase } from './database.ts';
 import { bounded } from './plants-read.ts';
 import type { Tables } from './qualified-names.ts';
@@ -55,7 +55,7 @@ export async function openCopyTarget(url: string) {
       });
     },
     // These yield rows by ascending key. Rows stored meanwhile must not have a key after the last row that was read.
-    plants: () => readBy<CopiedPlant>(query, tables.plants, 'id'),
+    plants: () => readBy<PlantRowWithId>(query, tables.plants, 'id'),
     changes: () => readBy<ChangeRow>(query, tables.changes, 'seq'),
     async *webhooks() {
       yield* await query<CopiedWebhook>({ text: `SELECT * FROM ${tables.webhooks} ORDER BY id` });

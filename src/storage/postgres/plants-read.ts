@@ -15,7 +15,7 @@ import {
 } from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import { type PlantRow, toRecord } from '../row-mapping.ts';
+import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { NAME_KEY } from './name-keys.ts';
 import { findIdByName } from './name-offset.ts';
 import { toArray } from './pg-array.ts';
@@ -25,13 +25,12 @@ import type { Query, Statement, Transactions } from './transaction.ts';
 
 const COLUMNS = 'id, name, tag, created, updated, seq';
 
-export type ListedRow = PlantRow & { id: bigint };
 /** A row of a statement from `bounded`. */
-export type BoundedRow = ListedRow & { is_cut: boolean };
+export type BoundedRow = PlantRowWithId & { is_cut: boolean };
 
-export async function readPlants({ read, names: { tables } }: Transactions, ids: bigint[]): Promise<ListedRow[]> {
+export async function readPlants({ read, names: { tables } }: Transactions, ids: bigint[]): Promise<PlantRowWithId[]> {
   const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`;
-  const [rows] = await read<[ListedRow]>({ text, values: [toArray(ids)] });
+  const [rows] = await read<[PlantRowWithId]>({ text, values: [toArray(ids)] });
   return rows;
 }
 
@@ -66,7 +65,7 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
   if (offset) start = await startBehind(transactions, query);
   if (offset && !start) return page(false);
   if (matchesAll(filter)) {
-    const [rows] = await read<[ListedRow]>(plantsInOrder(names.tables, sort, start, limit + 1));
+    const [rows] = await read<[PlantRowWithId]>(plantsInOrder(names.tables, sort, start, limit + 1));
     await nextEventLoopTurn(); // the caller serializes the page in the same turn
     for (const row of rows) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
@@ -119,7 +118,7 @@ function startBehind(
       const isByName = fieldOf(sort) === 'name';
       const id = await (isByName ? findIdByName(query, tables, { ...last, total }) : findId(query, tables, last));
       const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = $1`;
-      const [row] = await query<ListedRow>({ text, values: [id] });
+      const [row] = await query<PlantRowWithId>({ text, values: [id] });
       return row && startAfter(placeOf(toRecord(row.id, row), sort), sort);
     });
   }
@@ -181,7 +180,7 @@ async function nextPass(
   search: Search,
   from: bigint,
   atMost: number,
-): Promise<{ rows: ListedRow[]; upTo: bigint | undefined }> {
+): Promise<{ rows: PlantRowWithId[]; upTo: bigint | undefined }> {
   const { where, upTo } = await search.next(from, atMost);
   if (!where) return { rows: [], upTo };
   const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE ${where.text}`;

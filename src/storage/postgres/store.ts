@@ -13,7 +13,7 @@ import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { createDryRun } from '../dry-run.ts';
 import { createFollow } from '../follow-changes.ts';
-import { toRecord } from '../row-mapping.ts';
+import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { QueueRoom } from '../write-limits.ts';
 import { createPlantWrites, noPlant, type Results, toError } from '../write-rules.ts';
 import { createBatchedLookup } from './batched-lookup.ts';
@@ -25,7 +25,7 @@ import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
 import { createNameKeys } from './name-keys.ts';
-import { comparePlants, countPlants, type ListedRow, listPlants, readPlants } from './plants-read.ts';
+import { comparePlants, countPlants, listPlants, readPlants } from './plants-read.ts';
 import { createStoreQueries, type StoreQueries, tooManyReads } from './store-queries.ts';
 import { readSummary } from './summary.ts';
 import { createTokenStore } from './tokens.ts';
@@ -153,7 +153,7 @@ function createPlantReads(
   const { read } = queries;
   const completeNames = createNameKeys(queries);
   completeNames().catch(() => {}); // the next list by name tries again, and reports its error
-  const findPlant = createBatchedLookup<bigint, ListedRow>(async (ids) => {
+  const findPlant = createBatchedLookup<bigint, PlantRowWithId>(async (ids) => {
     const rows = await read((transactions) => readPlants(transactions, ids));
     return new Map(rows.map((row) => [row.id, row]));
   }, tooManyReads);

@@ -6,7 +6,7 @@ import type { StoredWebhook } from '../../domain/webhook.ts';
 import { noSuchChange, type WebhookStore } from '../../domain/webhook-store.ts';
 import {
   LISTED_COLUMNS,
-  type ListedRow,
+  type ListedDeliveryRow,
   LOGGED_COLUMNS,
   type LoggedDeliveryRow,
   toDelivery,
@@ -55,7 +55,7 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
       return getWebhook(id);
     },
     async retryDelivery(id, seq, nowMs) {
-      const [row] = await commit<ListedRow>({ text: retryText(tables), values: [id, seq, nowMs] });
+      const [row] = await commit<ListedDeliveryRow>({ text: retryText(tables), values: [id, seq, nowMs] });
       if (row) return toDelivery(row);
       await getWebhook(id);
       throw toError(noDelivery(seq));
@@ -66,7 +66,7 @@ export function createWebhookStore(queries: StoreQueries): WebhookStore {
         SELECT ${LISTED_COLUMNS} FROM ${deliveries} d JOIN ${changes} c ON c.seq = d.seq
         WHERE d.webhook_id = $1 AND d.seq < $2 AND ($4::text IS NULL OR d.status = $4)
         ORDER BY d.seq DESC LIMIT $3`;
-      return (await select<ListedRow>({ text, values: [id, before, limit, status ?? null] })).map(toDelivery);
+      return (await select<ListedDeliveryRow>({ text, values: [id, before, limit, status ?? null] })).map(toDelivery);
     },
     async getDelivery(id, seq) {
       const text = `

@@ -1,10 +1,11 @@
-// Tells the writer thread, through memory that all threads share, which threads have writes that they will send soon. The
-// writer waits for them before it commits the batches of others, so that they share one commit. A thread announces a
+// Shows the writer thread, through memory that all threads share, which threads have writes that they will send soon.
+// The writer waits for them before it commits the batches of others, so that they share one commit. A thread announces a
 // batch with its first write, and sends it at the end of the turn of its event loop or after the results of the last one.
 
 /** Maximum time that the writer waits. Longer waits make larger transactions, but leave the disk idle. */
 const MAX_WAIT_MS = 0.1;
-const MAX_THREADS = 64;
+/** Maximum number of threads that can have writes. */
+export const MAX_THREADS = 64;
 
 export class AnnouncedBatches {
   /** The memory, from which another thread can construct the same announcements. */

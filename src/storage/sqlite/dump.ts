@@ -1,8 +1,8 @@
 // Reads a consistent snapshot of an SQLite store as rows. A server may continue to write to the store.
 
 import type { SQLOutputValue } from 'node:sqlite';
-import type { ChangeRow, DeliveryRow } from '../row-mapping.ts';
-import type { CopiedPlant, CopiedSecret, CopiedToken, CopiedWebhook, StoreCopy } from '../store-copy.ts';
+import type { ChangeRow, DeliveryRow, PlantRowWithId } from '../row-mapping.ts';
+import type { CopiedSecret, CopiedToken, CopiedWebhook, StoreCopy } from '../store-copy.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader, prepareDatabase } from './database.ts';
 
@@ -23,7 +23,7 @@ export function openDump(givenPath: string): StoreCopy & { close(): void } {
     plantCount: plant_count,
     skipped: all('SELECT first, last FROM skipped WHERE first <= last ORDER BY first') as StoreCopy['skipped'],
     counts: { plants, changes },
-    plants: () => rows<CopiedPlant>('SELECT * FROM plants ORDER BY id'),
+    plants: () => rows<PlantRowWithId>('SELECT * FROM plants ORDER BY id'),
     changes: () => rows<ChangeRow>('SELECT * FROM changes ORDER BY seq'),
     changeAt(seq) {
       const statement = db.prepare('SELECT * FROM changes WHERE seq = ?');

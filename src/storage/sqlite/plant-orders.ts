@@ -3,21 +3,19 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { fieldOf, isDescending, type Place, type Sort } from '../../domain/list-order.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
-import type { PlantRow } from '../row-mapping.ts';
+import type { PlantRowWithId } from '../row-mapping.ts';
 import { registerNameKey, SELECT_MISSING } from './name-order.ts';
-
-type ListedRow = PlantRow & { id: bigint };
 
 /** Returns a function that yields up to `limit` plants, after `skip` others. `start` is the place in a cursor. */
 export function preparePlantOrders(db: DatabaseSync) {
   registerNameKey(db);
   const statements = new Map<string, StatementSync>();
 
-  return (sort: Sort, start: Place | undefined, limit: number, skip = 0): Iterable<ListedRow> => {
+  return (sort: Sort, start: Place | undefined, limit: number, skip = 0): Iterable<PlantRowWithId> => {
     const isDesc = isDescending(sort);
     const values: SQLInputValue[] =
       fieldOf(sort) === 'id' ? [start?.id ?? (isDesc ? MAX_ID : MIN_ID)] : start ? [start.key, start.id] : [];
-    return prepared(sort, start !== undefined).iterate({ limit, skip }, ...values) as Iterable<ListedRow>;
+    return prepared(sort, start !== undefined).iterate({ limit, skip }, ...values) as Iterable<PlantRowWithId>;
   };
 
   function prepared(sort: Sort, isLater: boolean): StatementSync {

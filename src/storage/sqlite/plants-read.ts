@@ -17,7 +17,7 @@ import {
 } from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
 import { createTimeSlices, nextEventLoopTurn, type TimeSlices } from '../../lib/event-loop-turns.ts';
-import { type PlantRow, toRecord } from '../row-mapping.ts';
+import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { preparePlantCount } from './change-numbers.ts';
 import { preparePlantOrders } from './plant-orders.ts';
@@ -28,7 +28,6 @@ import { prepareSnapshots } from './snapshots.ts';
 const PASS_ROWS = 1001;
 const PASS_MS = 20;
 
-type ListedRow = PlantRow & { id: bigint };
 type PlantValues = [name: string, tag: string | null, created: number, updated: number, seq: number];
 
 export function prepareReads(db: DatabaseSync) {
@@ -113,7 +112,7 @@ export function prepareReads(db: DatabaseSync) {
         if (!search) return 'end';
         let count = 0;
         let slices: TimeSlices | undefined;
-        for (const row of searchPlants.iterate(search.expression, from, PASS_ROWS) as Iterable<ListedRow>) {
+        for (const row of searchPlants.iterate(search.expression, from, PASS_ROWS) as Iterable<PlantRowWithId>) {
           slices ??= createTimeSlices(PASS_MS); // from the first row on: another pass would take as long to find it
           count++;
           const record = toRecord(row.id, row);

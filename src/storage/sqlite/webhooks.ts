@@ -8,7 +8,7 @@ import type { StoredWebhook } from '../../domain/webhook.ts';
 import { type DeliveryStore, noSuchChange, type WebhookStore } from '../../domain/webhook-store.ts';
 import {
   LISTED_COLUMNS,
-  type ListedRow,
+  type ListedDeliveryRow,
   LOGGED_COLUMNS,
   type LoggedDeliveryRow,
   OPEN_COLUMNS,
@@ -64,13 +64,13 @@ export function createWebhookStore(db: DatabaseSync, access: WebhookAccess): Web
     },
     async retryDelivery(id, seq, nowMs) {
       await write({ kind: 'retry_delivery', id, seq, nowMs });
-      const row = read(() => one.get(id, seq) as ListedRow | undefined);
+      const row = read(() => one.get(id, seq) as ListedDeliveryRow | undefined);
       if (!row) throw toError(noDelivery(seq));
       return toDelivery(row);
     },
     async listDeliveries(id, { before = Number.MAX_SAFE_INTEGER, limit = DEFAULT_LIMIT, status } = {}) {
       await getWebhook(id);
-      return read(() => byStatus[status ?? 'any'].all(id, before, limit) as ListedRow[]).map(toDelivery);
+      return read(() => byStatus[status ?? 'any'].all(id, before, limit) as ListedDeliveryRow[]).map(toDelivery);
     },
     async getDelivery(id, seq) {
       const row = read(() => logged.get(id, seq) as LoggedDeliveryRow | undefined);

@@ -32,7 +32,7 @@ export function createAddressOf(trusted: string[] | number | undefined): Address
 }
 
 /** Parses an address, with or without the port that some proxies add. Returns undefined for other text. */
-export function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   const address = /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1');
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }
