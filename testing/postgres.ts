@@ -8,9 +8,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import type { Store } from '../src/domain/store.ts';
 import { prepareDatabase } from '../src/storage/postgres/database.ts';
-import { openPostgresStore, type PostgresOptions } from '../src/storage/postgres/store.ts';
+import { openPostgresStore, type PostgresOptions, type PostgresStore } from '../src/storage/postgres/store.ts';
 import { freePort } from './free-port.ts';
 
 /** User id for PostgreSQL, which does not run as root. Every machine has this user. */
@@ -127,7 +126,7 @@ async function copyDatabase(template: string): Promise<string> {
   return url.replace(/[^/]+$/, name);
 }
 
-export function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<Store> {
+export function openPostgres(url: string, options: Partial<PostgresOptions> = {}): Promise<PostgresStore> {
   return openPostgresStore({ url, poolSize: 10, statementTimeoutMs: 30_000, observe: () => {}, ...options });
 }
 

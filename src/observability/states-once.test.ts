@@ -17,9 +17,9 @@ test('A state of several threads begins and ends with the first report, and othe
 test('A later outage is reported although one thread has not reported the end of the first', () => {
   const seen: ServiceEvent['kind'][] = [];
   const observe = reportStatesOnce(({ kind }) => seen.push(kind));
-  observe({ kind: 'writes_failing', reason: 'of one thread' });
-  observe({ kind: 'writes_failing', reason: 'of another' });
-  observe({ kind: 'writes_recovered' });
-  observe({ kind: 'writes_failing', reason: 'again' });
-  assert.deepEqual(seen, ['writes_failing', 'writes_recovered', 'writes_failing']);
+  observe({ kind: 'traces_failing', reason: 'of one thread' });
+  observe({ kind: 'traces_failing', reason: 'of another' });
+  observe({ kind: 'traces_recovered' });
+  observe({ kind: 'traces_failing', reason: 'again' });
+  assert.deepEqual(seen, ['traces_failing', 'traces_recovered', 'traces_failing']);
 });

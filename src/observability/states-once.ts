@@ -9,8 +9,6 @@ const STATES: Partial<Record<ServiceEvent['kind'], [state: string, begins: boole
   keys_recovered: ['keys', false],
   traces_failing: ['traces', true],
   traces_recovered: ['traces', false],
-  writes_failing: ['writes', true],
-  writes_recovered: ['writes', false],
 };
 
 /**

@@ -8,6 +8,8 @@ import pg from 'pg';
 import { makeDatabase, needsPostgres, openPostgres, queryPostgres } from '../../../testing/postgres.ts';
 import { until } from '../../../testing/until.ts';
 import type { Store } from '../../domain/store.ts';
+import type { Observe, ServiceEvent } from '../../observability/service-events.ts';
+import { joinPostgresStore } from './store.ts';
 
 const BY = { tokenId: 'tok_1' };
 
@@ -73,6 +75,26 @@ suite('writes on PostgreSQL', needsPostgres, () => {
     await commit(other);
     await impatient.close();
     assert.equal((await store.get(7n)).record.name, 'theirs');
+  });
+
+  test('failing writes of one thread are reported once, and end with the next commit of any thread', async () => {
+    const kinds: ServiceEvent['kind'][] = [];
+    const observe: Observe = ({ kind }) => {
+      if (kind !== 'commit') kinds.push(kind);
+    };
+    const opener = await openPostgres(url, { statementTimeoutMs: 500, observe });
+    const joined = await joinPostgresStore(opener.join, { observe });
+    const other = await beginElsewhere('SELECT * FROM plants WHERE id = 7 FOR UPDATE');
+    for (const thread of [joined, opener]) {
+      await assert.rejects(thread.put(7n, { name: 'late' }, BY), { code: 'unavailable' });
+    }
+    await commit(other);
+    assert.deepEqual(kinds, ['writes_failing']);
+    await opener.put(8n, { name: 'in time' }, BY);
+    await joined.put(8n, { name: 'in time, too' }, BY);
+    assert.deepEqual(kinds, ['writes_failing', 'writes_recovered']);
+    await joined.close();
+    await opener.close();
   });
 
   test('writes to one id keep their order while many writes are in progress', async () => {

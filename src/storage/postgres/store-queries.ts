@@ -11,8 +11,8 @@ const MAX_WAITING_READS = 1000;
 
 export type StoreQueries = ReturnType<typeof createStoreQueries>;
 
-export function createStoreQueries(transactions: Transactions, observe: Observe) {
-  let isFailing = false;
+/** `failing` is memory that all threads share: its first number is 1 from a failed write until the next commit. */
+export function createStoreQueries(transactions: Transactions, failing: Int32Array, observe: Observe) {
   return { names: transactions.names, read, select, commit, noteCommit, noteFailure };
 
   /** Runs a read. Throws `unavailable` if too many reads are queued, or if the database cannot be read. */
@@ -44,15 +44,13 @@ export function createStoreQueries(transactions: Transactions, observe: Observe)
 
   /** Must be called after each commit that does not use `commit`. */
   function noteCommit(): void {
-    if (isFailing) observe({ kind: 'writes_recovered' });
-    isFailing = false;
+    if (Atomics.load(failing, 0) === 1 && Atomics.exchange(failing, 0, 0) === 1) observe({ kind: 'writes_recovered' });
   }
 
   /** Must be called after each failed commit that does not use `commit`. Returns the error for the caller. */
   function noteFailure(error: unknown): Error {
     const own = toWriteError(error);
-    if (own instanceof PlantStoreError && !isFailing) {
-      isFailing = true;
+    if (own instanceof PlantStoreError && Atomics.exchange(failing, 0, 1) === 0) {
       observe({ kind: 'writes_failing', reason: (error as Error).message });
     }
     return own;

@@ -51,6 +51,8 @@ export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'clock'>
   room: SharedArrayBuffer;
   /** Number of commits of all threads. */
   commits: SharedArrayBuffer;
+  /** Whether writes are failing. */
+  failing: SharedArrayBuffer;
 }
 
 export interface PostgresStore extends Store {
@@ -62,8 +64,13 @@ export interface PostgresStore extends Store {
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
   const { url, poolSize, statementTimeoutMs, observe } = options;
   const commits = new CommitCounter();
-  const memory = { room: new QueueRoom().memory, commits: commits.memory };
-  const join = { url, poolSize, statementTimeoutMs, node: randomUUID(), ...memory };
+  const join = {
+    ...{ url, poolSize, statementTimeoutMs },
+    node: randomUUID(),
+    room: new QueueRoom().memory,
+    commits: commits.memory,
+    failing: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
+  };
   const store = await joinPostgresStore(join, options);
   const listener = listenForChanges({ ...join, onChanges: () => commits.add(), reportBug: createBugReport(observe) });
   return {
@@ -84,7 +91,7 @@ export async function joinPostgresStore(
   const { url, poolSize, statementTimeoutMs } = join;
   const database = await prepareDatabase(url);
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
-  const queries = createStoreQueries(transactions, observe);
+  const queries = createStoreQueries(transactions, new Int32Array(join.failing), observe);
   const { names, read, select, commit } = queries;
   const room = new QueueRoom(join.room);
   const commits = new CommitCounter(join.commits);
