@@ -48,7 +48,6 @@ export class ScheduledBackups {
   private inProgress: BackupInProgress | undefined;
   private running: Promise<void> | undefined;
   private isStopped = false;
-  private stopped: Promise<void> | undefined;
 
   private constructor(options: ScheduledBackupsOptions, folder: BackupFolder, lock: ServerLock) {
     this.options = options;
@@ -84,13 +83,9 @@ export class ScheduledBackups {
     this.wait(nextInMs);
   }
 
-  /** Ends the schedule, and a backup in progress without leaving a file. A second call waits for the first. */
-  stop(): Promise<void> {
-    this.stopped ??= this.end();
-    return this.stopped;
-  }
-
-  private async end(): Promise<void> {
+  /** Ends the schedule, and a backup in progress without leaving a file. A second call does nothing. */
+  async stop(): Promise<void> {
+    if (this.isStopped) return;
     this.isStopped = true;
     clearTimeout(this.timer);
     this.inProgress?.cancel();

@@ -1,5 +1,5 @@
-// The composition root: it builds the store and the pipeline from the config, listens, and closes everything in
-// reverse order on stop. It never exits the process and handles no signals. Those are the caller's responsibility.
+// The composition root: it builds the store and the pipeline from the config, listens, and closes everything on stop.
+// It never exits the process and handles no signals. Those are the caller's responsibility.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -133,10 +133,16 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
     observe({ kind: 'stopping', reason });
     // First on all threads: a client whose connection one thread closes must not connect to another that closes next.
     await Promise.all([listener.stopListening(), others?.stopListening()]);
-    const own = Promise.all([listener.stop(), delivery?.stop(), backups?.stop()]);
-    await Promise.all([own.then(() => tracing?.stop()), others?.stop()]); // each thread sends its last spans
-    await cleanUp.disposeAsync();
+    await Promise.all([stopOwn(), others?.stop()]);
+    await store.close();
     observe({ kind: 'stopped' });
+  }
+
+  /** Stops what runs in this thread. */
+  async function stopOwn(): Promise<void> {
+    await Promise.all([listener.stop(), delivery?.stop(), backups?.stop()]);
+    receiverClient.close();
+    await tracing?.stop(); // sends the last spans
   }
 }
 

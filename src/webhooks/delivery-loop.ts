@@ -113,7 +113,7 @@ export class DeliveryLoop {
 
   /** Waits up to 2 s for requests in flight, saves all progress and releases the webhooks. */
   async stop(): Promise<void> {
-    const { receiverClient, node } = this.options;
+    const { node } = this.options;
     this.stopping.abort();
     for (const timer of this.timers) clearInterval(timer);
     await this.claiming;
@@ -121,7 +121,6 @@ export class DeliveryLoop {
     while (this.context.requests.inFlight > 0 && performance.now() < endMs) await sleep(10);
     await this.recorder.saveAll();
     for (const delivery of this.deliveries.values()) this.retire(delivery);
-    receiverClient.close();
     await this.store.releaseWebhooks(node).catch(this.context.reportIfBug);
     this.isStopped = true;
   }

@@ -57,7 +57,6 @@ export async function startTracing(options: StartTracingOptions): Promise<Tracin
   const scope: Scope = { tracer: provider.getTracer('plant-store', version), current: new AsyncLocalStorage() };
   const origins = createOrigins();
   const sendRest = () => provider.shutdown().catch(() => {}); // the exporter has reported the error
-  let stopped: Promise<unknown> | undefined;
   const noteChange = onChange ?? origins.note;
 
   return {
@@ -66,8 +65,7 @@ export async function startTracing(options: StartTracingOptions): Promise<Tracin
     traceStore: (store) => traceStore(store, database === 'postgres' ? 'postgresql' : 'sqlite', scope, noteChange),
     noteChange: origins.note,
     async stop() {
-      stopped ??= withDeadline(sendRest(), LAST_SPANS_MS, () => {});
-      await stopped;
+      await withDeadline(sendRest(), LAST_SPANS_MS, () => {});
     },
   };
 }
