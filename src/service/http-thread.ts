@@ -1,5 +1,5 @@
 // Runs in a thread that serves requests beside the main thread: its own pipeline on the same port, its own connection
-// for reads, and a connection to the one writer thread. On PostgreSQL, a thread is what a node is.
+// for reads, and a connection to the one writer thread. On PostgreSQL, it has its own connections and write queue.
 
 import { isatty } from 'node:tty';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -14,7 +14,7 @@ import type { Observe, ServiceEvent } from '../observability/service-events.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { createHttpListener } from './http-listener.ts';
-import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-threads.ts';
+import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-thread-messages.ts';
 import { joinStore } from './open-store.ts';
 import { startTracing } from './tracing.ts';
 

@@ -20,7 +20,7 @@ import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { createHttpListener, requireFreeAddress } from './http-listener.ts';
-import { HttpThreads } from './http-threads.ts';
+import { HttpThreadPool } from './http-thread-pool.ts';
 import { openSharedStore, type SharedStore } from './open-store.ts';
 import type { ScheduledBackups } from './scheduled-backups.ts';
 import { startTracing } from './tracing.ts';
@@ -69,7 +69,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
     log(event);
     counts.observe(event);
   };
-  const config = { ...given, threads: findThreads(given, observe) };
+  const config = { ...given, threads: supportedThreads(given, observe) };
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
   const tracing = await startTracing(config, node, observe);
@@ -83,7 +83,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   const limits = createSharedLimits();
   let delivery: DeliveryLoop | undefined;
-  let others: HttpThreads | undefined;
+  let others: HttpThreadPool | undefined;
   const onWebhooksChanged = () => delivery?.claim();
   const readThreads = async (isScrape: boolean) => [
     counts.report(isScrape),
@@ -108,7 +108,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   observe({ kind: 'listening', url, database: describeDatabase(config.database), threads: config.threads });
   if (sendsPlainTokens(config, listener.server)) observe({ kind: 'no_tls', host: config.host });
   backups?.start();
-  others = new HttpThreads({
+  others = new HttpThreadPool({
     count: config.threads - 1,
     toData: () => ({
       ...{ config, certificate, address, startedMs, node, timeouts },
@@ -146,8 +146,8 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   }
 }
 
-/** Returns the number of threads that can serve requests here. Reports ignored settings. */
-function findThreads({ threads, warnings }: Config, observe: Observe): number {
+/** Returns the number of threads that can serve requests on this operating system. Reports ignored settings. */
+function supportedThreads({ threads, warnings }: Config, observe: Observe): number {
   for (const reason of warnings) observe({ kind: 'setting_ignored', reason });
   if (threads === 1 || process.platform === 'linux') return threads;
   observe({ kind: 'one_thread', platform: process.platform });

@@ -1,22 +1,16 @@
-// Starts the threads that serve requests beside the main thread, and connects them. The main thread keeps what exists
-// once in a process: the writer thread, webhook delivery, backups and the service log.
+// Starts the threads that serve requests beside the main thread, and connects them. What exists once in a process stays
+// in the main thread: delivery of webhooks, backups, the summary, the order by name and the service log.
 
 import { extname } from 'node:path';
 import { type MessagePort, Worker } from 'node:worker_threads';
-import type { Config } from '../config/config.ts';
-import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
-import type { Summary } from '../domain/plant-summary.ts';
-import type { LimitsMemory } from '../http/access/shared-limits.ts';
-import type { Timeouts } from '../http/core/timeouts.ts';
-import type { Certificate } from '../http/core/tls.ts';
+import { PlantStoreError } from '../domain/errors.ts';
 import type { ReadSummary } from '../http/routes/cached-summary.ts';
 import { askThread } from '../lib/ask-thread.ts';
 import { cloneError } from '../lib/clone-error.ts';
 import type { ThreadReport } from '../observability/service-counts.ts';
-import type { Observe, ServiceEvent } from '../observability/service-events.ts';
+import type { Observe } from '../observability/service-events.ts';
 import type { TracedChange } from '../observability/tracing.ts';
-import type { Address } from './http-listener.ts';
-import type { StoreJoin } from './open-store.ts';
+import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-thread-messages.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -24,50 +18,7 @@ const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.m
 /** Limit on memory for short-lived objects, three times the semi-space of the main thread. */
 const YOUNG_MIB = 24;
 
-/** What a thread needs to serve requests. */
-export interface HttpThreadData {
-  config: Config;
-  certificate: Certificate | undefined;
-  address: Address;
-  join: StoreJoin;
-  limits: LimitsMemory;
-  /** Number of characters of log lines that the thread has sent and the main thread has not written. */
-  unwritten: Int32Array;
-  startedMs: number;
-  /** Id of this node. */
-  node: string;
-  timeouts: Timeouts;
-}
-
-/** Messages to a thread. It ends after `stop`. */
-export type ToThread =
-  | { kind: 'listen' }
-  /** Is replied to when the thread no longer listens. */
-  | { kind: 'stop_listening'; reply: MessagePort }
-  | { kind: 'stop' }
-  | { kind: 'report'; isScrape: boolean; reply: MessagePort };
-
-/** Messages of a thread. */
-export type FromThread =
-  /** Sent when it can listen. */
-  | { kind: 'ready' }
-  | { kind: 'listening' }
-  | { kind: 'event'; event: ServiceEvent }
-  | { kind: 'traced_change'; change: TracedChange }
-  | { kind: 'webhooks_changed' }
-  | { kind: 'store_failed'; error: Error }
-  /** Asks for the reports of all threads. */
-  | { kind: 'report_all'; isScrape: boolean; reply: MessagePort }
-  /** Asks for the summary. */
-  | { kind: 'summary'; reply: MessagePort }
-  /** Its last message, after an uncaught exception or after `stop`. The main thread then ends it. */
-  | { kind: 'failed'; error: Error }
-  | { kind: 'stopped'; report: ThreadReport };
-
-/** The summary, or the reason why there is none. `code` is that of a PlantStoreError. */
-export type SummaryReply = { summary: Summary } | { code: ErrorCode | undefined; message: string };
-
-export interface HttpThreadsOptions {
+export interface HttpThreadPoolOptions {
   count: number;
   /** Returns the data of one more thread. */
   toData(): HttpThreadData;
@@ -81,7 +32,7 @@ export interface HttpThreadsOptions {
   onStoreFailed(error: Error): void;
 }
 
-/** State of a thread. Only before it may listen, and so has no connections, can it be terminated at any time. */
+/** State of a thread. While it is `starting`, it has no connections, so it can be terminated. */
 interface ThreadState {
   step: 'starting' | 'may listen' | 'listening' | 'failed' | 'ended';
   ended: PromiseWithResolvers<void>;
@@ -89,13 +40,13 @@ interface ThreadState {
   report?: ThreadReport;
 }
 
-export class HttpThreads {
-  readonly #options: HttpThreadsOptions;
+export class HttpThreadPool {
+  readonly #options: HttpThreadPoolOptions;
   readonly #threads = new Map<Worker, ThreadState>();
   #isStopping = false;
 
   /** Starts the threads. A thread that fails after its start throws an uncaught exception in this thread. */
-  constructor(options: HttpThreadsOptions) {
+  constructor(options: HttpThreadPoolOptions) {
     this.#options = options;
     for (let n = 0; n < options.count; n++) this.#start(options.toData());
   }
