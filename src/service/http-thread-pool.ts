@@ -74,16 +74,17 @@ export class HttpThreadPool {
   }
 
   #start(data: HttpThreadData): void {
-    const port = data.join.kind === 'sqlite' ? data.join.port : undefined;
+    const { join } = data;
+    const ports = join.kind === 'sqlite' ? [join.requests.port, join.imports.port] : [];
     let thread: Worker;
     try {
       thread = new Worker(THREAD, {
         workerData: data,
         resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
-        transferList: port ? [port] : [],
+        transferList: ports,
       });
     } catch (error) {
-      port?.close();
+      for (const port of ports) port.close();
       this.#options.log({ kind: 'thread_not_started', error: error as Error }); // the system allows no further thread
       return;
     }

@@ -70,8 +70,8 @@ fault({
     },
     'lets SQLite run checkpoints, which hides a failed sync': {
       changes: [
-        ['src/storage/sqlite/writer-thread.ts', `db.exec('PRAGMA wal_autocheckpoint = 0');`, ''],
-        ['src/storage/sqlite/writer-thread.ts', '  tolerantly(checkpointWhenLong);', ''],
+        ['src/storage/sqlite/wal-checkpoint.ts', `db.exec('PRAGMA wal_autocheckpoint = 0');`, ''],
+        ['src/storage/sqlite/writer-thread.ts', '  checkpoint.runIfLong();', ''],
       ],
       caught: /of the database file failed: the process did not exit with 1: it continued/,
     },

@@ -1,6 +1,6 @@
 // Group commit: writes that arrive during a commit are queued and share the next one. Transactions run in their own
-// thread, so that a slow disk stalls nothing else. Each thread that serves requests has a queue of its own, and the
-// writer thread commits the batches of all of them together.
+// thread, so that a slow disk stalls nothing else. Each thread that serves requests has a queue of its own, and another
+// for its imports. The writer thread commits the batches of all queues together, except for those of imports.
 
 import type { MessagePort } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
@@ -14,7 +14,6 @@ import type { WriterConnection } from './writer.ts';
 import {
   type BatchResult,
   type Committed,
-  MAX_BATCH_WRITES,
   packWrite,
   type ResultMessage,
   type RolledBack,
@@ -36,6 +35,8 @@ interface QueuedWrite {
 
 export interface GroupCommitOptions {
   connection: WriterConnection;
+  /** Maximum number of writes in a batch. */
+  maxWrites: number;
   observe: Observe;
   /** Called once, when the disk or the file is no longer reliable. The process must exit without closing the store. */
   onFailure(cause: Error): void;
@@ -121,9 +122,9 @@ export class GroupCommit {
       if (this.#isClosing) this.#drained.resolve();
       return;
     }
-    const end = this.#endOfBatch();
-    const batch = this.#queue.slice(0, end);
-    this.#queue = this.#queue.slice(end);
+    const { maxWrites } = this.#options;
+    const batch = this.#queue.slice(0, maxWrites);
+    this.#queue = this.#queue.slice(maxWrites);
     this.#inFlight = batch;
     this.room.free(
       batch.length,
@@ -139,20 +140,15 @@ export class GroupCommit {
   }
 
   #announce(): void {
-    if (!this.#isAnnounced) this.#announced.announce(this.#options.connection.number);
+    const { thread } = this.#options.connection;
+    if (!this.#isAnnounced && thread !== undefined) this.#announced.announce(thread);
     this.#isAnnounced = true;
   }
 
   #withdraw(): void {
-    if (this.#isAnnounced) this.#announced.withdraw(this.#options.connection.number);
+    const { thread } = this.#options.connection;
+    if (this.#isAnnounced && thread !== undefined) this.#announced.withdraw(thread);
     this.#isAnnounced = false;
-  }
-
-  /** Returns the end of the next batch. The plants of an import have their own transaction. */
-  #endOfBatch(): number {
-    const next = this.#queue.findIndex(({ write }) => write.kind === 'create_plants');
-    if (next === 0) return 1;
-    return next === -1 ? MAX_BATCH_WRITES : Math.min(next, MAX_BATCH_WRITES);
   }
 
   #settle(result: BatchResult): void {

@@ -19,7 +19,6 @@ import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import { createPlantWrites } from '../write-rules.ts';
 import { prepareChangeReads } from './changes-read.ts';
 import { openReader, prepareDatabase, type Role } from './database.ts';
-import { GroupCommit } from './group-commit.ts';
 import { createImportBatcher } from './import-batcher.ts';
 import { readLastBackup } from './last-backup.ts';
 import { createNameOrder } from './name-order.ts';
@@ -31,7 +30,8 @@ import { createSummaries } from './summary.ts';
 import { createThreadedSearch } from './threaded-search.ts';
 import { createTokenStore } from './tokens.ts';
 import { createWebhookStore } from './webhooks.ts';
-import { Writer, type WriterConnection } from './writer.ts';
+import { WriteQueues } from './write-queues.ts';
+import { Writer, type WriterConnections } from './writer.ts';
 
 export interface SqliteOptions {
   observe: Observe;
@@ -40,8 +40,8 @@ export interface SqliteOptions {
   clock?: () => number;
 }
 
-/** What another thread needs to join the store. It can be sent to the thread, with its port as a transferred object. */
-export type SqliteJoin = { path: string } & WriterConnection;
+/** What another thread needs to join the store. It can be sent to the thread, with its ports as transferred objects. */
+export type SqliteJoin = { path: string } & WriterConnections;
 
 export interface SqliteStore extends Store {
   /** Returns what one more thread of this process needs to join the store. Close its store before this one. */
@@ -66,18 +66,18 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
       options.onFailure(error);
     };
     const own = toJoin();
-    const groupCommit = new GroupCommit({ connection: own, observe, onFailure });
-    cleanUp.defer(() => groupCommit.close());
+    const queues = new WriteQueues(own, { observe, onFailure });
+    cleanUp.defer(() => queues.close());
     const db = openReader(path);
     cleanUp.defer(() => db.close());
-    const parts = prepareParts(own, { db, groupCommit, addsWhenQuiet: true }, options);
+    const parts = prepareParts(own, { db, queues, addsWhenQuiet: true }, options);
     return {
       ...createStore(parts),
       toJoin,
-      fail: (cause) => groupCommit.fail(cause),
+      fail: (cause) => queues.fail(cause),
       async close() {
         await closeStore(parts);
-        if (groupCommit.hasFailed) return; // closing the file would write to it
+        if (queues.hasFailed) return; // closing the file would write to it
         await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
         release();
       },
@@ -91,8 +91,8 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
 /** Opens the store in another thread of the process that has opened it. */
 export function joinSqliteStore(join: SqliteJoin, options: SqliteOptions): Store {
   const db = openReader(join.path);
-  const groupCommit = new GroupCommit({ connection: join, ...options });
-  const parts = prepareParts(join, { db, groupCommit, addsWhenQuiet: false }, options);
+  const queues = new WriteQueues(join, options);
+  const parts = prepareParts(join, { db, queues, addsWhenQuiet: false }, options);
   return { ...createStore(parts), close: () => closeStore(parts) };
 }
 
@@ -100,15 +100,15 @@ type Parts = ReturnType<typeof prepareParts>;
 
 function prepareParts(
   join: SqliteJoin,
-  { db, groupCommit, addsWhenQuiet }: { db: DatabaseSync; groupCommit: GroupCommit; addsWhenQuiet: boolean },
+  { db, queues, addsWhenQuiet }: { db: DatabaseSync; queues: WriteQueues; addsWhenQuiet: boolean },
   { observe, clock = Date.now }: SqliteOptions,
 ) {
   const { path } = join;
   const reads = prepareReads(db);
   const changeReads = prepareChangeReads(db);
-  const commits = new CommitCounter(join.memory.commits);
-  const write: GroupCommit['write'] = (wanted) => groupCommit.write(wanted);
-  const guard = guardReads((error) => groupCommit.fail(error));
+  const commits = new CommitCounter(join.requests.memory.commits);
+  const write: WriteQueues['write'] = (wanted) => queues.write(wanted);
+  const guard = guardReads((error) => queues.fail(error));
   const { lastSeq } = changeReads;
   const search = createThreadedSearch(path);
   const summaries = createSummaries(path, clock);
@@ -123,25 +123,24 @@ function prepareParts(
     reportBug: createBugReport(observe),
   });
   return {
-    ...{ path, clock, groupCommit, write, guard, db, reads, changeReads, readBatcher },
+    ...{ path, clock, queues, write, guard, db, reads, changeReads, readBatcher },
     ...{ search, summaries, stats, follow, nameOrder },
   };
 }
 
 /** Commits all earlier writes and ends everything that this thread uses. */
-async function closeStore({ nameOrder, summaries, groupCommit, search, db }: Parts): Promise<void> {
+async function closeStore({ nameOrder, summaries, queues, search, db }: Parts): Promise<void> {
   nameOrder.close();
-  const counting = summaries.close();
-  if (counting) await counting; // an unneeded await would accept writes for a moment longer
-  if (groupCommit.hasFailed) return;
-  const searching = search.close();
-  if (searching) await searching; // awaited only if a search is in progress, as above
+  const committed = queues.close(); // from now on, it accepts no writes
+  await summaries.close();
+  if (queues.hasFailed) return;
+  await search.close();
   db.close();
-  await groupCommit.close();
+  await committed;
 }
 
 function createStore(parts: Parts): Omit<Store, 'close'> {
-  const { db, guard, reads, changeReads, stats, write, groupCommit } = parts;
+  const { db, guard, reads, changeReads, stats, write, queues } = parts;
   const { read } = guard;
 
   return {
@@ -154,7 +153,7 @@ function createStore(parts: Parts): Omit<Store, 'close'> {
       hasChangesAfter: (seq) => read(() => changeReads.changes({ after: seq, limit: 1 })).length > 0,
     }),
     openDryRun: () => createDryRun((plants) => guard.readAsync(() => reads.compare(plants))),
-    queuedWrites: () => groupCommit.room.writes,
+    queuedWrites: () => queues.queued(),
     stats: () => guard.readAsync(stats),
     async probe() {
       await write({ kind: 'probe' });

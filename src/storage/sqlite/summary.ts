@@ -24,10 +24,10 @@ export function createSummaries(path: string, clock: () => number) {
       counting.add(summary);
       return summary.finally(() => counting.delete(summary));
     },
-    /** Aborts all counts in progress. Returns undefined if no count is in progress. */
-    close(): Promise<unknown> | undefined {
+    /** Aborts all counts in progress. */
+    async close(): Promise<void> {
       closing.abort(unavailable('The service is stopping. Retry later.'));
-      return counting.size > 0 ? Promise.allSettled(counting) : undefined;
+      await Promise.allSettled(counting);
     },
   };
 }

@@ -36,9 +36,10 @@ export function createThreadedSearch(path: string) {
     /** Counts matches. Throws the errors of a store's `count`, or an SQLite error. */
     count: (filter: Filter) => search('count', filter) as Promise<PlantCount>,
     /** Ends the thread if it runs. Rejects searches in progress with `unavailable`. */
-    close(): Promise<unknown> | undefined {
-      thread?.postMessage('close');
-      return thread && once(thread, 'exit');
+    async close(): Promise<void> {
+      if (!thread) return;
+      thread.postMessage('close');
+      await once(thread, 'exit');
     },
   };
 

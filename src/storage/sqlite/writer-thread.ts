@@ -1,7 +1,6 @@
 // Runs in the writer thread and owns the only connection that writes. It commits the batches that wait with one
 // transaction and one fsync, and reports the results only after the commit.
 
-import type { StatementSync } from 'node:sqlite';
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { ServiceEvent } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
@@ -10,6 +9,7 @@ import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
 import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
 import { failureOf } from './sqlite-errors.ts';
+import { WalCheckpoint } from './wal-checkpoint.ts';
 import type { WriterCommand, WriterData } from './writer.ts';
 import {
   type BatchResult,
@@ -22,16 +22,13 @@ import {
 } from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
-/** Length of the WAL at which a checkpoint copies it into the database file. */
-const CHECKPOINT_PAGES = 1000;
-
 /** Interval for checking that the open files still have their names. */
 const CHECK_FILES_MS = 250;
 
 /** Size of the page cache. It holds all pages that a batch of an import uses. */
 const CACHE_KIB = 8 * 1024;
 
-/** A batch of one thread. A thread sends its next one after the result. */
+/** A batch of one connection, which sends its next one after the result. */
 interface Batch {
   port: MessagePort;
   writes: Write[];
@@ -43,8 +40,8 @@ const main = parentPort;
 const { path, lockPath, memory } = workerData as WriterData;
 const commits = new CommitCounter(memory.commits);
 const announced = new AnnouncedBatches(memory.announced);
-/** The connected threads, with the numbers of their connections. */
-const ports = new Map<MessagePort, number>();
+/** The connections, with the numbers of the threads that announce batches. */
+const ports = new Map<MessagePort, number | undefined>();
 /** Batches that were received but not committed. */
 let waiting: Batch[] = [];
 /** True if an import has its turn before other writes. */
@@ -54,11 +51,10 @@ let isFailing = false;
 const wal = `${path}-wal`;
 const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
-db.exec('PRAGMA wal_autocheckpoint = 0'); // replaced by checkpointWhenLong: SQLite's own would hide a failed fsync
 db.exec(`ATTACH ':memory:' AS batch`);
 const lostWords = new Set<string>();
 let apply = prepareWrites(db, lostWords);
-let walSize = prepareWalSize();
+const checkpoint = new WalCheckpoint(db);
 let mayBeCopy = isMarkedCopy(db);
 /** True if the disk or a file can no longer be trusted. Nothing is written any more. */
 let hasFailed = false;
@@ -74,7 +70,7 @@ const checking = setInterval(() => {
 main.on('message', (command: WriterCommand) => {
   if (command === 'close') close();
   else if ('fail' in command) fail(command.fail);
-  else connect(command.connect, command.number);
+  else connect(command.connect, command.thread);
 });
 
 process.on('uncaughtException', (error) => {
@@ -84,8 +80,8 @@ process.on('uncaughtException', (error) => {
 
 main.postMessage('ready');
 
-function connect(port: MessagePort, number: number): void {
-  ports.set(port, number);
+function connect(port: MessagePort, thread: number | undefined): void {
+  ports.set(port, thread);
   port.on('message', (messages: WriteMessage[]) => {
     waiting.push(toBatch(port, messages));
     commitWaiting();
@@ -96,7 +92,7 @@ function connect(port: MessagePort, number: number): void {
 function close(): void {
   clearInterval(checking);
   if (!hasFailed) {
-    tolerantly(() => db.exec('PRAGMA wal_checkpoint(TRUNCATE)')); // close() would do this without reporting a failure
+    checkpoint.empty();
     db.close();
   }
   for (const port of ports.keys()) port.close();
@@ -111,7 +107,7 @@ function toBatch(port: MessagePort, messages: WriteMessage[]): Batch {
 function commitWaiting(): void {
   if (hasFailed || waiting.length === 0) return;
   const others = [...ports].filter(([port]) => !waiting.some((batch) => batch.port === port));
-  announced.waitFor(others.map(([, number]) => number));
+  announced.waitFor(others.map(([, thread]) => thread).filter((thread) => thread !== undefined));
   for (const [port] of others) {
     const received = receiveMessageOnPort(port);
     if (received) waiting.push(toBatch(port, received.message));
@@ -123,7 +119,7 @@ function commitWaiting(): void {
   else if ('failure' in result && result.failure === 'fatal') fail(result.message);
   if (hasFailed) return;
   reply(batches, result);
-  tolerantly(checkpointWhenLong);
+  checkpoint.runIfLong();
   if (waiting.length > 0) setImmediate(commitWaiting);
 }
 
@@ -154,7 +150,7 @@ function isImport({ writes }: Batch): boolean {
   return writes[0]?.kind === 'create_plants';
 }
 
-/** Sends each thread the results of its own batch, and the first one the events of the transaction. */
+/** Sends the results of each batch, and with the first ones the events of the transaction. */
 function reply(batches: Batch[], result: Committed | RolledBack): void {
   const events = eventsOf(batches, result);
   let at = 0;
@@ -182,7 +178,6 @@ function commit(batch: Write[]): Committed | RolledBack {
     if (batch[0]?.kind === 'create_plants') {
       db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
       apply = prepareWrites(db, lostWords); // deserialize() finalizes all statements
-      walSize = prepareWalSize();
     }
     db.exec('BEGIN IMMEDIATE');
     if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process already did
@@ -220,22 +215,4 @@ function fail(message: string): void {
   hasFailed = true;
   clearInterval(checking);
   for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message, events: [] } satisfies BatchResult);
-}
-
-function prepareWalSize(): StatementSync {
-  return db.prepare('PRAGMA wal_checkpoint(NOOP)');
-}
-
-function checkpointWhenLong(): void {
-  const { log, checkpointed } = walSize.get() as { log: bigint; checkpointed: bigint };
-  if (log - checkpointed >= CHECKPOINT_PAGES) db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-}
-
-/** Runs a checkpoint. On a full disk or beside a reader, the WAL stays longer. Other errors end the process. */
-function tolerantly(checkpoint: () => void): void {
-  try {
-    checkpoint();
-  } catch (error) {
-    if (failureOf(error) !== 'full' && failureOf(error) !== 'busy') throw error;
-  }
 }

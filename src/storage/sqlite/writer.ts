@@ -30,21 +30,27 @@ export interface WriterMemory {
   room: SharedArrayBuffer;
 }
 
-export type WriterCommand = { connect: MessagePort; number: number } | { fail: string } | 'close';
+export type WriterCommand = { connect: MessagePort; thread: number | undefined } | { fail: string } | 'close';
 
-/** What a thread needs to write. It can be sent to the thread, with its port in the list of transferred objects. */
+/** A queue's connection to the writer. It can be sent to a thread, with its port as a transferred object. */
 export interface WriterConnection {
   port: MessagePort;
-  /** Number of the connection, which identifies its announced batches. */
-  number: number;
+  /** Number of the thread that announces its batches. Undefined if it does not, because each is committed alone. */
+  thread: number | undefined;
   memory: WriterMemory;
+}
+
+/** What a thread needs to write: a connection for requests, and one for imports, which must not delay them. */
+export interface WriterConnections {
+  requests: WriterConnection;
+  imports: WriterConnection;
 }
 
 export class Writer {
   readonly #thread: Worker;
   readonly #ended: Promise<unknown>;
   readonly #memory: WriterMemory;
-  #connections = 0;
+  #threads = 0;
 
   private constructor(thread: Worker, memory: WriterMemory) {
     this.#thread = thread;
@@ -68,12 +74,15 @@ export class Writer {
     return new Writer(thread, memory);
   }
 
-  /** Returns a new connection, for this thread or for another one. */
-  connect(): WriterConnection {
+  /** Returns new connections, for this thread or for another one. */
+  connect(): WriterConnections {
+    return { requests: this.#connect(this.#threads++), imports: this.#connect(undefined) };
+  }
+
+  #connect(thread: number | undefined): WriterConnection {
     const { port1, port2 } = new MessageChannel();
-    const number = this.#connections++;
-    this.#thread.postMessage({ connect: port2, number } satisfies WriterCommand, [port2]);
-    return { port: port1, number, memory: this.#memory };
+    this.#thread.postMessage({ connect: port2, thread } satisfies WriterCommand, [port2]);
+    return { port: port1, thread, memory: this.#memory };
   }
 
   /** Ends all writes of all connections, because a thread found the disk or the file unreliable. */
