@@ -7,6 +7,7 @@ import type { Config, Override } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
 import { UsageError } from '../lib/user-error.ts';
+import type { Observe } from '../observability/service-events.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
@@ -14,7 +15,7 @@ import { endBySignal, onStopSignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
 export const STOP_WITHIN_MS = 9500;
-/** Time after the start at which all threads have usually loaded their code. */
+/** Time after which threads that listen have usually loaded all code of the first requests. */
 const CODE_LOADED_MS = 1000;
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
@@ -78,9 +79,9 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     import('../service/start-service.ts'),
     import('../http/core/timeouts.ts'),
   ]);
-  const observe = createLog(config.logLevel, OWN_COMMAND);
+  const log = createLog(config.logLevel, OWN_COMMAND);
   io.on('uncaughtException', (error: Error) => {
-    observe({ kind: 'bug', error });
+    log({ kind: 'bug', error });
     process.exit(1);
   });
   let isStopping = false;
@@ -89,12 +90,17 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   const terminal = findTerminal(io);
   const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
   onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
+  const observe: Observe = (event) => {
+    log(event);
+    if (event.kind === 'threads_listening') {
+      limitingGrowth = setTimeout(() => setHeapGrowth(100), CODE_LOADED_MS).unref();
+    }
+  };
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
   service = await starting;
-  limitingGrowth = setTimeout(() => setHeapGrowth(100), CODE_LOADED_MS).unref();
   if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
   if (terminal) terminal.write(await welcome(service, config, terminal));
-  else if (service.isFirstStart) observe({ kind: 'no_token' });
+  else if (service.isFirstStart) log({ kind: 'no_token' });
   if (options.open) (await import('./open-browser.ts')).openBrowser(`${service.url}/`, io);
 
   async function stop(reason: string, exitStatus: number): Promise<void> {

@@ -8,7 +8,7 @@ import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
 import { createRevocationWatch, type RevocationWatch } from './access/revocation-watch.ts';
 import { acceptBody, isEndUnclear } from './core/accept-body.ts';
-import type { BufferedRequest, EarlyBytes } from './core/buffered-request.ts';
+import type { BufferedRequest } from './core/buffered-request.ts';
 import { type AddressOf, createAddressOf, createTrusted } from './core/client-address.ts';
 import { connectionOf } from './core/connection.ts';
 import { type AnswerOrigin, createCors } from './core/cors.ts';
@@ -50,7 +50,6 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #router: Router;
   readonly #requestIds = createRequestIds();
-  readonly #early: EarlyBytes = { used: 0 };
   readonly #order: RequestOrder;
   readonly #addressOf: AddressOf;
   readonly #admission: Admission;
@@ -79,7 +78,8 @@ export class Pipeline {
     this.#order = new RequestOrder({
       routeOf: (raw) => this.#find(raw)?.route,
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
-      early: this.#early,
+      earlyBytes: limits.earlyBytes,
+      queuedRequests: limits.queuedRequests,
     });
     const { counts } = limits;
     this.http = createServer(certificate, { isProxy, counts, timeouts, nextRequestId: this.#requestIds.next });
@@ -173,7 +173,7 @@ export class Pipeline {
   async #whileNothingIsRead(lookingUp: Promise<void>, raw: BufferedRequest): Promise<void> {
     if (!raw.hasBody) return lookingUp;
     const connection = connectionOf(raw.socket);
-    raw.holdBody(this.#early);
+    raw.holdBody(this.#options.limits.earlyBytes);
     connection.hold();
     await lookingUp.finally(() => connection.release());
   }

@@ -1,5 +1,5 @@
 // Numbers by key in memory that all threads of the process share, such as counts and times. The memory is fixed: a new
-// key replaces the one with the smallest number among eight keys. Numbers that nobody has set are 0.
+// key replaces the one with the smallest number among eight keys. A number that was never set is 0.
 
 import { hash, randomBytes } from 'node:crypto';
 
@@ -34,9 +34,10 @@ export class SharedNumbers {
     this.#slots = new Float64Array(this.memory, HEADER_BYTES);
   }
 
-  /** Returns the number of the key. */
+  /** Returns the number of the key, without taking a slot for it. */
   read(key: string): number {
-    return this.update(key, (number) => number);
+    const hashed = this.#hash(key);
+    return this.#locked(() => this.#read(this.#findSlot(hashed), hashed));
   }
 
   /** Adds `count`, which can be negative, and returns the sum. */
@@ -47,16 +48,17 @@ export class SharedNumbers {
   /** Replaces the number of the key with the result of `change`, which no other thread can interrupt, and returns it. */
   update(key: string, change: (number: number) => number): number {
     const hashed = this.#hash(key);
-    this.#acquire();
-    try {
+    return this.#locked(() => {
       const slot = this.#findSlot(hashed);
-      const changed = change(this.#slots[slot] === hashed ? (this.#slots[slot + 1] as number) : 0);
+      const changed = change(this.#read(slot, hashed));
       this.#slots[slot] = hashed;
       this.#slots[slot + 1] = changed;
       return changed;
-    } finally {
-      this.#release();
-    }
+    });
+  }
+
+  #read(slot: number, hashed: number): number {
+    return this.#slots[slot] === hashed ? (this.#slots[slot + 1] as number) : 0;
   }
 
   /** Returns the slot of the key, or the one with the smallest number of its place, which the key may take. */
@@ -71,7 +73,7 @@ export class SharedNumbers {
     return smallest;
   }
 
-  /** Returns 48 bits, which nobody outside can predict. Two keys with equal bits would share their number. */
+  /** Returns 48 bits, which no client can predict. Two keys with equal bits would share their number. */
   #hash(key: string): number {
     const known = this.#hashes.get(key);
     if (known !== undefined) return known;
@@ -79,6 +81,15 @@ export class SharedNumbers {
     const hashed = hash('sha256', this.#secret + key, 'buffer').readUIntBE(0, 6);
     this.#hashes.set(key, hashed);
     return hashed;
+  }
+
+  #locked(work: () => number): number {
+    this.#acquire();
+    try {
+      return work();
+    } finally {
+      this.#release();
+    }
   }
 
   #acquire(): void {

@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { printDuration } from '../lib/duration.ts';
 import { cutToWidth, toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
+import type { SharedCount } from '../lib/shared-count.ts';
 import { toSize } from '../lib/size.ts';
 import type { Observe, ServiceEvent } from './service-events.ts';
 
@@ -18,6 +19,8 @@ const STATUS_COLOURS: Record<string, 'green' | 'cyan' | 'yellow' | 'red'> = {
 };
 const DEFAULT_WIDTH = 80;
 const MAX_UNWRITTEN_BYTES = 1024 * 1024;
+/** The same limit for another thread, which counts characters. */
+const MAX_UNWRITTEN_CHARS = 1024 * 1024;
 
 /** Minimum level of the log lines that are written. */
 export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
@@ -31,7 +34,7 @@ type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' | 'line
 
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
-  threads_listening: ['debug', ({ threads }) => `${threads} threads serve requests`],
+  threads_listening: ['debug', ({ threads }) => `All threads serve requests: ${threads}`],
   thread_not_started: [
     'error',
     ({ error }) => `A thread could not start, so fewer serve requests: ${error.message}. Restart the server.`,
@@ -127,11 +130,11 @@ export function createLog(level: LogLevel, command: string): Observe {
  * Returns an observer that sends JSON lines to the thread that writes the service log, once per turn of the event loop.
  * Drops lines while too many are unwritten. The other thread must subtract the characters from `unwritten`.
  */
-export function createLineLog(level: LogLevel, send: (lines: string) => void, unwritten: Int32Array): Observe {
+export function createLineLog(level: LogLevel, send: (lines: string) => void, unwritten: SharedCount): Observe {
   let lines = '';
   const logger = createLogger(level, {
     write(line) {
-      if (Atomics.load(unwritten, 0) + lines.length > MAX_UNWRITTEN_BYTES) return;
+      if (unwritten.value + lines.length > MAX_UNWRITTEN_CHARS) return;
       if (lines === '') setImmediate(sendLines);
       lines += toSafeJson(line);
     },
@@ -139,7 +142,7 @@ export function createLineLog(level: LogLevel, send: (lines: string) => void, un
   return (event) => logEvent(logger, event, '');
 
   function sendLines(): void {
-    Atomics.add(unwritten, 0, lines.length);
+    unwritten.add(lines.length);
     send(lines);
     lines = '';
   }

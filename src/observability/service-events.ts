@@ -30,7 +30,7 @@ export interface ObservedRoute {
 /** An event of the server. */
 export type ServiceEvent =
   | { kind: 'listening'; url: string; database: string; threads: number }
-  /** Reported when the other threads listen too. */
+  /** Reported when all threads listen, without those that could not start. */
   | { kind: 'threads_listening'; threads: number }
   | { kind: 'thread_not_started'; error: Error }
   /** Reported at start if the operating system supports only one thread. */

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises';
 import { send } from '../../testing/request.ts';
 import { startServer } from '../../testing/server.ts';
 import { connectToEachThread } from '../../testing/threads.ts';
+import { SharedCount } from '../lib/shared-count.ts';
 import { createLineLog } from '../observability/log.ts';
 
 test('the service log has one whole line for each request of every thread', async () => {
@@ -31,7 +32,7 @@ test('the service log has one whole line for each request of every thread', asyn
 
 test('a thread sends the lines of one turn together, and drops lines while too many are unwritten', async () => {
   const sent: string[] = [];
-  const unwritten = new Int32Array(new SharedArrayBuffer(4));
+  const unwritten = new SharedCount();
   const log = createLineLog('info', (lines) => sent.push(lines), unwritten);
   const request = { kind: 'request', requestId: 'r', method: 'GET', path: '/', status: 200, durationMs: 1 } as const;
   const logTwice = async () => {
@@ -40,11 +41,11 @@ test('a thread sends the lines of one turn together, and drops lines while too m
   };
   await logTwice();
   assert.deepEqual([sent.length, sent[0]?.split('\n').length], [1, 3]);
-  assert.equal(unwritten[0], sent[0]?.length);
-  unwritten[0] = 2 * 1024 * 1024;
+  assert.equal(unwritten.value, sent[0]?.length);
+  unwritten.add(2 * 1024 * 1024);
   await logTwice();
   assert.equal(sent.length, 1);
-  unwritten[0] = 0;
+  unwritten.add(-unwritten.value);
   await logTwice();
   assert.equal(sent.length, 2);
 });

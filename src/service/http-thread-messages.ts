@@ -21,7 +21,7 @@ export interface HttpThreadData {
   join: StoreJoin;
   limits: LimitsMemory;
   /** Number of characters of log lines that the thread has sent and the main thread has not written. */
-  unwritten: Int32Array;
+  unwritten: SharedArrayBuffer;
   startedMs: number;
   /** Id of this node. */
   node: string;
@@ -54,4 +54,4 @@ export type FromThread =
   | { kind: 'stopped'; report: ThreadReport };
 
 /** The summary, or the reason why there is none. `code` is that of a PlantStoreError. */
-export type SummaryReply = { summary: Summary } | { code: ErrorCode | undefined; message: string };
+export type SummaryReply = { summary: Summary } | { code: ErrorCode | undefined; error: Error };

@@ -1,12 +1,14 @@
 // Starts the threads that serve requests beside the main thread, and connects them. What exists once in a process stays
 // in the main thread: delivery of webhooks, backups, the summary, the order by name and the service log.
 
+import { flushCompileCache } from 'node:module';
 import { extname } from 'node:path';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { ReadSummary } from '../http/routes/cached-summary.ts';
 import { askThread } from '../lib/ask-thread.ts';
 import { cloneError } from '../lib/clone-error.ts';
+import { SharedCount } from '../lib/shared-count.ts';
 import type { ThreadReport } from '../observability/service-counts.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { TracedChange } from '../observability/tracing.ts';
@@ -19,11 +21,8 @@ const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.m
 const YOUNG_MIB = 24;
 
 export interface HttpThreadPoolOptions {
-  count: number;
-  /** Returns the data of one more thread. */
-  toData(): HttpThreadData;
-  /** Returns the reports of all threads. */
-  readThreads(isScrape: boolean): Promise<ThreadReport[]>;
+  /** Returns the report of the main thread. */
+  ownReport(isScrape: boolean): ThreadReport;
   readSummary: ReadSummary;
   /** Receives the events of the threads, which have counted them. */
   log: Observe;
@@ -45,16 +44,24 @@ export class HttpThreadPool {
   readonly #threads = new Map<Worker, ThreadState>();
   #isStopping = false;
 
-  /** Starts the threads. A thread that fails after its start throws an uncaught exception in this thread. */
   constructor(options: HttpThreadPoolOptions) {
     this.#options = options;
-    for (let n = 0; n < options.count; n++) this.#start(options.toData());
   }
 
-  /** Returns the reports of the threads that listen, and the last ones of those that have ended. */
+  /**
+   * Starts threads. `toData` returns the data of one more. A thread that fails after its start throws an uncaught
+   * exception in this thread.
+   */
+  start(count: number, toData: () => HttpThreadData): void {
+    if (count > 0) flushCompileCache(); // a thread that does not find its code there would write it at its end, for up to 0.5 s
+    for (let n = 0; n < count; n++) this.#start(toData());
+    this.#reportIfAllStarted();
+  }
+
+  /** Returns the reports of the main thread, of those that listen, and the last ones of those that have ended. */
   async report(isScrape: boolean): Promise<ThreadReport[]> {
     const reports = await Promise.all([...this.#threads].map(([thread, state]) => readReport(thread, state, isScrape)));
-    return reports.filter((report) => report !== undefined);
+    return [this.#options.ownReport(isScrape), ...reports.filter((report) => report !== undefined)];
   }
 
   /** Ends the threads that have not started, and stops listening on all others. */
@@ -89,8 +96,9 @@ export class HttpThreadPool {
       return;
     }
     const state: ThreadState = { step: 'starting', ended: Promise.withResolvers() };
+    const unwritten = new SharedCount(data.unwritten);
     this.#threads.set(thread, state);
-    thread.on('message', (message: FromThread) => this.#receive(thread, state, message, data.unwritten));
+    thread.on('message', (message: FromThread) => this.#receive(thread, state, message, unwritten));
     thread.on('error', (error: Error) => this.#onFailure(state, error));
     thread.on('exit', () => {
       if (!this.#isStopping) this.#onFailure(state, new Error('An HTTP thread ended unexpectedly'));
@@ -115,8 +123,8 @@ export class HttpThreadPool {
     this.#options.log({ kind: 'threads_listening', threads });
   }
 
-  #receive(thread: Worker, state: ThreadState, message: FromThread, unwritten: Int32Array): void {
-    const { log, onStoreFailed, onWebhooksChanged, onTracedChange, readThreads, readSummary } = this.#options;
+  #receive(thread: Worker, state: ThreadState, message: FromThread, unwritten: SharedCount): void {
+    const { log, onStoreFailed, onWebhooksChanged, onTracedChange, readSummary } = this.#options;
     switch (message.kind) {
       case 'ready':
         if (this.#isStopping) return;
@@ -129,7 +137,7 @@ export class HttpThreadPool {
         return;
       case 'event':
         log(message.event);
-        if (message.event.kind === 'lines') Atomics.sub(unwritten, 0, message.event.text.length);
+        if (message.event.kind === 'lines') unwritten.add(-message.event.text.length);
         return;
       case 'traced_change':
         onTracedChange(message.change);
@@ -141,7 +149,7 @@ export class HttpThreadPool {
         onStoreFailed(message.error);
         return;
       case 'report_all':
-        void readThreads(message.isScrape).then(
+        void this.report(message.isScrape).then(
           (reports) => message.reply.postMessage(reports),
           () => message.reply.close(), // a thread has ended
         );
@@ -172,7 +180,7 @@ async function readReport(thread: Worker, state: ThreadState, isScrape: boolean)
 async function replyWithSummary(readSummary: ReadSummary, reply: MessagePort): Promise<void> {
   const toReply = (error: unknown): SummaryReply => ({
     code: error instanceof PlantStoreError ? error.code : undefined,
-    message: cloneError(error).message,
+    error: cloneError(error),
   });
   reply.postMessage(await readSummary().then((summary): SummaryReply => ({ summary }), toReply));
 }

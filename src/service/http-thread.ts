@@ -8,6 +8,7 @@ import type { Summary } from '../domain/plant-summary.ts';
 import { createSharedLimits } from '../http/access/shared-limits.ts';
 import { askThread } from '../lib/ask-thread.ts';
 import { cloneError } from '../lib/clone-error.ts';
+import { SharedCount } from '../lib/shared-count.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { ServiceCounts, type ThreadReport } from '../observability/service-counts.ts';
 import type { Observe, ServiceEvent } from '../observability/service-events.ts';
@@ -68,7 +69,7 @@ async function createRequestLog(): Promise<Observe | undefined> {
   if (!config.accessLog && config.logLevel !== 'debug') return undefined;
   if (isatty(1)) return logInMain;
   const { createLineLog } = await import('../observability/log.ts');
-  return createLineLog(config.logLevel, (text) => logInMain({ kind: 'lines', text }), unwritten);
+  return createLineLog(config.logLevel, (text) => logInMain({ kind: 'lines', text }), new SharedCount(unwritten));
 }
 
 async function listen(): Promise<void> {
@@ -91,7 +92,7 @@ function toCloneable(event: ServiceEvent): ServiceEvent {
 
 function toSummary(reply: SummaryReply): Summary {
   if ('summary' in reply) return reply.summary;
-  throw reply.code ? new PlantStoreError(reply.code, reply.message) : new Error(reply.message);
+  throw reply.code ? new PlantStoreError(reply.code, reply.error.message) : reply.error;
 }
 
 async function stopListening(reply: MessagePort): Promise<void> {
@@ -105,5 +106,6 @@ async function stop(): Promise<void> {
   receiverClient.close();
   await store.close();
   await tracing?.stop();
+  if (tracing) await new Promise((resolve) => process.stdout.write('', resolve)); // the console exporter prints spans
   send({ kind: 'stopped', report: report(true) });
 }

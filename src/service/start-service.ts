@@ -12,6 +12,7 @@ import { createSharedLimits, memoryOf } from '../http/access/shared-limits.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { readCertificate } from '../http/core/tls.ts';
 import { createSummaryReader } from '../http/routes/cached-summary.ts';
+import { SharedCount } from '../lib/shared-count.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { ServiceCounts } from '../observability/service-counts.ts';
 import type { Observe } from '../observability/service-events.ts';
@@ -83,15 +84,16 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   const limits = createSharedLimits();
   let delivery: DeliveryLoop | undefined;
-  let others: HttpThreadPool | undefined;
   const onWebhooksChanged = () => delivery?.claim();
-  const readThreads = async (isScrape: boolean) => [
-    counts.report(isScrape),
-    ...((await others?.report(isScrape)) ?? []),
-  ];
   const readSummary = createSummaryReader(store);
+  const pool = new HttpThreadPool({
+    ownReport: (isScrape) => counts.report(isScrape),
+    ...{ readSummary, log, onWebhooksChanged, onStoreFailed: opened.fail },
+    onTracedChange: (change) => tracing?.noteChange(change),
+  });
   const listener = await createHttpListener({
-    ...{ config, store, limits, readThreads, readSummary, certificate, tracing, observe, startedMs, timeouts },
+    ...{ config, store, limits, readSummary, certificate, tracing, observe, startedMs, timeouts },
+    readThreads: (isScrape) => pool.report(isScrape),
     webhooks: { targetGuard, receiverClient, onChange: onWebhooksChanged },
   });
   cleanUp.defer(() => listener.close());
@@ -108,17 +110,12 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   observe({ kind: 'listening', url, database: describeDatabase(config.database), threads: config.threads });
   if (sendsPlainTokens(config, listener.server)) observe({ kind: 'no_tls', host: config.host });
   backups?.start();
-  others = new HttpThreadPool({
-    count: config.threads - 1,
-    toData: () => ({
-      ...{ config, certificate, address, startedMs, node, timeouts },
-      join: opened.toJoin(),
-      limits: memoryOf(limits),
-      unwritten: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-    }),
-    ...{ readThreads, readSummary, log, onWebhooksChanged, onStoreFailed: opened.fail },
-    onTracedChange: (change) => tracing?.noteChange(change),
-  });
+  pool.start(config.threads - 1, () => ({
+    ...{ config, certificate, address, startedMs, node, timeouts },
+    join: opened.toJoin(),
+    limits: memoryOf(limits),
+    unwritten: new SharedCount().memory,
+  }));
 
   let stopped: Promise<void> | undefined;
   return {
@@ -132,8 +129,8 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   async function stop(reason: string): Promise<void> {
     observe({ kind: 'stopping', reason });
     // First on all threads: a client whose connection one thread closes must not connect to another that closes next.
-    await Promise.all([listener.stopListening(), others?.stopListening()]);
-    await Promise.all([stopOwn(), others?.stop()]);
+    await Promise.all([listener.stopListening(), pool.stopListening()]);
+    await Promise.all([stopOwn(), pool.stop()]);
     await store.close();
     observe({ kind: 'stopped' });
   }

@@ -15,7 +15,7 @@ export class CommitCounter {
     return Atomics.load(this.#count, 0);
   }
 
-  /** Counts a commit and wakes everyone who waits for it. */
+  /** Counts a commit, and resolves all waits for it. */
   add(): void {
     Atomics.add(this.#count, 0, 1);
     Atomics.notify(this.#count, 0);

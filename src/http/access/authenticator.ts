@@ -38,7 +38,7 @@ export function createAuthenticator(options: AuthenticatorOptions) {
   /** Tokens looked up since `freshSinceMs`, by the unmodified header. */
   const fresh = new Map<string, Token>();
   let freshSinceMs = 0;
-  const countGuess = createGuessLimit(limits.guesses, addressOf);
+  const countGuess = createGuessLimit(limits, addressOf);
   const noteUse = createLastUsed(tokens, clock, reportBug);
 
   return {

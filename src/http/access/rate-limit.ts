@@ -7,11 +7,12 @@ import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 import { type Rate, type TakeResult, takeFromBucket } from '../../lib/token-bucket.ts';
 import { type AddressOf, networkOf } from '../core/client-address.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
+import type { SharedLimits } from './shared-limits.ts';
 
 /** Maximum rate of invalid tokens from one address. */
 export const WRONG: Rate = { count: 100, periodMs: 10_000 };
 export const DELAY_MS = 100;
-/** Maximum number of concurrently delayed requests in a thread, for all addresses. */
+/** Maximum number of concurrently delayed requests, for all addresses. */
 const MAX_DELAYED = 1000;
 
 /** Difference between the monotonic clock of the machine and that of this thread, which starts with the thread. */
@@ -33,19 +34,14 @@ export function createRateLimit(buckets: SharedNumbers) {
 
 /**
  * Returns a function that counts an invalid token. Above the limit it throws `over_rate` after a delay. Valid tokens
- * always work. `buckets` holds the rates of all threads.
+ * always work.
  */
-export function createGuessLimit(buckets: SharedNumbers, addressOf: AddressOf) {
-  let delayed = 0;
-
+export function createGuessLimit({ guesses, delayedGuesses }: SharedLimits, addressOf: AddressOf) {
   return async ({ raw }: HttpRequest, reply: HttpReply): Promise<void> => {
-    const taken = takeFromBucket(buckets, networkOf(addressOf(raw)), WRONG, CLOCK_MS + performance.now());
+    const taken = takeFromBucket(guesses, networkOf(addressOf(raw)), WRONG, CLOCK_MS + performance.now());
     if (taken.granted) return;
-    if (delayed < MAX_DELAYED) {
-      delayed++;
-      await sleep(DELAY_MS);
-      delayed--;
-    }
+    if (delayedGuesses.add(1) <= MAX_DELAYED) await sleep(DELAY_MS);
+    delayedGuesses.add(-1);
     setLimitHeaders(reply, 'logins', WRONG, taken);
     throw overRate('Your address has sent too many invalid tokens', taken);
   };

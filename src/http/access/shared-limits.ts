@@ -1,5 +1,6 @@
 // The state of all limits that hold for the whole process, in memory that its threads share.
 
+import { SharedCount } from '../../lib/shared-count.ts';
 import { SharedNumbers } from '../../lib/shared-numbers.ts';
 
 /** Number of tokens, and of addresses, whose rate is known. */
@@ -12,8 +13,14 @@ export interface SharedLimits {
   rates: SharedNumbers;
   /** Buckets of the invalid tokens of addresses. */
   guesses: SharedNumbers;
+  /** Number of requests with invalid tokens whose responses are delayed. */
+  delayedGuesses: SharedCount;
   /** Numbers of connections, imports, exports and tests in progress: in all, and of an address or a token. */
   counts: SharedNumbers;
+  /** Number of pipelined requests that are queued. */
+  queuedRequests: SharedCount;
+  /** Number of body bytes of requests that are queued or whose credential is being looked up. */
+  earlyBytes: SharedCount;
 }
 
 /** The memory of the limits, which can be sent to another thread. */
@@ -24,10 +31,14 @@ export function createSharedLimits(memory?: LimitsMemory): SharedLimits {
   return {
     rates: new SharedNumbers(memory?.rates ?? MAX_BUCKETS),
     guesses: new SharedNumbers(memory?.guesses ?? MAX_BUCKETS),
+    delayedGuesses: new SharedCount(memory?.delayedGuesses),
     counts: new SharedNumbers(memory?.counts ?? MAX_COUNTED),
+    queuedRequests: new SharedCount(memory?.queuedRequests),
+    earlyBytes: new SharedCount(memory?.earlyBytes),
   };
 }
 
-export function memoryOf({ rates, guesses, counts }: SharedLimits): LimitsMemory {
-  return { rates: rates.memory, guesses: guesses.memory, counts: counts.memory };
+export function memoryOf(limits: SharedLimits): LimitsMemory {
+  const memories = Object.entries(limits).map(([name, { memory }]) => [name, memory]);
+  return Object.fromEntries(memories) as LimitsMemory;
 }

@@ -1,16 +1,12 @@
 // The request class of the HTTP server. It buffers a body that the route needs as a whole.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
+import type { SharedCount } from '../../lib/shared-count.ts';
 import { bodyTooLarge } from './json-body.ts';
 import { ParsedRequest } from './node-internals.ts';
 
-/** Maximum number of early bytes of a thread. */
+/** Maximum number of body bytes, over all connections, of requests that are queued or whose credential is looked up. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
-
-/** Body bytes, over all connections of a thread, of requests that are queued or whose credential is being looked up. */
-export interface EarlyBytes {
-  used: number;
-}
 
 /**
  * A buffered body. `early`: held until the route decides. `whole`: collected until complete. `none`: discarded on
@@ -19,7 +15,7 @@ export interface EarlyBytes {
 interface Kept {
   use: 'early' | 'whole' | 'none';
   /** Counts the bytes of an early body. */
-  early: EarlyBytes | undefined;
+  early: SharedCount | undefined;
   maxBytes: number;
   bytes: number;
   chunks: Buffer[];
@@ -40,7 +36,7 @@ export class BufferedRequest extends ParsedRequest {
    * Buffers the body before the request is authorized. Only bytes read together with the headers can arrive in that
    * time.
    */
-  holdBody(early: EarlyBytes): void {
+  holdBody(early: SharedCount): void {
     this.#kept ??= createKept('early', Number.POSITIVE_INFINITY, early);
   }
 
@@ -100,8 +96,7 @@ export class BufferedRequest extends ParsedRequest {
     }
     kept.bytes += chunk.length;
     kept.chunks.push(chunk);
-    if (kept.early) kept.early.used += chunk.length;
-    if (kept.early && kept.early.used > MAX_EARLY_BYTES) {
+    if (kept.early && kept.early.add(chunk.length) > MAX_EARLY_BYTES) {
       this.#giveUp(kept, unavailable('Too many requests are queued for authorization. Retry later.'));
     } else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
@@ -116,7 +111,7 @@ export class BufferedRequest extends ParsedRequest {
   }
 
   #giveUp(kept: Kept, fault: PlantStoreError): void {
-    if (kept.early) kept.early.used -= kept.bytes;
+    kept.early?.add(-kept.bytes);
     kept.bytes = 0;
     kept.chunks.forEach(free);
     kept.chunks = [];
@@ -127,7 +122,7 @@ export class BufferedRequest extends ParsedRequest {
   #endEarly(): Kept | undefined {
     const kept = this.#kept;
     if (!kept?.early) return undefined;
-    kept.early.used -= kept.bytes;
+    kept.early.add(-kept.bytes);
     this.#kept = undefined;
     return kept;
   }
@@ -139,7 +134,7 @@ export class BufferedRequest extends ParsedRequest {
   }
 }
 
-function createKept(use: Kept['use'], maxBytes: number, early?: EarlyBytes): Kept {
+function createKept(use: Kept['use'], maxBytes: number, early?: SharedCount): Kept {
   return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, settle: undefined };
 }
 

@@ -38,6 +38,8 @@ export class ConnectionGuard {
   readonly #open = new Set<Connection>();
   /** Connections whose TLS handshake is not complete, by their addresses. */
   readonly #handshakes = new Map<string, Socket>();
+  /** Connections that are not read while a stop accepts pending ones. */
+  #heldAtStop: Set<Connection> | undefined;
 
   constructor(server: Server, options: GuardOptions) {
     this.#server = server;
@@ -78,8 +80,14 @@ export class ConnectionGuard {
     replaceEnd(socket, () => closeSlowly(socket, this.#options.timeouts.lingerMs));
   }
 
-  /** Stops listening, after it accepts the connections that are already pending: those would be reset. */
+  /**
+   * Stops listening, after it accepts the connections that are already pending: those would be reset. Meanwhile it reads
+   * no requests, so that hardly any time passes between the last check for connections and the stop.
+   */
   async stopListening(): Promise<void> {
+    const held = new Set(this.#open);
+    this.#heldAtStop = held;
+    for (const connection of held) connection.hold();
     let quietTurns = 0;
     this.#server.on('connection', () => {
       quietTurns = 0;
@@ -90,6 +98,8 @@ export class ConnectionGuard {
       quietTurns++;
     }
     stopAccepting(this.#server);
+    this.#heldAtStop = undefined;
+    for (const connection of held) connection.release();
   }
 
   /** Closes connections in a TLS handshake at a stop. http.Server does not track them and would wait for them. */
@@ -113,6 +123,9 @@ export class ConnectionGuard {
     this.#open.add(connection);
     socket.on('close', () => this.#open.delete(connection));
     controlReading(socket, connection);
+    if (!this.#heldAtStop) return;
+    this.#heldAtStop.add(connection);
+    connection.hold();
   }
 
   #noteHandshake(socket: Socket): void {

@@ -4,7 +4,8 @@
 
 import type { ServerResponse } from 'node:http';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import type { BufferedRequest, EarlyBytes } from './buffered-request.ts';
+import type { SharedCount } from '../../lib/shared-count.ts';
+import type { BufferedRequest } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
@@ -14,13 +15,16 @@ export const MAX_IN_PROGRESS = 32;
 const MAX_QUEUED_OF_ONE = 1024;
 /** Maximum number of requests queued after a response that may take very long or never end. */
 const MAX_QUEUED_BEHIND_LONG = 32;
-/** Maximum number of queued requests of all connections of a thread. */
+/** Maximum number of queued requests of all connections. */
 const MAX_QUEUED = 8192;
 
 export interface RequestOrderOptions {
   routeOf(raw: BufferedRequest): Route | undefined;
   start(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void;
-  early: EarlyBytes;
+  /** Body bytes of queued requests, in all threads. */
+  earlyBytes: SharedCount;
+  /** Number of queued requests, in all threads. */
+  queuedRequests: SharedCount;
 }
 
 /**
@@ -29,7 +33,6 @@ export interface RequestOrderOptions {
  */
 export class RequestOrder {
   readonly #options: RequestOrderOptions;
-  #queuedOfAll = 0;
 
   constructor(options: RequestOrderOptions) {
     this.#options = options;
@@ -87,11 +90,12 @@ export class RequestOrder {
   }
 
   #queue(connection: Connection, raw: BufferedRequest): void {
-    raw.holdBody(this.#options.early);
-    this.#queuedOfAll++;
+    const { earlyBytes, queuedRequests } = this.#options;
+    raw.holdBody(earlyBytes);
+    const queuedOfAll = queuedRequests.add(1);
     const isBehindLong = connection.isLong && connection.queued > MAX_QUEUED_BEHIND_LONG;
     if (isBehindLong) connection.socket.destroy();
-    if (isBehindLong || connection.queued >= MAX_QUEUED_OF_ONE || this.#queuedOfAll >= MAX_QUEUED) {
+    if (isBehindLong || connection.queued >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) {
       connection.isParsingStopped = true;
     }
   }
@@ -106,7 +110,7 @@ export class RequestOrder {
     for (;;) {
       const next = connection.responses[connection.started];
       if (!next || !this.#mayStart(connection, next.req)) break;
-      this.#queuedOfAll--;
+      this.#options.queuedRequests.add(-1);
       this.#start(connection, next);
     }
     readOn(connection);
@@ -115,7 +119,7 @@ export class RequestOrder {
   #dropQueued(connection: Connection): void {
     const dropped = connection.responses.splice(connection.started);
     for (const { req } of dropped) req.dropBody();
-    this.#queuedOfAll -= dropped.length;
+    this.#options.queuedRequests.add(-dropped.length);
   }
 }
 

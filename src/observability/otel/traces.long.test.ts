@@ -269,6 +269,18 @@ suite('traces', () => {
     assert.match(server.output(), new RegExp(`traceId: '${TRACE}'`), 'the console exporter has printed it');
   });
 
+  test('The console exporter prints the spans of each thread before a stop ends it', async () => {
+    const server = await startServer({ env: { THREADS: '3', OTEL_TRACES_EXPORTER: 'console' } });
+    const agents = await connectToEachThread(server.port, 3);
+    const headers = { authorization: `Bearer ${server.secret}` };
+    for (const agent of agents) {
+      for (let n = 0; n < 20; n++) await send(server.port, { path: '/plants', headers, agent });
+      agent.destroy();
+    }
+    assert.equal(await server.stop(), 0);
+    assert.equal([...server.output().matchAll(/name: 'GET \/plants'/g)].length, 60);
+  });
+
   test('No OpenTelemetry package is loaded while traces are off', async () => {
     const server = await startServer({ env: TELL_LOADED });
     assert.equal((await callerOf(server, server.secret)('POST', '/plants', { id: 1, name: 'x' })).status, 200);

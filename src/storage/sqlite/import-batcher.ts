@@ -11,7 +11,7 @@ const MAX_PLANTS = 10_000;
 const MAX_CHARS = 4 * 1024 * 1024;
 /** Time without new plants after which a batch is stored. */
 const QUIET_MS = 5;
-/** Maximum number of batches in flight: one in its transaction, and one ready to follow. */
+/** Maximum number of batches of a thread in flight: one in its transaction, and one ready to follow. */
 const MAX_IN_FLIGHT = 2;
 
 interface Batch {
