@@ -1,7 +1,6 @@
 // Starts the threads that serve requests beside the main thread, and connects them. What exists once in a process stays
 // in the main thread: delivery of webhooks, backups, the summary, the order by name and the service log.
 
-import { flushCompileCache } from 'node:module';
 import { extname } from 'node:path';
 import { type MessagePort, Worker } from 'node:worker_threads';
 import { PlantStoreError } from '../domain/errors.ts';
@@ -53,7 +52,6 @@ export class HttpThreadPool {
    * exception in this thread.
    */
   start(count: number, toData: () => HttpThreadData): void {
-    if (count > 0) flushCompileCache(); // a thread that does not find its code there would write it at its end, for up to 0.5 s
     for (let n = 0; n < count; n++) this.#start(toData());
     this.#reportIfAllStarted();
   }
