@@ -14,8 +14,8 @@ import { callerOf } from '../../testing/request.ts';
 import { addToken } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
 import { until } from '../../testing/until.ts';
+import { reportStatesOnce } from '../observability/report-states-once.ts';
 import type { ServiceEvent } from '../observability/service-events.ts';
-import { reportStatesOnce } from '../observability/states-once.ts';
 import { createJwksClient } from './jwks-client.ts';
 import { createJwtVerifier } from './jwt-verifier.ts';
 

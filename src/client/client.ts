@@ -20,7 +20,7 @@ import type {
 } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
 import type { Precondition } from '../domain/precondition.ts';
-import type { ServiceStatus } from '../observability/service-status.ts';
+import type { ServiceStatus } from '../domain/service-status.ts';
 import { createExports, type Exports } from './export.ts';
 import { createFollow } from './follow.ts';
 import { createImports, type Imports } from './import.ts';

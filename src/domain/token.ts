@@ -215,6 +215,18 @@ export function describeToken(token: Token, nowMs: number): DescribedToken {
 export const CREDENTIAL_FAULTS = ['malformed', 'unknown', 'expired', 'revoked', 'bad_jwt', 'no_key'] as const;
 export type CredentialFault = (typeof CREDENTIAL_FAULTS)[number];
 
+/** Reasons for rejecting a request before it is executed. */
+export const REFUSAL_REASONS = [
+  'no_credentials',
+  ...CREDENTIAL_FAULTS,
+  'too_many_wrong',
+  'scope',
+  'rate',
+  'share',
+] as const;
+/** One of the reasons. */
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
 /** A rejected credential. The reason is logged but not sent to the client, because it would only help an attacker. */
 export class BadCredential extends PlantStoreError {
   readonly reason: CredentialFault;

@@ -2,16 +2,16 @@
 
 import type { ServerResponse } from 'node:http';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
-import { BadCredential } from '../domain/token.ts';
+import { BadCredential, type RefusalReason } from '../domain/token.ts';
 import { mayHoldSecret } from '../domain/token-secret.ts';
-import { CLIENT_CLOSED_REQUEST, type DenialReason, type Observe } from '../observability/service-events.ts';
+import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
 import type { TracedRequest } from '../observability/tracing.ts';
 import { connectionOf } from './core/connection.ts';
 import type { HttpRequest } from './core/request-reply.ts';
 import type { Route } from './core/route.ts';
 import { decode, pathOf } from './core/router.ts';
 
-const REASON_BY_CODE: Partial<Record<ErrorCode, DenialReason>> = {
+const REASON_BY_CODE: Partial<Record<ErrorCode, RefusalReason>> = {
   no_credentials: 'no_credentials',
   scope_missing: 'scope',
   over_rate: 'rate',
@@ -28,7 +28,7 @@ export function observeResponse(
 ): void {
   const status = statusOf(request, response);
   const durationMs = request.ageMs();
-  observe({ kind: 'answer', route, status, durationMs });
+  observe({ kind: 'response', route, status, durationMs });
   if (!accessLog) return;
   observe({
     kind: 'request',

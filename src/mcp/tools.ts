@@ -5,8 +5,8 @@ import type { ChangeLog } from '../domain/change.ts';
 import type { Scope } from '../domain/names.ts';
 import { type ListQuery, NewPlant, PlantPatch, type PlantStore } from '../domain/plant.ts';
 import type { Summary } from '../domain/plant-summary.ts';
+import { ServiceStatus } from '../domain/service-status.ts';
 import { strictObjectError, validate } from '../domain/validate.ts';
-import { ServiceStatus } from '../observability/service-status.ts';
 import {
   DeletedPlant,
   HISTORY_ARGUMENTS,

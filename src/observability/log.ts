@@ -30,7 +30,7 @@ type Entry<E> = [
   toMessage: (event: E, command: string) => string,
 ];
 
-type Entries = { [E in Exclude<ServiceEvent, { kind: 'answer' | 'commit' | 'lines' }> as E['kind']]: Entry<E> };
+type Entries = { [E in Exclude<ServiceEvent, { kind: 'response' | 'commit' | 'lines' }> as E['kind']]: Entry<E> };
 
 const ENTRIES: Entries = {
   listening: ['info', ({ url }) => `Listening on ${url}`],
@@ -159,7 +159,7 @@ function createLogger(level: LogLevel, stream: DestinationStream): Logger {
 }
 
 function logEvent(logger: Logger, event: ServiceEvent, command: string): void {
-  if (event.kind === 'answer' || event.kind === 'commit') return; // for the metrics only
+  if (event.kind === 'response' || event.kind === 'commit') return; // for the metrics only
   const [level, toMessage] = ENTRIES[event.kind as keyof Entries] as Entry<ServiceEvent>;
   logger[level]('error' in event ? withError(event) : event, toMessage(event, command));
 }

@@ -46,7 +46,7 @@ const DEFINITIONS: Record<string, Definition> = {
   ),
   plant_store_refused_total: counter(
     'Requests rejected by authentication, authorization or limits, by reason',
-    ({ counts }) => [...counts.denied].map(([reason, count]) => [`{reason="${reason}"}`, count]),
+    ({ counts }) => [...counts.refused].map(([reason, count]) => [`{reason="${reason}"}`, count]),
   ),
   plant_store_bugs_total: counter(
     'Internal errors (bugs), whose causes are in the service log',

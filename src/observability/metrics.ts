@@ -1,19 +1,20 @@
 // Prints the service events of all threads as Prometheus metrics, and describes the traffic for the status.
 
 import type { Store } from '../domain/store.ts';
+import type { RefusalReason } from '../domain/token.ts';
 import { describeWebhook } from '../domain/webhook.ts';
 import { countOpenFiles } from '../lib/open-files.ts';
 import { createBugReport, isUnavailable } from './bug-report.ts';
 import { describeHours, type HourCount } from './hourly-requests.ts';
 import { type Measured, printMetrics } from './metric-definitions.ts';
 import { addCounts, type ThreadReport } from './service-counts.ts';
-import type { DenialReason, Observe } from './service-events.ts';
+import type { Observe } from './service-events.ts';
 
 export interface Metrics {
   contentType: string;
   print(): Promise<string>;
   /** Returns the requests that this node rejected since its start, and its requests per hour. */
-  traffic(): Promise<{ refused: Record<DenialReason, number>; hours: HourCount[] }>;
+  traffic(): Promise<{ refused: Record<RefusalReason, number>; hours: HourCount[] }>;
 }
 
 export interface MetricsOptions {
@@ -42,7 +43,7 @@ export function createMetrics({ store, readThreads, observe, clock }: MetricsOpt
     async traffic() {
       const { counts } = addReports(await readThreads(false));
       return {
-        refused: Object.fromEntries(counts.denied) as Record<DenialReason, number>,
+        refused: Object.fromEntries(counts.refused) as Record<RefusalReason, number>,
         hours: describeHours(counts.hours),
       };
     },

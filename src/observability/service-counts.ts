@@ -1,9 +1,10 @@
 // Counts the service events of one thread, for the metrics and the status. The counts of several threads can be added.
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { REFUSAL_REASONS, type RefusalReason } from '../domain/token.ts';
 import { addHistograms, addValue, createHistogram, type Histogram } from './histogram.ts';
 import { addHours, createHourlyRequests, type Hour } from './hourly-requests.ts';
-import { DENIAL_REASONS, type DeliveryResult, type DenialReason, type Observe } from './service-events.ts';
+import type { DeliveryResult, Observe } from './service-events.ts';
 
 export const LATENCY_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 export const BATCH_WRITES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 8192];
@@ -22,7 +23,7 @@ export interface RouteCounts {
 export interface Counts {
   /** Counts by method and path, such as `GET /plants/:id`. The key is empty for requests that match no route. */
   routes: Map<string, RouteCounts>;
-  denied: Map<DenialReason, number>;
+  refused: Map<RefusalReason, number>;
   bugs: number;
   batches: Histogram;
   commits: Histogram;
@@ -45,7 +46,7 @@ export class ServiceCounts {
   readonly #hourly: ReturnType<typeof createHourlyRequests>;
   readonly #eventLoop = monitorEventLoopDelay({ resolution: EVENT_LOOP_RESOLUTION_MS });
   readonly #counts = {
-    denied: new Map(DENIAL_REASONS.map((reason) => [reason, 0])),
+    refused: new Map(REFUSAL_REASONS.map((reason) => [reason, 0])),
     bugs: 0, // printed from the start, so that the first bug is an increase
     batches: createHistogram(BATCH_WRITES),
     commits: createHistogram(LATENCY_S),
@@ -62,7 +63,7 @@ export class ServiceCounts {
   readonly observe: Observe = (event) => {
     const counts = this.#counts;
     switch (event.kind) {
-      case 'answer': {
+      case 'response': {
         const { byStatus, latency } = this.#countsOf(event.route);
         byStatus.set(event.status, (byStatus.get(event.status) ?? 0) + 1);
         addValue(latency, LATENCY_S, event.durationMs / 1000);
@@ -74,7 +75,7 @@ export class ServiceCounts {
         addValue(counts.commits, LATENCY_S, event.durationMs / 1000);
         return;
       case 'refused':
-        counts.denied.set(event.reason, (counts.denied.get(event.reason) ?? 0) + 1);
+        counts.refused.set(event.reason, (counts.refused.get(event.reason) ?? 0) + 1);
         return;
       case 'delivery':
         counts.deliveries[event.result]++;
@@ -125,7 +126,7 @@ function nameOf(route: Route): string {
 export function addCounts(one: Counts, other: Counts): Counts {
   return {
     routes: mergeMaps(one.routes, other.routes, addRoutes),
-    denied: mergeMaps(one.denied, other.denied, addNumbers),
+    refused: mergeMaps(one.refused, other.refused, addNumbers),
     bugs: one.bugs + other.bugs,
     batches: addHistograms(one.batches, other.batches),
     commits: addHistograms(one.commits, other.commits),

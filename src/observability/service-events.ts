@@ -1,18 +1,6 @@
 // Defines the events that the server reports. The service log, metrics and traces use them.
 
-import { CREDENTIAL_FAULTS } from '../domain/token.ts';
-
-/** Reasons for rejecting a request before it is executed. */
-export const DENIAL_REASONS = [
-  'no_credentials',
-  ...CREDENTIAL_FAULTS,
-  'too_many_wrong',
-  'scope',
-  'rate',
-  'share',
-] as const;
-/** One of the reasons. */
-export type DenialReason = (typeof DENIAL_REASONS)[number];
+import type { RefusalReason } from '../domain/token.ts';
 
 /** Status recorded if the client disconnected before the response. It is not an HTTP status, but common in logs. */
 export const CLIENT_CLOSED_REQUEST = 499;
@@ -47,7 +35,7 @@ export type ServiceEvent =
   | { kind: 'certificate_renewed'; validTo: string }
   | { kind: 'certificate_unusable'; reason: string }
   /** Reported for every response. `route` is undefined if no route matches. */
-  | { kind: 'answer'; route: ObservedRoute | undefined; status: number; durationMs: number }
+  | { kind: 'response'; route: ObservedRoute | undefined; status: number; durationMs: number }
   /** Reported for every response if ACCESS_LOG is set. */
   | {
       kind: 'request';
@@ -59,7 +47,7 @@ export type ServiceEvent =
       tokenId: string | undefined;
       address: string | undefined;
     }
-  | { kind: 'refused'; reason: DenialReason; requestId: string; why: string | undefined }
+  | { kind: 'refused'; reason: RefusalReason; requestId: string; why: string | undefined }
   /** Lines of the service log that another thread has printed. */
   | { kind: 'lines'; text: string }
   /** Reported for each attempt to fetch the keys of the identity provider. The service log has the changes only. */

@@ -17,11 +17,11 @@ import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-thread-messages.ts';
+import { loadTracing } from './load-tracing.ts';
 import { joinStore } from './open-store.ts';
-import { startTracing } from './tracing.ts';
 
 /** Events that are only counted here, or that the main thread reports itself. */
-const NOT_LOGGED: ServiceEvent['kind'][] = ['answer', 'commit', 'certificate_renewed', 'certificate_unusable'];
+const NOT_LOGGED: ServiceEvent['kind'][] = ['response', 'commit', 'certificate_renewed', 'certificate_unusable'];
 
 if (!parentPort) throw new Error('http-thread.ts must run in a worker thread');
 const main = parentPort;
@@ -36,7 +36,7 @@ const observe: Observe = (event) => {
   else if (!NOT_LOGGED.includes(event.kind)) logInMain(event);
 };
 
-const tracing = await startTracing(config, node, observe, (change) => send({ kind: 'traced_change', change }));
+const tracing = await loadTracing(config, node, observe, (change) => send({ kind: 'traced_change', change }));
 const opened = await joinStore(join, {
   observe,
   onFailure: (error) => send({ kind: 'store_failed', error: cloneError(error) }),

@@ -14,17 +14,17 @@ import { readCertificate } from '../http/core/tls.ts';
 import { createSummaryReader } from '../http/routes/cached-summary.ts';
 import { SharedCount } from '../lib/shared-count.ts';
 import { createBugReport } from '../observability/bug-report.ts';
+import { reportStatesOnce } from '../observability/report-states-once.ts';
 import { ServiceCounts } from '../observability/service-counts.ts';
 import type { Observe } from '../observability/service-events.ts';
-import { reportStatesOnce } from '../observability/states-once.ts';
 import { DeliveryLoop, type DeliveryOptions } from '../webhooks/delivery-loop.ts';
 import { createReceiverClient } from '../webhooks/receiver-client.ts';
 import { createTargetGuard } from '../webhooks/target-guard.ts';
 import { createHttpListener, requireFreeAddress } from './http-listener.ts';
 import { HttpThreadPool } from './http-thread-pool.ts';
+import { loadTracing } from './load-tracing.ts';
 import { openSharedStore, type SharedStore } from './open-store.ts';
 import type { ScheduledBackups } from './scheduled-backups.ts';
-import { startTracing } from './tracing.ts';
 
 export interface ServiceOptions {
   /** Receives every event of the service, for example to log it. */
@@ -73,7 +73,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const config = { ...given, threads: supportedThreads(given, observe) };
   const node = randomUUID();
   const certificate = config.tls && (await readCertificate(config.tls));
-  const tracing = await startTracing(config, node, observe);
+  const tracing = await loadTracing(config, node, observe);
   cleanUp.defer(() => tracing?.stop()); // after a start that failed
   await prepareBackupFolder(config); // before a new store is created
   const { opened, isNewStore } = await openOrCreate(config, observe, onFailure);

@@ -19,7 +19,7 @@ import { startTestService, type TestService } from '../../../testing/service.ts'
 import { until } from '../../../testing/until.ts';
 import { createClient } from '../../client/client.ts';
 import { SCOPES } from '../../domain/names.ts';
-import type { ServiceStatus } from '../../observability/service-status.ts';
+import type { ServiceStatus } from '../../domain/service-status.ts';
 
 for (const [title, databaseOf, needs] of DATABASES) {
   suite(`GET /status, on ${title}`, needs, () => {
@@ -94,7 +94,7 @@ for (const [title, databaseOf, needs] of DATABASES) {
       response.on('error', () => {});
       await sleep(1500);
       sent.destroy();
-      await until(() => server.events.some((event) => event.kind === 'answer' && event.route?.path === '/events'));
+      await until(() => server.events.some((event) => event.kind === 'response' && event.route?.path === '/events'));
       const status = await readStatus();
       assert.equal(totalOf(status) - totalOf(before), 2, 'the stream, and the earlier one for the status itself');
       assert.ok((status.hours.at(-1)?.p99Milliseconds ?? 0) < 1500);

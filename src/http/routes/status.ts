@@ -1,12 +1,12 @@
 // GET /status: what an operator's dashboard shows.
 
 import { MAX_LIMIT } from '../../domain/page-size.ts';
+import { type LimitsInForce, ServiceStatus } from '../../domain/service-status.ts';
 import type { Store } from '../../domain/store.ts';
 import { toIsoTime } from '../../lib/iso-time.ts';
 import { printRate, type Rate } from '../../lib/token-bucket.ts';
 import type { HourCount } from '../../observability/hourly-requests.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { type LimitsInForce, ServiceStatus } from '../../observability/service-status.ts';
 import { MAX_QUEUED_WRITES } from '../../storage/write-limits.ts';
 import { shareOf } from '../access/fair-share.ts';
 import { WRONG } from '../access/rate-limit.ts';

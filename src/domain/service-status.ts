@@ -1,10 +1,10 @@
 // The status of the service: what an operator's dashboard shows.
 
 import { z } from 'zod';
-import { Time } from '../domain/time.ts';
-import { DENIAL_REASONS, type DenialReason } from './service-events.ts';
+import { Time } from './time.ts';
+import { REFUSAL_REASONS, type RefusalReason } from './token.ts';
 
-const REASONS: Record<DenialReason, string> = {
+const REASONS: Record<RefusalReason, string> = {
   no_credentials: 'Requests without a token',
   malformed: 'Tokens that cannot be valid, such as mistyped ones',
   unknown: 'Tokens that do not exist',
@@ -26,8 +26,8 @@ const count = (description: string, example: number) =>
 const time = (description: string, example: string) => Time.meta({ description, examples: [example] });
 
 const Refused = z.object(
-  Object.fromEntries(DENIAL_REASONS.map((reason) => [reason, count(REASONS[reason], 0)])) as Record<
-    DenialReason,
+  Object.fromEntries(REFUSAL_REASONS.map((reason) => [reason, count(REASONS[reason], 0)])) as Record<
+    RefusalReason,
     ReturnType<typeof count>
   >,
 );

@@ -9,7 +9,7 @@ import type { TracedChange, Tracing } from '../observability/tracing.ts';
  * Starts tracing. Returns undefined if it is off. `node` identifies this process. `onChange` receives the changes that
  * requests of this thread make.
  */
-export async function startTracing(
+export async function loadTracing(
   config: Config,
   node: string,
   observe: Observe,
@@ -17,6 +17,13 @@ export async function startTracing(
 ): Promise<Tracing | undefined> {
   const { traces, database } = config;
   if (!traces) return undefined;
-  const { startTracing: start } = await import('../observability/otel/start-tracing.ts');
-  return start({ config: traces, database: database.kind, version: packageJson.version, node, observe, onChange });
+  const { startTracing } = await import('../observability/otel/start-tracing.ts');
+  return startTracing({
+    config: traces,
+    database: database.kind,
+    version: packageJson.version,
+    node,
+    observe,
+    onChange,
+  });
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { reportStatesOnce } from './report-states-once.ts';
 import type { ServiceEvent } from './service-events.ts';
-import { reportStatesOnce } from './states-once.ts';
 
 test('A state of several threads begins and ends with the first report, and other events pass', () => {
   const seen: ServiceEvent['kind'][] = [];
