@@ -29,7 +29,8 @@ import { MAX_TESTS } from '../../src/http/routes/webhooks.ts';
 import { MAX_NESTING } from '../../src/lib/exact-json.ts';
 import { MAX_COUNT } from '../../src/lib/token-bucket.ts';
 import { SCANNED_AT_ONCE } from '../../src/storage/change-page.ts';
-import { KEPT_DELIVERED, MAX_QUEUED_CHARS, MAX_QUEUED_WRITES } from '../../src/storage/write-limits.ts';
+import { MAX_QUEUED_CHARS, MAX_QUEUED_WRITES } from '../../src/storage/queue-room.ts';
+import { KEPT_DELIVERED } from '../../src/storage/write-limits.ts';
 import { LEASE_TIMING, MAX_OPEN, MIN_OPEN } from '../../src/webhooks/delivery-loop.ts';
 import {
   KEPT_RESPONSE_BYTES,

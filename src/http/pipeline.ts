@@ -11,7 +11,7 @@ import { acceptBody, isEndUnclear } from './core/accept-body.ts';
 import type { BufferedRequest } from './core/buffered-request.ts';
 import { type AddressOf, createAddressOf, createTrusted } from './core/client-address.ts';
 import { connectionOf } from './core/connection.ts';
-import { type AnswerOrigin, createCors } from './core/cors.ts';
+import { createCors, type HandleOrigin } from './core/cors.ts';
 import { toPlantStoreError, toResponse } from './core/error-response.ts';
 import { requireSoundHeaders } from './core/header-checks.ts';
 import { readBody } from './core/json-body.ts';
@@ -54,7 +54,7 @@ export class Pipeline {
   readonly #addressOf: AddressOf;
   readonly #admission: Admission;
   readonly #watchRevocation: RevocationWatch;
-  readonly #answerOrigin: AnswerOrigin;
+  readonly #handleOrigin: HandleOrigin;
 
   constructor(options: PipelineOptions) {
     const { store, basePath, observe, tracing, certificate, timeouts, trustProxy, limits, clock } = options;
@@ -74,7 +74,7 @@ export class Pipeline {
     });
     this.#admission = createAdmission(authenticator, limits);
     this.#watchRevocation = createRevocationWatch(authenticator, observe);
-    this.#answerOrigin = createCors(options.corsOrigins);
+    this.#handleOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
       routeOf: (raw) => this.#find(raw)?.route,
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
@@ -152,7 +152,7 @@ export class Pipeline {
     connectionOf(request.raw.socket).noteRequest(request.raw, request.startedMs);
     reply.header('x-request-id', request.id);
     if (certificate) reply.header('strict-transport-security', HSTS);
-    const isPreflight = this.#answerOrigin(request, reply);
+    const isPreflight = this.#handleOrigin(request, reply);
     requireSoundHeaders(request.raw);
     return isPreflight;
   }

@@ -1,3 +1,5 @@
+// Shows URLs without secrets.
+
 /** Returns a URL that is safe to show: without user, password and query. */
 export function describeUrl(url: string): string {
   const { protocol, host, pathname } = new URL(url);

@@ -3,11 +3,11 @@
 
 import { hash, randomBytes } from 'node:crypto';
 
-const SLOTS_PER_PLACE = 8;
-/** Slots for each key. With four, the places of 1 in 10,000 keys are full. */
-const SLOTS_PER_KEY = 4;
-const NUMBERS_PER_SLOT = 2;
-/** Bytes before the slots: the lock, and the secret that makes places unpredictable. */
+const ENTRIES_PER_SET = 8;
+/** Entries for each key. With four, the sets of 1 in 10,000 keys are full. */
+const ENTRIES_PER_KEY = 4;
+const NUMBERS_PER_ENTRY = 2;
+/** Bytes before the entries: the lock, and the secret that makes sets unpredictable. */
 const [LOCK_BYTES, SECRET_BYTES] = [8, 16];
 const HEADER_BYTES = LOCK_BYTES + SECRET_BYTES;
 /** States of the lock. */
@@ -23,7 +23,7 @@ export class SharedNumbers {
   readonly #lock: Int32Array;
   readonly #secret: string;
   /** Pairs of the hash of a key and its number. */
-  readonly #slots: Float64Array;
+  readonly #entries: Float64Array;
   readonly #hashes = new Map<string, number>();
 
   /** Creates numbers for about `maxKeys` keys, or opens the memory of another thread. */
@@ -31,13 +31,13 @@ export class SharedNumbers {
     this.memory = typeof maxKeys === 'number' ? allocate(maxKeys) : maxKeys;
     this.#lock = new Int32Array(this.memory, 0, 1);
     this.#secret = Buffer.from(this.memory, LOCK_BYTES, SECRET_BYTES).toString('hex');
-    this.#slots = new Float64Array(this.memory, HEADER_BYTES);
+    this.#entries = new Float64Array(this.memory, HEADER_BYTES);
   }
 
-  /** Returns the number of the key, without taking a slot for it. */
+  /** Returns the number of the key, without taking an entry for it. */
   read(key: string): number {
     const hashed = this.#hash(key);
-    return this.#locked(() => this.#read(this.#findSlot(hashed), hashed));
+    return this.#locked(() => this.#read(this.#findEntry(hashed), hashed));
   }
 
   /** Adds `count`, which can be negative, and returns the sum. */
@@ -49,26 +49,26 @@ export class SharedNumbers {
   update(key: string, change: (number: number) => number): number {
     const hashed = this.#hash(key);
     return this.#locked(() => {
-      const slot = this.#findSlot(hashed);
-      const changed = change(this.#read(slot, hashed));
-      this.#slots[slot] = hashed;
-      this.#slots[slot + 1] = changed;
+      const entry = this.#findEntry(hashed);
+      const changed = change(this.#read(entry, hashed));
+      this.#entries[entry] = hashed;
+      this.#entries[entry + 1] = changed;
       return changed;
     });
   }
 
-  #read(slot: number, hashed: number): number {
-    return this.#slots[slot] === hashed ? (this.#slots[slot + 1] as number) : 0;
+  #read(entry: number, hashed: number): number {
+    return this.#entries[entry] === hashed ? (this.#entries[entry + 1] as number) : 0;
   }
 
-  /** Returns the slot of the key, or the one with the smallest number of its place, which the key may take. */
-  #findSlot(hashed: number): number {
-    const places = this.#slots.length / (SLOTS_PER_PLACE * NUMBERS_PER_SLOT);
-    const first = (hashed % places) * SLOTS_PER_PLACE * NUMBERS_PER_SLOT;
+  /** Returns the entry of the key, or the one with the smallest number of its set, which the key may take. */
+  #findEntry(hashed: number): number {
+    const sets = this.#entries.length / (ENTRIES_PER_SET * NUMBERS_PER_ENTRY);
+    const first = (hashed % sets) * ENTRIES_PER_SET * NUMBERS_PER_ENTRY;
     let smallest = first;
-    for (let slot = first; slot < first + SLOTS_PER_PLACE * NUMBERS_PER_SLOT; slot += NUMBERS_PER_SLOT) {
-      if (this.#slots[slot] === hashed) return slot;
-      if ((this.#slots[slot + 1] as number) < (this.#slots[smallest + 1] as number)) smallest = slot;
+    for (let entry = first; entry < first + ENTRIES_PER_SET * NUMBERS_PER_ENTRY; entry += NUMBERS_PER_ENTRY) {
+      if (this.#entries[entry] === hashed) return entry;
+      if ((this.#entries[entry + 1] as number) < (this.#entries[smallest + 1] as number)) smallest = entry;
     }
     return smallest;
   }
@@ -107,9 +107,9 @@ export class SharedNumbers {
 }
 
 function allocate(maxKeys: number): SharedArrayBuffer {
-  const places = Math.ceil((SLOTS_PER_KEY * maxKeys) / SLOTS_PER_PLACE);
-  const slotBytes = SLOTS_PER_PLACE * NUMBERS_PER_SLOT * Float64Array.BYTES_PER_ELEMENT;
-  const memory = new SharedArrayBuffer(HEADER_BYTES + places * slotBytes);
+  const sets = Math.ceil((ENTRIES_PER_KEY * maxKeys) / ENTRIES_PER_SET);
+  const setBytes = ENTRIES_PER_SET * NUMBERS_PER_ENTRY * Float64Array.BYTES_PER_ELEMENT;
+  const memory = new SharedArrayBuffer(HEADER_BYTES + sets * setBytes);
   Buffer.from(memory, LOCK_BYTES, SECRET_BYTES).set(randomBytes(SECRET_BYTES));
   return memory;
 }

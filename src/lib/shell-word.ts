@@ -1,3 +1,5 @@
+// Quotes text for a shell.
+
 const PLAIN = /^[\w./:@+-]+$/;
 
 /** Returns a text as one word of a shell command, in quotes if it has special characters. */

@@ -1,3 +1,5 @@
+// Errors that the user of the program can act on.
+
 /** A failure that the user can act on, with a message of one line. Any other error is a bug. */
 export class UserError extends Error {
   override readonly name = 'UserError';

@@ -76,7 +76,7 @@ fault({
   },
   controls: {
     'does not limit the write queue': {
-      change: ['src/storage/write-limits.ts', 'const MAX_QUEUED_WRITES = 10_000', 'const MAX_QUEUED_WRITES = 1e9'],
+      change: ['src/storage/queue-room.ts', 'const MAX_QUEUED_WRITES = 10_000', 'const MAX_QUEUED_WRITES = 1e9'],
       caught: /no request was rejected/,
     },
     'accepts every connection': {

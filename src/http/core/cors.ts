@@ -12,10 +12,10 @@ const EXPOSED =
 const PREFLIGHT_CACHE_S = 600;
 
 /** Sets the CORS headers of a response. Returns true for a preflight request. */
-export type AnswerOrigin = (request: HttpRequest, reply: HttpReply) => boolean;
+export type HandleOrigin = (request: HttpRequest, reply: HttpReply) => boolean;
 
 /** Creates the CORS handler. `*` allows any origin. The service uses no cookies, so it does not allow them. */
-export function createCors(origins: string[]): AnswerOrigin {
+export function createCors(origins: string[]): HandleOrigin {
   const isAny = origins.includes('*');
 
   return ({ method, headers }, reply) => {

@@ -20,13 +20,13 @@ interface McpResponse {
   lacked: Scope | undefined;
 }
 
-type AnswerMessage = (
+type HandleMessage = (
   message: object,
   exchange: { token: Token; headers: IncomingHttpHeaders },
 ) => Promise<McpResponse>;
 
 /** Loads the MCP server with the sources that it shares with other routes. */
-export type LoadMcp = (shared: { readSummary: ReadSummary; readStatus: ReadStatus }) => Promise<AnswerMessage>;
+export type LoadMcp = (shared: { readSummary: ReadSummary; readStatus: ReadStatus }) => Promise<HandleMessage>;
 
 /** One message. A batch is rejected, because it would count as one request against the rate. */
 const Message = z.custom<object>(
@@ -34,8 +34,8 @@ const Message = z.custom<object>(
   { error: 'must be one JSON-RPC message (an object, not a batch)' },
 );
 
-export function mcpRoute(loadMcp: () => Promise<AnswerMessage>, corsOrigins: string[], observe: Observe): Route {
-  let loading: Promise<AnswerMessage> | undefined;
+export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: string[], observe: Observe): Route {
+  let loading: Promise<HandleMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {
     summary: 'Handle an MCP message',
@@ -45,8 +45,8 @@ export function mcpRoute(loadMcp: () => Promise<AnswerMessage>, corsOrigins: str
     async handle({ body, token, request, reply }) {
       loading ??= loadMcp();
       loading.catch(() => (loading = undefined)); // the next request tries again
-      const answerMessage = await loading;
-      const { status, text, lacked } = await answerMessage(body, { token, headers: request.headers });
+      const handleMessage = await loading;
+      const { status, text, lacked } = await handleMessage(body, { token, headers: request.headers });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });
       reply.code(status);
       return text === '' ? undefined : text;

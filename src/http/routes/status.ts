@@ -7,7 +7,7 @@ import { toIsoTime } from '../../lib/iso-time.ts';
 import { printRate, type Rate } from '../../lib/token-bucket.ts';
 import type { HourCount } from '../../observability/hourly-requests.ts';
 import type { Metrics } from '../../observability/metrics.ts';
-import { MAX_QUEUED_WRITES } from '../../storage/write-limits.ts';
+import { MAX_QUEUED_WRITES } from '../../storage/queue-room.ts';
 import { shareOf } from '../access/fair-share.ts';
 import { WRONG } from '../access/rate-limit.ts';
 import type { SharedLimits } from '../access/shared-limits.ts';

@@ -2,7 +2,8 @@
 // transaction is one round trip. Several can be in progress.
 
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
-import { charsOfWrite, type QueueRoom, storeStopping } from '../write-limits.ts';
+import { charsOfWrite, type QueueRoom } from '../queue-room.ts';
+import { storeStopping } from '../store-errors.ts';
 import { type PlantWrite, type Results, toError } from '../write-rules.ts';
 import { type CommitBatchOptions, commitBatch } from './commit-batch.ts';
 import { type WriteGroup, WriteQueue, type Written } from './write-queue.ts';

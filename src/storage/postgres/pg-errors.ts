@@ -2,7 +2,7 @@
 
 import pg from 'pg';
 import { unavailable } from '../../domain/errors.ts';
-import { cannotRead, DATABASE_BUSY, outcomeUnknown } from '../write-limits.ts';
+import { cannotRead, DATABASE_BUSY, outcomeUnknown } from '../store-errors.ts';
 
 export type Failure =
   /** Rolled back because of a concurrent transaction. Retry immediately. */

@@ -1,7 +1,7 @@
 // Queues writes for a transaction, grouped by plant id. Writes to one id run one after the other, in the order of their
 // arrival.
 
-import { charsOfWrite } from '../write-limits.ts';
+import { charsOfWrite } from '../queue-room.ts';
 import type { PlantWrite, Rejection } from '../write-rules.ts';
 
 /** Outcome of a write: its result, the reason for its rejection, or the error that made it fail. */

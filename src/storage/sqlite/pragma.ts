@@ -1,3 +1,5 @@
+// Reads and sets SQLite pragmas.
+
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Runs a pragma and returns its first value. */

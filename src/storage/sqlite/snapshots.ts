@@ -1,3 +1,5 @@
+// Reads several statements on one snapshot.
+
 import type { DatabaseSync } from 'node:sqlite';
 
 /** Returns a function that runs several statements on one consistent snapshot. */

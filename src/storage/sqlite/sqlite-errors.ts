@@ -1,6 +1,6 @@
 // Classifies SQLite errors by their code, never by their text.
 
-import { cannotRead } from '../write-limits.ts';
+import { cannotRead } from '../store-errors.ts';
 
 export type Failure =
   /** The disk is full. The transaction was rolled back and can be retried when space is free. */

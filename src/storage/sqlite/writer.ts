@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { CommitCounter } from '../commit-counter.ts';
-import { QueueRoom } from '../write-limits.ts';
+import { QueueRoom } from '../queue-room.ts';
 import { AnnouncedBatches } from './announced-batches.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
