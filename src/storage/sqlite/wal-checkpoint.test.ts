@@ -48,12 +48,12 @@ test('The WAL stays short although some reader uses it at any time', async () =>
     }`;
   const reading = new Worker(code, { eval: true, workerData: path });
   await once(reading, 'message');
-  for (let n = 0; n < 300; n++) {
+  for (let n = 0; n < 200; n++) {
     write(50);
     checkpoint.runIfLong();
   }
   await reading.terminate();
-  assert.ok(walPages() < 8000, `${walPages()} of 15,000 pages written`);
+  assert.ok(walPages() < 7000, `${walPages()} of 10,000 pages written`);
   db.close();
 });
 
@@ -63,7 +63,7 @@ test('A long read delays few checkpoints, and the WAL starts over after it', () 
   const reader = new DatabaseSync(path);
   reader.exec('BEGIN; SELECT count(*) FROM texts');
   let waits = 0;
-  for (let n = 0; n < 200; n++) {
+  for (let n = 0; n < 120; n++) {
     write(50);
     const startMs = performance.now();
     checkpoint.runIfLong();
@@ -72,7 +72,7 @@ test('A long read delays few checkpoints, and the WAL starts over after it', () 
   assert.ok(waits >= 1 && waits <= 6, `${waits} waits`);
   const longest = walPages();
   reader.exec('COMMIT');
-  for (let n = 0; n < 400; n++) {
+  for (let n = 0; n < 150; n++) {
     write(50);
     checkpoint.runIfLong();
   }
