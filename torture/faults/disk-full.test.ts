@@ -73,8 +73,10 @@ fault({
     const lost = [...acknowledged].filter(([id, name]) => stored.get(id) !== name);
     assert.equal(lost.length, 0, `${lost.length} of ${acknowledged.size} acknowledged records are lost`);
     assert.deepEqual(query(server.databasePath, 'PRAGMA integrity_check'), [{ integrity_check: 'ok' }]);
-    const turns = server.output().match(/"kind":"writes_(failing|recovered)"/g) ?? [];
+    const turns = server.output().match(/(?<="kind":"writes_)(failing|recovered)/g) ?? [];
     assert.ok(turns.length >= 2 * rounds, `the log has only ${turns.length} writes_failing and writes_recovered lines`);
+    const inTurns = turns.map((_, n) => (n % 2 === 0 ? 'failing' : 'recovered'));
+    assert.deepEqual(turns, inTurns, 'the log reports that writes fail or recover twice in a row');
     return `${acknowledged.size} acknowledged, 0 lost; each time 503, reads 200, then recovered`;
   },
   controls: {

@@ -5,7 +5,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { unavailable } from '../../domain/errors.ts';
 import { oncePerTurn } from '../../lib/once-per-turn.ts';
-import type { Observe } from '../../observability/service-events.ts';
 import { charsOfWrite, QueueRoom } from '../queue-room.ts';
 import { DATABASE_BUSY, outcomeUnknown, storeStopping } from '../store-errors.ts';
 import { toError } from '../write-rules.ts';
@@ -38,7 +37,6 @@ export interface GroupCommitOptions {
   connection: WriterConnection;
   /** Maximum number of writes in a batch. */
   maxWrites: number;
-  observe: Observe;
   /** Called once, when the disk or the file is no longer reliable. The process must exit without closing the store. */
   onFailure(cause: Error): void;
 }
@@ -162,7 +160,6 @@ export class GroupCommit {
     this.#inFlight = [];
     if ('results' in result) this.#resolve(batch, result);
     else rollBack(batch, result);
-    for (const event of result.events) this.#options.observe(event);
     this.#commitNext();
   }
 

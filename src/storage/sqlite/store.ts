@@ -57,7 +57,7 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
   const cleanUp = new AsyncDisposableStack();
   cleanUp.defer(release);
   try {
-    const writer = await Writer.start(path, lockPath);
+    const writer = await Writer.start(path, lockPath, observe);
     cleanUp.defer(() => writer.close());
     const toJoin = () => ({ path, ...writer.connect() });
     const onFailure = (error: Error) => {
@@ -66,7 +66,7 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
       options.onFailure(error);
     };
     const own = toJoin();
-    const queues = new WriteQueues(own, { observe, onFailure });
+    const queues = new WriteQueues(own, onFailure);
     cleanUp.defer(() => queues.close());
     const db = openReader(path);
     cleanUp.defer(() => db.close());
@@ -91,7 +91,7 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
 /** Opens the store in another thread of the process that has opened it. */
 export function joinSqliteStore(join: SqliteJoin, options: SqliteOptions): Store {
   const db = openReader(join.path);
-  const queues = new WriteQueues(join, options);
+  const queues = new WriteQueues(join, options.onFailure);
   const parts = prepareParts(join, { db, queues, addsWhenQuiet: false }, options);
   return { ...createStore(parts), close: () => closeStore(parts) };
 }

@@ -18,9 +18,11 @@ function importOf(plants: number, firstId: number): Write {
 
 test('A create waits for one import in progress, and not for those that are queued in any thread', async () => {
   const { path, lockPath, release } = prepareDatabase(join(makeFolder(), 'plants.db'), 'server');
-  const writer = await Writer.start(path, lockPath);
-  const options = { observe() {}, onFailure: assert.ifError };
-  const [one, other] = [new WriteQueues(writer.connect(), options), new WriteQueues(writer.connect(), options)];
+  const writer = await Writer.start(path, lockPath, () => {});
+  const [one, other] = [1, 2].map(() => new WriteQueues(writer.connect(), assert.ifError)) as [
+    WriteQueues,
+    WriteQueues,
+  ];
   const committed: string[] = [];
   const note = (name: string) => () => void committed.push(name);
   const files = Array.from({ length: 6 }, (_, n) => importOf(5000, n * 5000));

@@ -10,12 +10,11 @@ export class WriteQueues {
   readonly #requests: GroupCommit;
   readonly #imports: GroupCommit;
 
-  constructor(connections: WriterConnections, options: Pick<GroupCommitOptions, 'observe' | 'onFailure'>) {
-    this.#requests = new GroupCommit({ ...options, connection: connections.requests, maxWrites: MAX_BATCH_WRITES });
+  constructor(connections: WriterConnections, onFailure: GroupCommitOptions['onFailure']) {
+    this.#requests = new GroupCommit({ connection: connections.requests, maxWrites: MAX_BATCH_WRITES, onFailure });
     this.#imports = new GroupCommit({
       connection: connections.imports,
       maxWrites: 1,
-      observe: options.observe,
       onFailure: (cause) => this.#requests.fail(cause), // which reports it
     });
   }

@@ -1,7 +1,6 @@
 // Packs writes for the writer thread, and their results. Creates, the most frequent writes, are sent as bare values: as
 // objects, which repeat every field name, they would make a create 4 % more expensive.
 
-import type { ServiceEvent } from '../../observability/service-events.ts';
 import type { Failure } from './sqlite-errors.ts';
 import type { Done, Write, WriteResult } from './writes.ts';
 
@@ -16,10 +15,7 @@ export type WriteMessage = CreateValues | Exclude<Write, Create>;
 export type ResultMessage = number | WriteResult;
 
 /** Result of a batch. Its transaction can include batches of other threads. */
-export type BatchResult = (Committed | RolledBack) & {
-  /** Events of the transaction, which the thread of its first batch reports. */
-  events: ServiceEvent[];
-};
+export type BatchResult = Committed | RolledBack;
 export type Committed = { results: ResultMessage[]; durationMs: number };
 export type RolledBack = { failure: Failure; message: string };
 

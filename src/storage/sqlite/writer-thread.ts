@@ -11,15 +11,7 @@ import { findLost, identify, type OwnFile, saveFile } from './open-database-file
 import { failureOf } from './sqlite-errors.ts';
 import { WalCheckpoint } from './wal-checkpoint.ts';
 import type { WriterCommand, WriterData } from './writer.ts';
-import {
-  type BatchResult,
-  type Committed,
-  MAX_BATCH_WRITES,
-  packResult,
-  type RolledBack,
-  unpackWrite,
-  type WriteMessage,
-} from './writer-messages.ts';
+import { type BatchResult, MAX_BATCH_WRITES, packResult, unpackWrite, type WriteMessage } from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** Interval for checking that the open files still have their names. */
@@ -119,6 +111,7 @@ function commitWaiting(): void {
   else if ('failure' in result && result.failure === 'fatal') fail(result.message);
   if (hasFailed) return;
   reply(batches, result);
+  report(batches, result);
   checkpoint.runIfLong();
   if (waiting.length > 0) setImmediate(commitWaiting);
 }
@@ -150,29 +143,37 @@ function isImport({ writes }: Batch): boolean {
   return writes[0]?.kind === 'create_plants';
 }
 
-/** Sends the results of each batch, and with the first ones the events of the transaction. */
-function reply(batches: Batch[], result: Committed | RolledBack): void {
-  const events = eventsOf(batches, result);
+/** Sends the results of each batch. */
+function reply(batches: Batch[], result: BatchResult): void {
   let at = 0;
-  for (const [n, { port, writes }] of batches.entries()) {
+  for (const { port, writes } of batches) {
     const own = 'failure' in result ? result : { ...result, results: result.results.slice(at, at + writes.length) };
     at += writes.length;
-    port.postMessage({ ...own, events: n === 0 ? events : [] } satisfies BatchResult);
+    port.postMessage(own);
   }
   if ('results' in result) commits.add();
 }
 
-function eventsOf(batches: Batch[], result: Committed | RolledBack): ServiceEvent[] {
+/** Reports a commit, and when writes begin to fail and recover. */
+function report([first]: Batch[], result: BatchResult): void {
   const wasFailing = isFailing;
   isFailing = 'failure' in result;
-  if ('failure' in result) return wasFailing ? [] : [{ kind: 'writes_failing', reason: result.message }];
-  const [first] = batches[0]?.writes ?? [];
-  const writes = first?.kind === 'create_plants' ? first.image.count : result.results.length;
-  const commit: ServiceEvent = { kind: 'commit', writes, durationMs: result.durationMs };
-  return wasFailing ? [commit, { kind: 'writes_recovered' }] : [commit];
+  if ('failure' in result) {
+    if (!wasFailing) observe({ kind: 'writes_failing', reason: result.message });
+    return;
+  }
+  const [write] = first?.writes ?? [];
+  const writes = write?.kind === 'create_plants' ? write.image.count : result.results.length;
+  observe({ kind: 'commit', writes, durationMs: result.durationMs });
+  if (wasFailing) observe({ kind: 'writes_recovered' });
 }
 
-function commit(batch: Write[]): Committed | RolledBack {
+/** Reports an event to the main thread, so that events of different threads stay in order. */
+function observe(event: ServiceEvent): void {
+  main.postMessage(event);
+}
+
+function commit(batch: Write[]): BatchResult {
   const begunMs = performance.now();
   try {
     if (batch[0]?.kind === 'create_plants') {
@@ -214,5 +215,5 @@ function endWithout(lost: OwnFile): void {
 function fail(message: string): void {
   hasFailed = true;
   clearInterval(checking);
-  for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message, events: [] } satisfies BatchResult);
+  for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message } satisfies BatchResult);
 }

@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { QueueRoom } from '../queue-room.ts';
 import { AnnouncedBatches } from './announced-batches.ts';
@@ -59,8 +60,8 @@ export class Writer {
     this.#ended.catch(() => {}); // its connections report it, even if no caller closes the store
   }
 
-  /** Resolves when the thread has opened the database. Throws if it cannot. */
-  static async start(path: string, lockPath: string | undefined): Promise<Writer> {
+  /** Resolves when the thread has opened the database. Throws if it cannot. `observe` receives events of transactions. */
+  static async start(path: string, lockPath: string | undefined, observe: Observe): Promise<Writer> {
     const memory = {
       commits: new CommitCounter().memory,
       announced: new AnnouncedBatches().memory,
@@ -70,7 +71,8 @@ export class Writer {
       workerData: { path, lockPath, memory } satisfies WriterData,
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
     });
-    await once(thread, 'message');
+    await once(thread, 'message'); // it is ready
+    thread.on('message', observe);
     return new Writer(thread, memory);
   }
 
