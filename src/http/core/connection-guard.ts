@@ -57,6 +57,7 @@ export class ConnectionGuard {
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onFault(error, socket));
     server.on('connect', (_request: IncomingMessage, socket: Socket) => {
+      socket.on('error', () => socket.destroy()); // Node has removed its own listener, and the client may be gone
       inTurn(connectionOf(socket), () =>
         this.#refuse(socket, new PlantStoreError('no_such_path', 'This server is not a proxy')),
       );

@@ -1,6 +1,7 @@
 // Tests with the raw bytes of broken or hostile clients. Each gets one Error, and the server closes the connection.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
@@ -212,6 +213,20 @@ test('responds to a create before it rejects the CONNECT that follows', async ()
   assert.deepEqual(
     answers.map(({ status }) => status),
     [200, 404],
+  );
+});
+
+test('survives a client that sends a CONNECT during a response, and then resets the connection', async () => {
+  const follow = 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n';
+  const client = connect(server.port, '127.0.0.1');
+  client.write(fillIn(server.secret, `${follow}CONNECT a:1 HTTP/1.1\r\nHOST \r\n`));
+  await once(client, 'data'); // the stream has started
+  client.resetAndDestroy();
+  const create = 'POST /plants HTTP/1.1\r\nHOST AUTH TYPE Connection: close\r\nContent-Length: 21\r\n\r\n';
+  const answers = split(await sendRaw(server.port, fillIn(server.secret, `${create}{"id":907,"name":"x"}`)));
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200],
   );
 });
 

@@ -63,6 +63,7 @@ export function eventRoutes(
         const known = lastEventId ?? query.after;
         requireStreamQuery({ ...query, since: sinceMs, until: untilMs });
         await log.changes({ after: known, limit: 1 }); // throws `changes_pruned` before the stream starts
+        ended.throwIfAborted(); // a stream that has not started would not report it
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
         const closed = new AbortController();
         const signal = AbortSignal.any([stopping, ended, closed.signal]);
