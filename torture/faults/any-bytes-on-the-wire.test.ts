@@ -1,7 +1,11 @@
 // Sends valid and smuggled requests with bytes changed, removed or duplicated, split at random places. Each response
-// must be valid HTTP, and the server must never send more responses than a strict reader sees requests.
+// must be valid HTTP, and the server must never send more responses than a strict reader sees requests. Then clients reset
+// connections at random times, also behind a tunnel, an upgrade or an event stream.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { post } from '../../testing/request.ts';
 import { query } from '../../testing/server.ts';
 import { fault } from '../fault.ts';
@@ -28,15 +32,17 @@ fault({
     let created = 0;
     let lost = 0;
     let next = 0;
-    await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        while (next < rounds) await tryOne(next++);
-      }),
-    );
+    const tryAll = (until: number, attempt: (n: number) => Promise<void>) =>
+      Promise.all(
+        Array.from({ length: AT_ONCE }, async () => {
+          while (next < until) await attempt(next++);
+        }),
+      );
+    await tryAll(rounds, tryOne);
 
     async function tryOne(n: number): Promise<void> {
       const random = createRandom(seed + n);
-      const bytes = makeBytes(server.secret, n, random);
+      const bytes = Buffer.from(makeText(server.secret, n, random), 'latin1');
       const what = `number ${n}: ${show(bytes).replaceAll(server.secret, 'SECRET')}`;
       const received = await exchange(server.port, cut(bytes, random), { half: true }).catch((error: Error) =>
         assert.fail(`${error.message}, ${what}`),
@@ -59,6 +65,10 @@ fault({
     const unknown = Number(stored) - created - 1;
     assert.ok(unknown >= 0 && unknown <= lost, `${stored} stored, ${created} acknowledged, ${lost} without a response`);
     assert.ok(lost <= rounds / 100, `${lost} requests got no response`);
+    await tryAll(rounds * 1.1, async (n) => {
+      const random = createRandom(seed + n);
+      await sendAndReset(server.port, makeText(server.secret, n, random) + makeLast(server.secret, random), random);
+    }).catch((error: Error) => assert.fail(`${error.message} beside resets, ${server.output().slice(-2000)}`));
     assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/);
     assert.equal(await server.stop(), 0);
     return String(statuses);
@@ -69,14 +79,38 @@ fault({
       caught: /responses for \d+ requests/,
       rounds: 3000,
     },
+    'has no listener for errors of a tunnel': {
+      change: ['src/http/core/connection-guard.ts', "socket.on('error', () => socket.destroy()); // Node", '// Node'],
+      caught: /(ECONNREFUSED|EPIPE|ECONNRESET)/,
+      rounds: 3000,
+    },
   },
 });
 
+/** Sends the bytes and resets the connection a moment later. Throws if the server no longer accepts connections. */
+async function sendAndReset(port: number, bytes: string, random: Random): Promise<void> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.on('error', () => {}); // the server may reset it first
+  socket.write(bytes, 'latin1');
+  await sleep(random.below(10));
+  socket.resetAndDestroy();
+}
+
+/** Returns requests after which a connection does not continue as before. */
+function makeLast(secret: string, random: Random): string {
+  const auth = `Authorization: Bearer ${secret}\r\n`;
+  const stream = `GET /events HTTP/1.1\r\nHost: x\r\n${auth}Accept: text/event-stream\r\n\r\n`;
+  const upgrade = 'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n';
+  const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+  return random.pick([stream, upgrade, tunnel, stream + tunnel, stream + upgrade]);
+}
+
 /** Returns one to three requests with up to three random changes. */
-function makeBytes(secret: string, n: number, random: Random): Buffer {
+function makeText(secret: string, n: number, random: Random): string {
   let text = Array.from({ length: 1 + random.below(3) }, (_, at) => makeRequest(secret, n * 3 + at, random)).join('');
   for (let changes = random.below(4); changes > 0; changes--) text = change(text, random);
-  return Buffer.from(text, 'latin1');
+  return text;
 }
 
 function makeRequest(secret: string, id: number, random: Random): string {

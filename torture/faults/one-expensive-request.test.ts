@@ -6,12 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { toCursor } from '../../src/domain/list-cursor.ts';
 import { makeDatabase } from '../../testing/postgres.ts';
 import { type Answer, callerOf, importFile, send, sendRaw } from '../../testing/request.ts';
-import { besideServer, query, type TestServer } from '../../testing/server.ts';
+import { besideServer, makeFolder, query, type TestServer } from '../../testing/server.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
 import { readTimesDuring } from '../read-times.ts';
 
 const MAX_LATE_MS = 100;
+/** For the first MCP message. Loading its modules at once takes 90 to 160 ms on x64, and in parts up to 50 ms. */
+const MAX_FIRST_LATE_MS = 75;
 /** The best attempt counts: an expensive request is slow each time, other processes on the machine are not. */
 const TRIES = 5;
 const BETWEEN_TRIES_MS = 500;
@@ -200,11 +202,11 @@ function importBeginnings({ databaseUrl }: TestServer, count: number): Promise<v
   });
 }
 
-/** Measures the first MCP message to a server, with a new server for each attempt. */
+/** Measures the first MCP message to a server, with a new server for each attempt, and no code in a cache. */
 async function sendFirstMessage({ startServer }: Trial): Promise<void> {
   let bestMs = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < TRIES && bestMs > MAX_LATE_MS; attempt++) {
-    const server = await startServer();
+  for (let attempt = 0; attempt < TRIES && bestMs > MAX_FIRST_LATE_MS; attempt++) {
+    const server = await startServer({ env: { NODE_COMPILE_CACHE: makeFolder() } });
     const healthz = pollsOf(server);
     const times = await readTimesDuring({ ...healthz, pauseMs: POLL_MS }, async () => {
       requireRefused(await searchByMcp(server, MANY_WORDS));
@@ -212,7 +214,7 @@ async function sendFirstMessage({ startServer }: Trial): Promise<void> {
     bestMs = Math.min(bestMs, Math.max(...times));
     assert.equal(await server.stop(), 0);
   }
-  assert.ok(bestMs <= MAX_LATE_MS, `the first MCP message: /healthz was ${bestMs.toFixed(0)} ms late`);
+  assert.ok(bestMs <= MAX_FIRST_LATE_MS, `the first MCP message: /healthz was ${bestMs.toFixed(0)} ms late`);
 }
 
 function pollsOf({ port, threads, secret, process: { pid } }: TestServer) {
