@@ -6,9 +6,9 @@ export const ANSWERS_FIRST: Change[] = [
   ['src/storage/sqlite/writer-thread.ts', `    db.exec('COMMIT');\n`, ''],
   [
     'src/storage/sqlite/writer-thread.ts',
-    'port.postMessage({ ...own, events: n === 0 ? events : [] } satisfies BatchResult);',
+    'port.postMessage(own);',
     `{
-        port.postMessage({ ...own, events: n === 0 ? events : [] });
+        port.postMessage(own);
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
         if (db.isTransaction) db.exec('COMMIT');
       }`,
