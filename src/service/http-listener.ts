@@ -98,13 +98,13 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     close,
     listen: (address) => listen(server, address, config.threads > 1),
     stopListening() {
-      disconnect = setTimeout(() => server.closeAllConnections(), timeouts.disconnectMs).unref();
+      disconnect = setTimeout(() => connections.destroyAll(), timeouts.disconnectMs).unref();
       return connections.stopListening();
     },
     async stop() {
       stopping.abort();
       if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
-      connections.endHandshakes();
+      await connections.closeIdle();
       await close();
       clearTimeout(disconnect);
     },

@@ -3,15 +3,22 @@
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { PlantStoreError } from '../../domain/errors.ts';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { PlantStoreError } from '../../domain/errors.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
 import type { BufferedRequest } from './buffered-request.ts';
 import type { Trusted } from './client-address.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import { createConnectionLimits } from './connection-limits.ts';
 import { allowHalfOpen, controlReading, replaceEnd, stopAccepting } from './node-internals.ts';
-import { closeSlowly, lateRequest, type ParserFault, refuseConnection, toRefusal } from './raw-refusal.ts';
+import {
+  closeSlowly,
+  lateRequest,
+  type ParserFault,
+  refuseConnection,
+  toRefusal,
+  tunnelRequest,
+} from './raw-refusal.ts';
 import { watchSlowClients } from './slow-clients.ts';
 import type { Timeouts } from './timeouts.ts';
 
@@ -19,6 +26,8 @@ import type { Timeouts } from './timeouts.ts';
 const QUIET_TURNS = 3;
 /** Maximum time for accepting pending connections at a stop, in case new ones never cease. */
 const ACCEPT_PENDING_MS = 500;
+/** Interval at which a stop closes idle connections. */
+const CLOSE_IDLE_MS = 20;
 
 export interface GuardOptions {
   /** True if each connection starts with a TLS handshake. */
@@ -56,12 +65,6 @@ export class ConnectionGuard {
       if (!current && newest?.complete) socket.destroy(); // the keep-alive time is over
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#onFault(error, socket));
-    server.on('connect', (_request: IncomingMessage, socket: Socket) => {
-      socket.on('error', () => socket.destroy()); // Node has removed its own listener, and the client may be gone
-      inTurn(connectionOf(socket), () =>
-        this.#refuse(socket, new PlantStoreError('no_such_path', 'This server is not a proxy')),
-      );
-    });
     // The server sends 100 Continue when it needs the body. It may ignore other expectations (RFC 9110), and Node's own
     // response 417 has no body.
     for (const event of ['checkContinue', 'checkExpectation']) {
@@ -103,9 +106,24 @@ export class ConnectionGuard {
     for (const connection of held) connection.release();
   }
 
-  /** Closes connections in a TLS handshake at a stop. http.Server does not track them and would wait for them. */
-  endHandshakes(): void {
+  /**
+   * Closes the connections at a stop, each as soon as it is idle: no part of a request has arrived that has no
+   * response, and the last response is sent. Resolves when no connection is left.
+   */
+  async closeIdle(): Promise<void> {
+    while (this.#open.size + this.#handshakes.size > 0) {
+      for (const socket of this.#handshakes.values()) socket.destroy();
+      // For Node, a connection is idle as soon as the handler has ended the response, even if it is not sent.
+      const isSending = [...this.#open].some(({ current }) => current?.writableEnded);
+      if (!isSending) this.#server.closeIdleConnections();
+      await sleep(CLOSE_IDLE_MS);
+    }
+  }
+
+  /** Closes all connections, whatever their state. */
+  destroyAll(): void {
     for (const socket of this.#handshakes.values()) socket.destroy();
+    for (const { socket } of this.#open) socket.destroy();
   }
 
   #onConnection(socket: Socket): void {
@@ -123,7 +141,7 @@ export class ConnectionGuard {
     const connection = connectionOf(socket);
     this.#open.add(connection);
     socket.on('close', () => this.#open.delete(connection));
-    controlReading(socket, connection);
+    controlReading(socket, connection, () => this.#onFault(tunnelRequest(), socket));
     if (!this.#heldAtStop) return;
     this.#heldAtStop.add(connection);
     connection.hold();

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -117,12 +118,31 @@ test('once parsing is stopped, no further request is parsed and Node reports a k
     requests++;
     control.isParsingStopped = true;
   });
-  server.on('connection', (socket) => controlReading(socket, control));
+  server.on('connection', (socket) => controlReading(socket, control, assert.fail));
   const fault = once(server, 'clientError');
   client().write(GET.repeat(3));
   const [error, socket] = await fault;
   assert.deepEqual([error.code, requests], [PARSING_STOPPED_CODE, 1]);
   socket.destroy();
+});
+
+test('a CONNECT is reported, and the response before it continues as the client reads', async (t) => {
+  const bytes = 20_000_000;
+  const tunnel = Promise.withResolvers<void>();
+  const { server, client } = await startPlain(t, (_request, response) => {
+    Readable.from(Array.from({ length: 20 }, () => Buffer.alloc(bytes / 20))).pipe(response);
+  });
+  const control = { isHeld: false, isParsingStopped: false };
+  server.on('connection', (socket) => controlReading(socket, control, tunnel.resolve));
+  const reader = client().pause();
+  reader.write(`${GET}CONNECT a:1 HTTP/1.1\r\nHost: x\r\n\r\n${GET}`);
+  await tunnel.promise;
+  let received = 0;
+  reader.on('data', (chunk) => {
+    received += chunk.length;
+  });
+  reader.resume();
+  await until(() => received > bytes);
 });
 
 /** Two requests: the complete first one, whose body fills its stream, and the headers of the second one. */
@@ -144,7 +164,7 @@ for (const [name, bytes, count] of [
     const control = { isHeld: false, isParsingStopped: false };
     const requests: ParsedRequest[] = [];
     const { server, client } = await startPlain(t, (request) => requests.push(request));
-    server.on('connection', (socket) => controlReading(socket, control));
+    server.on('connection', (socket) => controlReading(socket, control, assert.fail));
     const sender = client();
     sender.write(bytes);
     sender.write(Buffer.alloc(40_000_000, 'x'));

@@ -58,7 +58,7 @@ export interface ReadingControl {
 
 /** Code of the `clientError` that Node emits for a request that was not parsed because of `isParsingStopped`. */
 export const PARSING_STOPPED_CODE = 'HPE_CB_HEADERS_COMPLETE';
-/** Return value of `onIncoming` that makes llhttp report an error. */
+/** Return value of `onIncoming` that ends the parsing. */
 const STOP = -1;
 const CONTROL = Symbol('reading control');
 
@@ -72,16 +72,24 @@ type Controlled = Socket & { [CONTROL]?: ReadingControl; parser?: Parser };
  * Lets `control` pause the reading of a connection. Call it once, before the first request. Pausing the socket is not
  * enough: Node resumes it after every parsed request and for every body that is read. One read can also contain
  * thousands of requests, which Node would parse at once.
+ *
+ * `onTunnel` is called for a CONNECT, after which no request is parsed. Node itself would remove its listeners from the
+ * socket, and so abandon the earlier requests and never notice that the client has disconnected.
  */
-export function controlReading(socket: Controlled, control: ReadingControl): void {
+export function controlReading(socket: Controlled, control: ReadingControl, onTunnel: () => void): void {
   socket[CONTROL] = control;
   socket.resume = resumeUnlessHeld; // never removed: adding and deleting it would slow down each access to the socket
   socket.on('resume', pauseIfHeld);
   const { parser } = socket;
   if (!parser) return;
   const { onIncoming } = parser;
-  parser.onIncoming = (request, shouldKeepAlive) =>
-    control.isParsingStopped ? STOP : onIncoming(request, shouldKeepAlive);
+  parser.onIncoming = (request, shouldKeepAlive) => {
+    if (control.isParsingStopped) return STOP;
+    if (request.method !== 'CONNECT') return onIncoming(request, shouldKeepAlive);
+    Object.assign(request, { upgrade: false }); // Node checks it after this call
+    process.nextTick(onTunnel); // Node reports no error here
+    return STOP;
+  };
 }
 
 function resumeUnlessHeld(this: Controlled): Controlled {

@@ -53,6 +53,14 @@ export function lateRequest(): NodeJS.ErrnoException {
   return Object.assign(new Error('The request timed out'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
+/** Code of the fault of a request for a tunnel. */
+const TUNNEL = 'TUNNEL';
+
+/** Returns the fault of a request for a tunnel, which Node's parser does not report. */
+export function tunnelRequest(): NodeJS.ErrnoException {
+  return Object.assign(new Error('The client asked for a tunnel'), { code: TUNNEL });
+}
+
 export function requestTimeout({ headersMs, bodyMs }: Timeouts): PlantStoreError {
   return new PlantStoreError(
     'request_timeout',
@@ -69,6 +77,8 @@ export function toRefusal({ code, reason }: ParserFault, timeouts: Timeouts): Pl
         'headers_too_large',
         `The headers are larger than ${MAX_HEADER_BYTES} bytes, or too many. Send fewer or shorter headers.`,
       );
+    case TUNNEL:
+      return new PlantStoreError('no_such_path', 'This server is not a proxy');
     case PARSING_STOPPED_CODE:
       return unavailable(
         `Too many requests on this connection have no response yet. Send at most ${MAX_IN_PROGRESS} at a time.`,
