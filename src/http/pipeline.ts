@@ -78,7 +78,7 @@ export class Pipeline {
     this.#order = new RequestOrder({
       routeOf: (raw) => this.#find(raw)?.route,
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
-      earlyBytes: limits.earlyBytes,
+      queuedBytes: limits.queuedBytes,
       queuedRequests: limits.queuedRequests,
     });
     const { counts } = limits;

@@ -35,7 +35,7 @@ export interface Tracing {
   noteChange(change: TracedChange): void;
   /** Returns the store with a span for each call within a request. */
   traceStore(store: Store): Store;
-  /** Sends the remaining spans, for at most 2 s. A second call has no effect. */
+  /** Sends the remaining spans, for at most 2 s. */
   stop(): Promise<void>;
 }
 

@@ -116,7 +116,7 @@ export class HttpThreadPool {
 
   #reportIfAllStarted(): void {
     const steps = [...this.#threads.values()].map(({ step }) => step);
-    if (steps.includes('starting') || steps.includes('may listen')) return;
+    if (this.#isStopping || steps.includes('starting') || steps.includes('may listen')) return;
     const threads = 1 + steps.filter((step) => step === 'listening').length;
     this.#options.log({ kind: 'threads_listening', threads });
   }

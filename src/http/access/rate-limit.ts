@@ -15,7 +15,7 @@ export const DELAY_MS = 100;
 /** Maximum number of concurrently delayed requests, for all addresses. */
 const MAX_DELAYED = 1000;
 
-/** Difference between the monotonic clock of the machine and that of this thread, which starts with the thread. */
+/** Difference between the monotonic clock of the machine, which all threads share, and that of this thread. */
 const CLOCK_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
 
 /**

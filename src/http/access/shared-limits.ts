@@ -19,7 +19,9 @@ export interface SharedLimits {
   counts: SharedNumbers;
   /** Number of pipelined requests that are queued. */
   queuedRequests: SharedCount;
-  /** Number of body bytes of requests that are queued or whose credential is being looked up. */
+  /** Number of body bytes of these requests. */
+  queuedBytes: SharedCount;
+  /** Number of body bytes of requests whose credential is being looked up. Slow clients cannot hold it. */
   earlyBytes: SharedCount;
 }
 
@@ -34,6 +36,7 @@ export function createSharedLimits(memory?: LimitsMemory): SharedLimits {
     delayedGuesses: new SharedCount(memory?.delayedGuesses),
     counts: new SharedNumbers(memory?.counts ?? MAX_COUNTED),
     queuedRequests: new SharedCount(memory?.queuedRequests),
+    queuedBytes: new SharedCount(memory?.queuedBytes),
     earlyBytes: new SharedCount(memory?.earlyBytes),
   };
 }

@@ -5,7 +5,7 @@ import type { SharedCount } from '../../lib/shared-count.ts';
 import { bodyTooLarge } from './json-body.ts';
 import { ParsedRequest } from './node-internals.ts';
 
-/** Maximum number of body bytes, over all connections, of requests that are queued or whose credential is looked up. */
+/** Maximum number of body bytes, over all connections, of queued requests. The same for requests in a token lookup. */
 const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { fillIn, sendRaw } from '../../../testing/request.ts';
+import { fillIn, post, sendRaw } from '../../../testing/request.ts';
 import { query } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { WRONG } from '../access/rate-limit.ts';
@@ -228,6 +228,25 @@ test('survives a client that sends a CONNECT during a response, and then resets 
     answers.map(({ status }) => status),
     [200],
   );
+});
+
+test('bodies queued behind long responses leave room for the body of a token that must be looked up', async () => {
+  const own = await startTestService();
+  const body = 'x'.repeat(60_000);
+  const follow = 'GET /events HTTP/1.1\r\nHOST AUTH Accept: text/event-stream\r\n\r\n';
+  const queued = `POST /plants HTTP/1.1\r\nHOST TYPE Content-Length: ${body.length}\r\n\r\n${body}`;
+  const clients = await Promise.all(
+    Array.from({ length: 300 }, async () => {
+      const client = connect(own.port, '127.0.0.1').on('error', () => {});
+      client.write(fillIn(own.secret, follow + queued));
+      await once(client, 'data');
+      return client;
+    }),
+  );
+  const { secret } = await own.addToken();
+  const { status } = await post({ port: own.port, secret }, `{"id":1,"name":"${body}"}`);
+  for (const client of clients) client.destroy();
+  assert.equal(status, 200);
 });
 
 test('a read after a create sees its plant, and creates run concurrently with responses in order', async () => {

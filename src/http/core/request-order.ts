@@ -22,7 +22,7 @@ export interface RequestOrderOptions {
   routeOf(raw: BufferedRequest): Route | undefined;
   start(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void;
   /** Body bytes of queued requests, in all threads. */
-  earlyBytes: SharedCount;
+  queuedBytes: SharedCount;
   /** Number of queued requests, in all threads. */
   queuedRequests: SharedCount;
 }
@@ -90,8 +90,8 @@ export class RequestOrder {
   }
 
   #queue(connection: Connection, raw: BufferedRequest): void {
-    const { earlyBytes, queuedRequests } = this.#options;
-    raw.holdBody(earlyBytes);
+    const { queuedBytes, queuedRequests } = this.#options;
+    raw.holdBody(queuedBytes);
     const queuedOfAll = queuedRequests.add(1);
     const isBehindLong = connection.isLong && connection.queued > MAX_QUEUED_BEHIND_LONG;
     if (isBehindLong) connection.socket.destroy();
