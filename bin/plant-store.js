@@ -33,7 +33,9 @@ if (cache) {
   process.env.NODE_COMPILE_CACHE = cache; // the other threads read it
   module.enableCompileCache(); // has no effect if the folder is not writable
 }
-setFlagsFromString('--max-semi-space-size=0'); // the flag of "npm start" is for this thread: other threads have their own limits
+// The flags of "npm start" are for this thread. Other threads have their own limits.
+setFlagsFromString('--min-semi-space-size=0');
+setFlagsFromString('--max-semi-space-size=0');
 process.env.UV_THREADPOOL_SIZE ??= '32'; // libuv uses half of them for DNS lookups, which can be very slow
 await import(pathToFileURL(join(root, isCheckout ? 'src/main.ts' : 'dist/main.js')).href);
 

@@ -35,7 +35,7 @@ async function sendUnread({ port, secret }: TestService, paths: string[], last =
 /** Reads everything and returns the number of responses with this status. */
 async function countResponses(socket: Socket, status: number): Promise<number> {
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk) => chunks.push(chunk));
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   await once(socket, 'close');
   return Buffer.concat(chunks).toString('latin1').split(`HTTP/1.1 ${status} `).length - 1;
 }
