@@ -37,8 +37,8 @@ const LATE_MS = 500;
 export const ANSWERS_FIRST_ON_POSTGRES: Change[] = [
   [
     'src/storage/postgres/transaction.ts',
-    `        client.query('COMMIT'),\n      ]);`,
-    `        Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n      ]);`,
+    `    client.query('COMMIT'),\n  ]);`,
+    `    Promise.resolve({ command: 'COMMIT' } as pg.QueryResult),\n  ]);`,
   ],
   [
     'src/storage/postgres/transaction.ts',

@@ -3,15 +3,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unavailable } from '../../domain/errors.ts';
 import type { Observe } from '../../observability/service-events.ts';
-import type { PlantRow } from '../row-mapping.ts';
+import type { PlantRow, PlantRowWithId } from '../row-mapping.ts';
 import { actionOf, nextRow, resultOf } from '../write-rules.ts';
 import { CHANGED_BY_MANY, TransactionError } from './pg-errors.ts';
 import { readPlants } from './plants-read.ts';
-import { type Outcome, type Step, writeSteps } from './plants-write.ts';
+import { type Outcome, type Step, writeLockedSteps, writeSteps } from './plants-write.ts';
 import type { Transactions } from './transaction.ts';
 import type { QueuedWrite, WriteGroup, Written } from './write-queue.ts';
 
-/** Maximum number of attempts when another node is first each time. */
+/** Maximum number of attempts, per write to an id, when another thread or node is first each time. */
 const MAX_ATTEMPTS = 20;
 const RETRY_MS = 20;
 
@@ -26,16 +26,20 @@ export interface CommitBatchOptions {
 
 /** Commits a batch. Never throws: a write that fails is settled with its error. */
 export async function commitBatch(options: CommitBatchOptions, groups: WriteGroup[]): Promise<void> {
-  const all = groups.map((group): PendingGroup => ({ ...group, row: undefined, seen: 'not yet' }));
+  const all = groups.map((group): PendingGroup => ({ ...group, row: undefined, seen: 'not yet', isContended: false }));
   const needPresent = all.filter(({ writes }) => writes[0]?.write.kind !== 'create');
   await readPresent(options, needPresent);
-  const maxAttempts = MAX_ATTEMPTS + Math.max(...all.map(({ writes }) => writes.length));
+  const maxAttempts = MAX_ATTEMPTS * Math.max(...all.map(({ writes }) => writes.length));
   let open = all;
   for (let attempt = 0; open.length > 0; attempt++) {
     if (attempt === maxAttempts) failAll(open, unavailable(CHANGED_BY_MANY));
     const next = open.flatMap((group) => nextStep(group) ?? []);
-    const { create = [], change = [] } = Object.groupBy(next, ({ step }) => (step.present ? 'change' : 'create'));
-    await Promise.all([commitSteps(options, create), commitSteps(options, change)]);
+    const { create = [], change = [], lock = [] } = Object.groupBy(next, transactionOf);
+    await Promise.all([
+      commitSteps(options, create, execute),
+      commitSteps(options, change, execute),
+      commitSteps(options, lock, executeLocked),
+    ]);
     open = open.filter(({ writes }) => writes.length > 0);
   }
 }
@@ -44,26 +48,30 @@ async function readPresent({ transactions, toError }: CommitBatchOptions, groups
   if (groups.length === 0) return;
   try {
     const ids = groups.map(({ id }) => id);
-    const rows = new Map((await readPlants(transactions, ids)).map((row) => [row.id, row]));
-    for (const group of groups) Object.assign(group, { row: rows.get(group.id), seen: 'read' });
+    setRows(groups, await readPlants(transactions, ids));
   } catch (error) {
     failAll(groups, toError(error));
   }
 }
 
-async function commitSteps(options: CommitBatchOptions, next: NextStep[]): Promise<void> {
+/** Returns the kind of transaction for a step: `lock` locks the record first, because others change it too. */
+function transactionOf({ group, step }: NextStep): 'create' | 'change' | 'lock' {
+  if (!step.present) return 'create';
+  return group.isContended ? 'lock' : 'change';
+}
+
+async function commitSteps(options: CommitBatchOptions, next: NextStep[], run: typeof execute): Promise<void> {
   if (next.length === 0) return;
-  const steps = next.map(({ step }) => step);
   try {
     const startMs = performance.now();
-    const outcomes = await withRetries(() => writeSteps(options.transactions, steps));
-    options.observe({ kind: 'commit', writes: steps.length, durationMs: performance.now() - startMs });
-    const hasChanges = next.map((one, at) => applyOutcome(one, outcomes[at] as Outcome)).includes(true);
-    options.onCommit(hasChanges);
+    const executed = await withRetries(() => run(options.transactions, next));
+    if (executed.length === 0) return;
+    options.observe({ kind: 'commit', writes: executed.length, durationMs: performance.now() - startMs });
+    options.onCommit(executed.map(applyOutcome).includes(true));
   } catch (error) {
     const isBug = error instanceof TransactionError && error.failure === 'bug' && !error.unknown;
     if (isBug && next.length > 1) {
-      for (const one of next) await commitSteps(options, [one]); // isolates the step that fails
+      for (const one of next) await commitSteps(options, [one], run); // isolates the step that fails
       return;
     }
     failAll(
@@ -73,11 +81,42 @@ async function commitSteps(options: CommitBatchOptions, next: NextStep[]): Promi
   }
 }
 
+/** Executes steps, each of which takes effect if its record is unchanged. */
+async function execute(transactions: Transactions, next: NextStep[]): Promise<ExecutedStep[]> {
+  const outcomes = await writeSteps(
+    transactions,
+    next.map(({ step }) => step),
+  );
+  return next.map((one, at) => ({ ...one, outcome: outcomes[at] as Outcome }));
+}
+
+/** Locks the records of the planned steps, and decides and executes steps that no other write can come before. */
+async function executeLocked(transactions: Transactions, planned: NextStep[]): Promise<ExecutedStep[]> {
+  const groups = planned.map(({ group }) => group);
+  let next: NextStep[] = [];
+  const outcomes = await writeLockedSteps(
+    transactions,
+    groups.map(({ id }) => id),
+    (rows) => {
+      setRows(groups, rows);
+      next = groups.flatMap((group) => (group.row && nextStep(group)) ?? []); // nothing locks a record that is gone
+      return next.map(({ step }) => step);
+    },
+  );
+  return next.map((one, at) => ({ ...one, outcome: outcomes[at] as Outcome }));
+}
+
+function setRows(groups: PendingGroup[], rows: PlantRowWithId[]): void {
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  for (const group of groups) Object.assign(group, { row: rowOf.get(group.id), seen: 'read' });
+}
+
 /** Applies the outcome of a step. Returns true if the step changed a record. */
-function applyOutcome({ group, step: { write, action, present } }: NextStep, outcome: Outcome): boolean {
+function applyOutcome({ group, step: { write, action, present }, outcome }: ExecutedStep): boolean {
   group.seen = 'committed';
   if ('present' in outcome) {
     group.row = outcome.present;
+    group.isContended = true;
     return false;
   }
   if ('kept' in outcome) {
@@ -106,9 +145,12 @@ interface PendingGroup extends WriteGroup {
   row: PlantRow | undefined;
   /** Source of `row`. A record that was only read may not be on every standby yet. One that a commit found is. */
   seen: 'not yet' | 'read' | 'committed';
+  /** True if another thread or node was first with a write to the record. */
+  isContended: boolean;
 }
 
 type NextStep = { group: PendingGroup; step: Step };
+type ExecutedStep = NextStep & { outcome: Outcome };
 
 /** Settles, in order, the writes that need no step. Returns the step of the first write that needs one. */
 function nextStep(group: PendingGroup): NextStep | undefined {

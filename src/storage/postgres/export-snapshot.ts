@@ -9,7 +9,8 @@ import { connectClient } from './connect.ts';
 import type { PreparedDatabase } from './database.ts';
 import { TransactionError } from './pg-errors.ts';
 import { type BoundedRow, plantsFrom } from './plants-read.ts';
-import { beginRead, destroyWhenLate, noLimits, queryClient, type Statement } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import { beginRead, destroyWhenLate, noLimits, queryClient } from './transaction.ts';
 
 const ROWS_AT_ONCE = 1000;
 const QUERY_TIMEOUT_MS = 60_000;

@@ -17,7 +17,7 @@ import { toArray } from './pg-array.ts';
 import { indexEntries } from './plants-write.ts';
 import type { Tables } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
-import type { Statement } from './transaction.ts';
+import type { Statement } from './statement.ts';
 
 const TOKEN: (keyof CopiedToken)[] = [
   ...(['id', 'secret_hash', 'name', 'scopes', 'created', 'expires', 'revoked', 'rate', 'last_used'] as const),

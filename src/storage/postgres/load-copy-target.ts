@@ -7,7 +7,8 @@ import type { CopiedWebhook } from '../store-copy.ts';
 import { COPY_IN_PROGRESS, connect, prepareDatabase } from './database.ts';
 import { bounded } from './plants-read.ts';
 import type { Tables } from './qualified-names.ts';
-import { beginWrite, noLimits, type Query, type Statement, typed } from './transaction.ts';
+import { type Statement, typed } from './statement.ts';
+import { beginWrite, noLimits, type Query } from './transaction.ts';
 
 export const ROWS_AT_ONCE = 1000;
 

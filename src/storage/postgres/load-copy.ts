@@ -28,7 +28,8 @@ import { type CopyTarget, openCopyTarget, ROWS_AT_ONCE } from './load-copy-targe
 import { toArray } from './pg-array.ts';
 import { failureOf } from './pg-errors.ts';
 import type { Tables } from './qualified-names.ts';
-import type { Query, Statement } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import type { Query } from './transaction.ts';
 
 const CHARS_AT_ONCE = 256 * 1024;
 /** Key of the advisory lock that the database functions hold while they number changes. */

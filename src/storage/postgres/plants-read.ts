@@ -21,7 +21,8 @@ import { findIdByName } from './name-offset.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
 import { openSearch, type Search, tagKeysOf } from './search.ts';
-import type { Query, Statement, Transactions } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import type { Query, Transactions } from './transaction.ts';
 
 const COLUMNS = 'id, name, tag, created, updated, seq';
 
@@ -32,6 +33,12 @@ export async function readPlants({ read, names: { tables } }: Transactions, ids:
   const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = ANY ($1::bigint[])`;
   const [rows] = await read<[PlantRowWithId]>({ text, values: [toArray(ids)] });
   return rows;
+}
+
+/** Returns the statement that reads plants and locks them until the transaction ends, in the order of their ids. */
+export function plantsToLock(tables: Tables, ids: bigint[]): Statement {
+  const text = `SELECT ${COLUMNS} FROM ${tables.plants} WHERE id = ANY ($1::bigint[]) ORDER BY id FOR UPDATE`;
+  return { text, values: [toArray(ids)] };
 }
 
 /** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */

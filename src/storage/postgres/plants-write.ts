@@ -3,13 +3,15 @@
 
 import type { Plant } from '../../domain/plant.ts';
 import { createTimeSlices } from '../../lib/event-loop-turns.ts';
-import type { PlantRow } from '../row-mapping.ts';
+import type { PlantRow, PlantRowWithId } from '../row-mapping.ts';
 import type { PlantWrite } from '../write-rules.ts';
 import { sortNameOf } from './name-keys.ts';
 import { readNumbers, toArray, toBigints } from './pg-array.ts';
+import { plantsToLock } from './plants-read.ts';
 import type { Calls } from './qualified-names.ts';
 import { indexKeys } from './search.ts';
-import type { Statement, Transactions } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import type { Transactions } from './transaction.ts';
 
 /** A write that takes effect only if the stored record is still `present`. */
 export interface Step {
@@ -27,7 +29,27 @@ type WrittenRow = { seqs: string | null; n: number | null } & (PlantRow | { name
 /** Executes steps with distinct ids, all with or all without `present`. Throws TransactionError. */
 export async function writeSteps({ write, names: { calls } }: Transactions, steps: Step[]): Promise<Outcome[]> {
   const isNew = steps[0]?.present === undefined;
-  const rows = await write<WrittenRow>(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps)));
+  return toOutcomes(await write(await (isNew ? createPlants(calls, steps) : changePlants(calls, steps))), steps, isNew);
+}
+
+/**
+ * Locks the stored records with these ids, and executes the steps that `toSteps` returns for them. No other write to
+ * them can come between. Returns the outcome of each step. Throws TransactionError.
+ */
+export async function writeLockedSteps(
+  { writeLocked, names: { calls, tables } }: Transactions,
+  ids: bigint[],
+  toSteps: (rows: PlantRowWithId[]) => Step[],
+): Promise<Outcome[]> {
+  let steps: Step[] = [];
+  const rows = await writeLocked<PlantRowWithId, WrittenRow>(plantsToLock(tables, ids), async (locked) => {
+    steps = toSteps(locked);
+    return steps.length > 0 ? changePlants(calls, steps) : undefined;
+  });
+  return toOutcomes(rows, steps, false);
+}
+
+function toOutcomes(rows: WrittenRow[], steps: Step[], isNew: boolean): Outcome[] {
   const outcomes: Outcome[] = steps.map(() => (isNew ? { present: undefined } : { kept: true }));
   for (const row of rows) {
     if (row.n !== null) outcomes[row.n - 1] = { present: row.name === null ? undefined : (row as PlantRow) };

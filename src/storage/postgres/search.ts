@@ -7,7 +7,8 @@ import { MAX_ID, type Plant } from '../../domain/plant.ts';
 import { keysFrom, MANY, tagKey, UNTAGGED, wordKey } from './index-key.ts';
 import { toArray } from './pg-array.ts';
 import type { Tables } from './qualified-names.ts';
-import type { Query, Statement } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import type { Query } from './transaction.ts';
 
 const MAX_WORDS = 500;
 /** Names above this size count as having too many words, because folding takes too long. Same rule: migration 0004. */

@@ -4,7 +4,8 @@
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { toReadError, toWriteError } from './pg-errors.ts';
-import type { Statement, Transactions } from './transaction.ts';
+import type { Statement } from './statement.ts';
+import type { Transactions } from './transaction.ts';
 
 /** Maximum number of reads queued for a connection. */
 const MAX_WAITING_READS = 1000;

@@ -2,9 +2,11 @@
 // so that a pooler can use a different session for each transaction.
 
 import type { Socket } from 'node:net';
-import pg, { type PoolClient } from 'pg';
+import type pg from 'pg';
+import type { PoolClient } from 'pg';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import { type Names, SEARCH_PATH } from './qualified-names.ts';
+import { type Statement, typed } from './statement.ts';
 
 /** Time added to the statement timeout for the network and for COMMIT, which no server timeout limits. */
 const GRACE_MS = 5000;
@@ -39,11 +41,6 @@ export function beginWrite(limits: string, synchronousCommit: SynchronousCommit)
   return `BEGIN ISOLATION LEVEL READ COMMITTED; SET TRANSACTION READ WRITE; SET LOCAL search_path = ${SEARCH_PATH}; SET LOCAL array_nulls = on; SET LOCAL synchronous_commit = ${synchronousCommit}; SET LOCAL lock_timeout = 0; SET LOCAL client_min_messages = warning; ${limits}`;
 }
 
-export interface Statement {
-  text: string;
-  values?: unknown[];
-}
-
 /** Returns the rows of one statement. Throws TransactionError. */
 export type Query = <Row extends object>(statement: Statement) => Promise<Row[]>;
 
@@ -69,37 +66,35 @@ export function createTransactions(pool: pg.Pool, options: TransactionOptions) {
     /** Commits one statement. Throws TransactionError. */
     async write<Row extends object>(statement: Statement): Promise<Row[]> {
       const client = await connect(pool);
-      let isCommitting = false;
-      let warning: Error | undefined;
-      // Collects a warning about COMMIT, in any language. Earlier warnings may come from triggers and do not count.
-      const onNotice = ({ code = '', message = '' }): void => {
-        if (isCommitting && !code.startsWith('00')) warning = new Error(message);
-      };
-      client.on('notice', onNotice);
-      const settled = await sendTogether(client, deadlineMs, () => [
-        client.query(writeBegin),
-        new Promise((resolve, reject) => {
-          client.query<Row>(typed(statement), (error, result) => {
-            isCommitting = true; // set synchronously, because a promise would resolve too late
-            if (error) reject(error);
-            else resolve(result);
-          });
-        }),
-        client.query('COMMIT'),
-      ]);
-      client.off('notice', onNotice);
-      return committedRows(settled, warning) as Row[];
+      return commitStatement(client, deadlineMs, [writeBegin], statement);
+    },
+    /**
+     * Runs a statement that locks rows and commits the one that `next` returns for them, in one transaction. Commits
+     * nothing if it returns none. Throws TransactionError.
+     */
+    async writeLocked<Locked extends object, Row extends object>(
+      lock: Statement,
+      next: (locked: Locked[]) => Promise<Statement | undefined>,
+    ): Promise<Row[]> {
+      const client = await connect(pool);
+      const send = (...sent: Statement[]) =>
+        sendTogether(client, deadlineMs, () => sent.map((one) => client.query(typed(one))));
+      const locked = await send({ text: writeBegin }, lock);
+      let statement: Statement | undefined;
+      try {
+        statement = await next(rowsOf(locked)[1] as Locked[]);
+      } finally {
+        if (!statement) release(client, [...locked, ...(await send({ text: 'ROLLBACK' }))]);
+      }
+      return statement ? commitStatement(client, deadlineMs, [], statement) : [];
     },
     /** Runs several statements on one consistent snapshot. Throws TransactionError. */
     async read<Rows extends object[]>(...statements: Statement[]): Promise<RowsOf<Rows>> {
       const client = await connect(pool);
       const sent = [{ text: readBegin }, ...statements, { text: 'COMMIT' }];
       const settled = await sendTogether(client, deadlineMs, () => sent.map((one) => client.query(typed(one))));
-      const rows = settled.map((one) => {
-        if (one.status === 'rejected') throw new TransactionError(one.reason, false);
-        return one.value.rows;
-      });
-      return rows.slice(1, -1) as RowsOf<Rows>;
+      release(client, settled);
+      return rowsOf(settled).slice(1, -1) as RowsOf<Rows>;
     },
     /** Runs statements that depend on earlier results, on one snapshot. They share the timeout of one statement. */
     async readStepwise<T>(work: (query: Query) => Promise<T>): Promise<T> {
@@ -129,7 +124,7 @@ async function connect(pool: pg.Pool): Promise<PoolClient> {
 
 type Settled = PromiseSettledResult<pg.QueryResult>[];
 
-/** Sends all queries together and waits for their results. Releases the connection, or destroys a lost one. */
+/** Sends all queries together and waits for their results. */
 async function sendTogether(
   client: PoolClient,
   deadlineMs: number,
@@ -139,15 +134,57 @@ async function sendTogether(
   socket.cork();
   const sent = send();
   socket.uncork();
-  const settled = await destroyWhenLate(client, Promise.allSettled(sent), deadlineMs);
+  return destroyWhenLate(client, Promise.allSettled(sent), deadlineMs);
+}
+
+/** Releases the connection after a transaction with these results, or destroys a lost one. */
+function release(client: PoolClient, settled: Settled): void {
   const failed = settled.find(({ status }) => status === 'rejected') as PromiseRejectedResult | undefined;
   const isLost = settled.at(-1)?.status === 'rejected' || settled[0]?.status === 'rejected';
   client.release(isLost || (failed && failureOf(failed.reason) === 'unreachable'));
-  return settled;
 }
 
-/** Returns the rows of the statement between BEGIN and COMMIT. Throws unless they are certainly committed. */
-function committedRows([begun, result, commit]: Settled, warning: Error | undefined): object[] {
+/** Commits a statement, in a transaction that `begin` begins or that has begun. Releases the connection. */
+async function commitStatement<Row extends object>(
+  client: PoolClient,
+  deadlineMs: number,
+  begin: string[],
+  statement: Statement,
+): Promise<Row[]> {
+  let isCommitting = false;
+  let warning: Error | undefined;
+  // Collects a warning about COMMIT, in any language. Earlier warnings may come from triggers and do not count.
+  const onNotice = ({ code = '', message = '' }): void => {
+    if (isCommitting && !code.startsWith('00')) warning = new Error(message);
+  };
+  client.on('notice', onNotice);
+  const settled = await sendTogether(client, deadlineMs, () => [
+    ...begin.map((text) => client.query(text)),
+    new Promise((resolve, reject) => {
+      client.query<Row>(typed(statement), (error, result) => {
+        isCommitting = true; // set synchronously, because a promise would resolve too late
+        if (error) reject(error);
+        else resolve(result);
+      });
+    }),
+    client.query('COMMIT'),
+  ]);
+  client.off('notice', onNotice);
+  release(client, settled);
+  return committedRows(settled, warning) as Row[];
+}
+
+/** Returns the rows of each statement. Throws the error of the first that failed. */
+function rowsOf(settled: Settled): object[][] {
+  return settled.map((one) => {
+    if (one.status === 'rejected') throw new TransactionError(one.reason, false);
+    return one.value.rows;
+  });
+}
+
+/** Returns the rows of the statement before COMMIT. Throws unless they are certainly committed. */
+function committedRows(settled: Settled, warning: Error | undefined): object[] {
+  const [begun, result, commit] = [settled[0], ...settled.slice(-2)];
   // If the statement failed and the server responded to COMMIT, nothing was committed. Else the outcome is unknown.
   const isRejected = result?.status === 'rejected' && commit?.status === 'fulfilled';
   if (begun?.status === 'rejected') throw new TransactionError(begun.reason, !isRejected);
@@ -191,20 +228,6 @@ export async function destroyWhenLate<T>(client: pg.ClientBase, work: Promise<T>
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** Parses int8 to bigint, int4 to number and bool to boolean. Other types stay text. */
-const TYPES = {
-  getTypeParser(oid: number): (text: string) => unknown {
-    if (oid === pg.types.builtins.INT8) return BigInt;
-    if (oid === pg.types.builtins.INT4) return Number;
-    if (oid === pg.types.builtins.BOOL) return (text) => text === 't';
-    return (text) => text;
-  },
-};
-
-export function typed({ text, values }: Statement): pg.QueryConfig {
-  return { text, ...(values && { values }), types: TYPES as pg.CustomTypesConfig };
 }
 
 /** Returns the socket of a connection, which the type declarations of pg omit. */
