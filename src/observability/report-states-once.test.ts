@@ -23,3 +23,19 @@ test('A later outage is reported although one thread has not reported the end of
   observe({ kind: 'traces_failing', reason: 'again' });
   assert.deepEqual(seen, ['traces_failing', 'traces_recovered', 'traces_failing']);
 });
+
+test('The last report matches the state, whichever thread sent it and in which order the events arrive', () => {
+  const failing = (order: number) => ({ kind: 'writes_failing' as const, reason: 'of one thread', order });
+  const recovered = (order: number) => ({ kind: 'writes_recovered' as const, order });
+  const reports = (...events: ServiceEvent[]) => {
+    const seen: ServiceEvent['kind'][] = [];
+    const observe = reportStatesOnce(({ kind }) => seen.push(kind));
+    for (const event of events) observe(event);
+    return seen;
+  };
+  const [both, again] = [['writes_failing', 'writes_recovered'], 'writes_failing'];
+  assert.deepEqual(reports(failing(1), recovered(2), failing(3)), [...both, again]);
+  assert.deepEqual(reports(failing(1), failing(3), recovered(2)), ['writes_failing']);
+  assert.deepEqual(reports(recovered(2), failing(1)), []);
+  assert.deepEqual(reports(failing(1), recovered(4), failing(3), recovered(2)), both);
+});

@@ -9,18 +9,26 @@ const STATES: Partial<Record<ServiceEvent['kind'], [state: string, begins: boole
   keys_recovered: ['keys', false],
   traces_failing: ['traces', true],
   traces_recovered: ['traces', false],
+  writes_failing: ['writes', true],
+  writes_recovered: ['writes', false],
 };
 
 /**
  * Returns an observer for all threads. A state begins with the first thread that reports it, and ends with the first
- * that reports its end: a thread without requests would not notice it. Other events pass.
+ * that reports its end: a thread without requests would not notice it. If an event arrives after one with a higher
+ * `order`, which another thread has sent, it is ignored. Other events pass.
  */
 export function reportStatesOnce(observe: Observe): Observe {
   const inProgress = new Set<string>();
+  const newest = new Map<string, number>();
 
   return (event) => {
     const [state, begins] = STATES[event.kind] ?? [];
     if (state !== undefined) {
+      if ('order' in event && event.order !== undefined) {
+        if (event.order < (newest.get(state) ?? 0)) return;
+        newest.set(state, event.order);
+      }
       if (inProgress.has(state) === begins) return;
       if (begins) inProgress.add(state);
       else inProgress.delete(state);

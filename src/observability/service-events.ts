@@ -80,9 +80,9 @@ export type ServiceEvent =
   /** Reported if a complete backup could not be noted, or older ones not be deleted. */
   | { kind: 'backup_incident'; reason: string }
   | { kind: 'backup_failed'; reason: string; lastAgeMs: number | null; nextInMs: number }
-  /** Reported once when writes start to fail, and once after recovery. */
-  | { kind: 'writes_failing'; reason: string }
-  | { kind: 'writes_recovered' }
+  /** Reported once when writes start to fail, and once after recovery. `order` counts both, if several threads write. */
+  | { kind: 'writes_failing'; reason: string; order?: number }
+  | { kind: 'writes_recovered'; order?: number }
   | { kind: 'store_failed'; error: Error };
 
 /** Receives the events. */

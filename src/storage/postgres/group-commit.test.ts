@@ -78,9 +78,9 @@ suite('writes on PostgreSQL', needsPostgres, () => {
   });
 
   test('failing writes of one thread are reported once, and end with the next commit of any thread', async () => {
-    const kinds: ServiceEvent['kind'][] = [];
-    const observe: Observe = ({ kind }) => {
-      if (kind !== 'commit') kinds.push(kind);
+    const reports: [kind: ServiceEvent['kind'], order: number | undefined][] = [];
+    const observe: Observe = (event) => {
+      if ('order' in event) reports.push([event.kind, event.order]);
     };
     const opener = await openPostgres(url, { statementTimeoutMs: 500, observe });
     const joined = await joinPostgresStore(opener.join, { observe });
@@ -89,10 +89,10 @@ suite('writes on PostgreSQL', needsPostgres, () => {
       await assert.rejects(thread.put(7n, { name: 'late' }, BY), { code: 'unavailable' });
     }
     await commit(other);
-    assert.deepEqual(kinds, ['writes_failing']);
+    assert.deepEqual(reports, [['writes_failing', 1]]);
     await opener.put(8n, { name: 'in time' }, BY);
     await joined.put(8n, { name: 'in time, too' }, BY);
-    assert.deepEqual(kinds, ['writes_failing', 'writes_recovered']);
+    assert.deepEqual(reports.slice(1), [['writes_recovered', 2]]);
     await joined.close();
     await opener.close();
   });

@@ -12,7 +12,10 @@ const MAX_WAITING_READS = 1000;
 
 export type StoreQueries = ReturnType<typeof createStoreQueries>;
 
-/** `failing` is memory that all threads share: its first number is 1 from a failed write until the next commit. */
+/**
+ * Creates the functions that run statements. `failing` is memory that all threads share. Its first number counts how
+ * often writes started to fail and recovered, so it is odd while they fail.
+ */
 export function createStoreQueries(transactions: Transactions, failing: Int32Array, observe: Observe) {
   return { names: transactions.names, read, select, commit, noteCommit, noteFailure };
 
@@ -45,16 +48,23 @@ export function createStoreQueries(transactions: Transactions, failing: Int32Arr
 
   /** Must be called after each commit that does not use `commit`. */
   function noteCommit(): void {
-    if (Atomics.load(failing, 0) === 1 && Atomics.exchange(failing, 0, 0) === 1) observe({ kind: 'writes_recovered' });
+    const order = nextIf({ isFailing: true });
+    if (order !== undefined) observe({ kind: 'writes_recovered', order });
   }
 
   /** Must be called after each failed commit that does not use `commit`. Returns the error for the caller. */
   function noteFailure(error: unknown): Error {
     const own = toWriteError(error);
-    if (own instanceof PlantStoreError && Atomics.exchange(failing, 0, 1) === 0) {
-      observe({ kind: 'writes_failing', reason: (error as Error).message });
-    }
+    const order = own instanceof PlantStoreError ? nextIf({ isFailing: false }) : undefined;
+    if (order !== undefined) observe({ kind: 'writes_failing', reason: (error as Error).message, order });
     return own;
+  }
+
+  /** Changes the state if it is the given one. Returns the number of the change, for one thread only. */
+  function nextIf({ isFailing }: { isFailing: boolean }): number | undefined {
+    const order = Atomics.load(failing, 0);
+    if ((order % 2 === 1) !== isFailing) return undefined;
+    return Atomics.compareExchange(failing, 0, order, order + 1) === order ? order + 1 : undefined;
   }
 }
 
