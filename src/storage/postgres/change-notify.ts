@@ -3,6 +3,7 @@
 
 import type pg from 'pg';
 import type { ReportBug } from '../../observability/bug-report.ts';
+import type { CommitCounter } from '../commit-counter.ts';
 import { connectClient } from './connect.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Transactions } from './transaction.ts';
@@ -20,29 +21,47 @@ export interface ListenOptions {
   reportBug: ReportBug;
 }
 
-/** Creates the notifications that a thread of the node sends. */
-export function createNotifier({ write }: Transactions, node: string, reportBug: ReportBug) {
+export interface NotifierOptions {
+  transactions: Transactions;
+  /** Commits of all threads of this node. Those of other nodes must not count, because two nodes would echo them. */
+  commits: CommitCounter;
+  node: string;
+  reportBug: ReportBug;
+}
+
+/** Notifies the other nodes of the commits of all threads of this node, at most once in NOTIFY_EVERY_MS. */
+export function startNotifier({ transactions, commits, node, reportBug }: NotifierOptions): { close(): Promise<void> } {
+  let notified = commits.count;
+  let sending: Promise<void> | undefined;
   let pausing: NodeJS.Timeout | undefined;
-  let isPending = false;
+  let isClosed = false;
+  void notifyOfNext();
 
   return {
-    /** Notifies the other nodes within NOTIFY_EVERY_MS. */
-    notify(): void {
-      isPending = true;
-      if (!pausing) send();
+    /** Sends the last notification if one is due. */
+    async close() {
+      isClosed = true;
+      clearTimeout(pausing);
+      await sending;
+      if (commits.count !== notified) await send();
     },
-    close: () => clearTimeout(pausing),
   };
 
-  function send(): void {
-    isPending = false;
-    write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, node] }).catch((error) => {
+  async function notifyOfNext(): Promise<void> {
+    await commits.next(notified);
+    if (isClosed) return;
+    sending = send();
+    await sending;
+    if (!isClosed) pausing = setTimeout(notifyOfNext, NOTIFY_EVERY_MS).unref();
+  }
+
+  async function send(): Promise<void> {
+    notified = commits.count;
+    try {
+      await transactions.write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, node] });
+    } catch (error) {
       if (!isUnreachable(error)) reportBug(error);
-    });
-    pausing = setTimeout(() => {
-      pausing = undefined;
-      if (isPending) send();
-    }, NOTIFY_EVERY_MS).unref();
+    }
   }
 }
 

@@ -58,7 +58,7 @@ export function createNameKeys({ names: { tables }, select, commit }: StoreQueri
       text: `
         UPDATE ${tables.plants} p SET sort_name = sent.sort_name
         FROM unnest($1::bigint[], $2::bigint[], $3::text[]) AS sent (id, seq, sort_name)
-        WHERE p.id = sent.id AND p.seq = sent.seq`,
+        WHERE p.id = sent.id AND p.seq = sent.seq AND p.sort_name IS NULL`,
       values: [toArray(rows.map(({ id }) => id)), toArray(rows.map(({ seq }) => seq)), toArray(keys)],
     });
   }

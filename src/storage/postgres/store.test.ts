@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../../../testing/free-port.ts';
 import { startPgBouncer } from '../../../testing/pgbouncer.ts';
@@ -10,6 +11,7 @@ import { startProxy } from '../../../testing/proxy.ts';
 import { needs } from '../../../testing/server.ts';
 import { walk } from '../../../testing/store-walk.ts';
 import { eventually, until } from '../../../testing/until.ts';
+import { joinPostgresStore } from './store.ts';
 
 const BY = { tokenId: 'tok_1' };
 const needsPooler = needsPostgres.skip ? needsPostgres : needs('pgbouncer');
@@ -169,3 +171,26 @@ test('the number of plants stays exact when two nodes prune at once', needsPostg
   assert.deepEqual([await all, await some], [5, 0]);
   for (const store of stores) assert.deepEqual(await store.count(), { plants: 5, isMore: false });
 });
+
+test(
+  'the thread that opens the store adds missing name keys, and the other threads do not',
+  needsPostgres,
+  async (t) => {
+    const url = await makeDatabase();
+    const keys = () => queryPostgres(url, 'SELECT sort_name FROM plants ORDER BY id');
+    const first = await openPostgres(url);
+    for (const id of [1n, 2n]) await first.create({ id, name: 'Äpfel' }, BY);
+    const complete = await keys();
+    await queryPostgres(url, 'UPDATE plants SET sort_name = NULL'); // as a node of the version before writes them
+    const joined = await joinPostgresStore(first.join, { observe: () => {} });
+    t.after(async () => {
+      await joined.close();
+      await first.close();
+    });
+    await joined.create({ id: 3n, name: 'x' }, BY);
+    assert.deepEqual(await keys(), [{ sort_name: null }, { sort_name: null }, { sort_name: null }]);
+    const second = await openPostgres(url);
+    await until(async () => isDeepStrictEqual((await keys()).slice(0, 2), complete));
+    await second.close();
+  },
+);

@@ -1,0 +1,69 @@
+// Implements the reads of plants. They share lookups by id, and searches use a part of the connections.
+
+import { unavailable } from '../../domain/errors.ts';
+import { matchesAll } from '../../domain/list-cursor.ts';
+import { fieldOf } from '../../domain/list-order.ts';
+import type { Store } from '../../domain/store.ts';
+import { createSemaphore } from '../../lib/semaphore.ts';
+import { createDryRun } from '../dry-run.ts';
+import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
+import { noPlant, toError } from '../write-rules.ts';
+import { createBatchedLookup } from './batched-lookup.ts';
+import { comparePlants, countPlants, listPlants, readPlants } from './plants-read.ts';
+import { type StoreQueries, tooManyReads } from './store-queries.ts';
+import { readSummary } from './summary.ts';
+
+const MAX_WAITING_SEARCHES = 1000;
+
+interface PlantReadsOptions {
+  queries: StoreQueries;
+  poolSize: number;
+  statementTimeoutMs: number;
+  /** Adds the keys by which names are sorted, where they are missing. */
+  completeNames(): Promise<void>;
+  clock(): number;
+}
+
+export function createPlantReads({
+  queries: { read },
+  poolSize,
+  statementTimeoutMs,
+  completeNames,
+  clock,
+}: PlantReadsOptions): Pick<Store, 'get' | 'list' | 'count' | 'openDryRun' | 'summary'> {
+  const findPlant = createBatchedLookup<bigint, PlantRowWithId>(async (ids) => {
+    const rows = await read((transactions) => readPlants(transactions, ids));
+    return new Map(rows.map((row) => [row.id, row]));
+  }, tooManyReads);
+  const runBounded = createSemaphore({
+    maxConcurrent: Math.max(1, Math.floor(poolSize / 3)),
+    maxQueued: MAX_WAITING_SEARCHES,
+    waitMs: statementTimeoutMs,
+    tooBusy: () => unavailable('Too many searches are queued. Retry later.'),
+  });
+  return {
+    async get(id) {
+      const row = await findPlant(id);
+      if (!row) throw toError(noPlant(id));
+      return { record: toRecord(id, row), seq: Number(row.seq) };
+    },
+    async list(query = {}) {
+      const isPlain = matchesAll(query);
+      if (isPlain && fieldOf(query.sort ?? 'id') === 'name') await completeNames();
+      return read((transactions) => {
+        const list = () => listPlants(transactions, query);
+        return isPlain && !query.offset ? list() : runBounded(list);
+      });
+    },
+    count(filter = {}) {
+      return read((transactions) => {
+        const count = () => countPlants(transactions, filter);
+        return matchesAll(filter) ? count() : runBounded(count);
+      });
+    },
+    openDryRun() {
+      return createDryRun((plants) => read((transactions) => comparePlants(transactions, plants)));
+    },
+    summary: () => read((transactions) => runBounded(() => readSummary(transactions, clock()))),
+  };
+}
