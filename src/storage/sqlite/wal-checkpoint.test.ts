@@ -27,15 +27,13 @@ function openTable(): { db: DatabaseSync; path: string; write(pages: number): vo
   };
 }
 
-test('The WAL stays short although some reader uses it at any time', async () => {
-  const { db, path, write, walPages } = openTable();
-  const checkpoint = new WalCheckpoint(db);
-  // Each of two connections begins a read before the other ends its own.
+/** Starts a thread in which some read is always in progress. Each of two connections begins one before the other ends. */
+async function readAlways(path: string, readMs: number): Promise<Worker> {
   const code = `
     const { parentPort, workerData } = require('node:worker_threads');
     const { DatabaseSync } = require('node:sqlite');
-    const readers = [new DatabaseSync(workerData), new DatabaseSync(workerData)];
-    const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+    const readers = [new DatabaseSync(workerData.path), new DatabaseSync(workerData.path)];
+    const sleep = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, workerData.readMs / 2);
     const begin = (reader) => reader.exec('BEGIN; SELECT count(*) FROM sqlite_schema; SELECT rowid FROM texts LIMIT 1');
     let at = 0;
     begin(readers[0]);
@@ -46,39 +44,76 @@ test('The WAL stays short although some reader uses it at any time', async () =>
       sleep();
       readers[1 - at].exec('COMMIT');
     }`;
-  const reading = new Worker(code, { eval: true, workerData: path });
+  const reading = new Worker(code, { eval: true, workerData: { path, readMs } });
   await once(reading, 'message');
-  for (let n = 0; n < 200; n++) {
-    write(50);
-    checkpoint.runIfLong();
-  }
-  await reading.terminate();
-  assert.ok(walPages() < 7000, `${walPages()} of 10,000 pages written`);
-  db.close();
-});
+  return reading;
+}
+
+for (const { readMs, written, longest } of [
+  { readMs: 4, written: 10_000, longest: 7000 },
+  { readMs: 120, written: 25_000, longest: 14_000 },
+]) {
+  test(`The WAL stays short although some read of ${readMs} ms uses it at any time`, async () => {
+    const { db, path, write, walPages } = openTable();
+    const checkpoint = new WalCheckpoint(db);
+    const reading = await readAlways(path, readMs);
+    for (let pages = 0; pages < written; pages += 50) {
+      write(50);
+      checkpoint.runIfLong();
+    }
+    await reading.terminate();
+    assert.ok(walPages() < longest, `${walPages()} of ${written} pages written`);
+    db.close();
+  });
+}
 
 test('A long read delays few checkpoints, and the WAL starts over after it', () => {
   const { db, path, write, walPages } = openTable();
   const checkpoint = new WalCheckpoint(db);
   const reader = new DatabaseSync(path);
+  /** Writes pages and returns the number of checkpoints that waited. */
+  const countWaits = (pages: number) => {
+    let waits = 0;
+    for (let n = 0; n < pages; n += 50) {
+      write(50);
+      const startMs = performance.now();
+      checkpoint.runIfLong();
+      if (performance.now() - startMs >= 90) waits++;
+    }
+    return waits;
+  };
   reader.exec('BEGIN; SELECT count(*) FROM texts');
-  let waits = 0;
-  for (let n = 0; n < 120; n++) {
-    write(50);
-    const startMs = performance.now();
-    checkpoint.runIfLong();
-    if (performance.now() - startMs >= 90) waits++;
-  }
+  const waits = countWaits(6000);
   assert.ok(waits >= 1 && waits <= 6, `${waits} waits`);
   const longest = walPages();
   reader.exec('COMMIT');
-  for (let n = 0; n < 150; n++) {
-    write(50);
-    checkpoint.runIfLong();
-  }
+  countWaits(7500);
   assert.ok(walPages() < longest * 1.5, `${walPages()} pages after ${longest}`);
   checkpoint.empty();
   assert.equal(walPages(), 0);
+  db.close();
+  reader.close();
+});
+
+test('After a long read, checkpoints wait at the same length of the WAL as before it', () => {
+  const { db, path, write, walPages } = openTable();
+  const checkpoint = new WalCheckpoint(db);
+  const reader = new DatabaseSync(path);
+  const begin = 'BEGIN; SELECT count(*) FROM texts';
+  reader.exec(begin);
+  write(7000);
+  checkpoint.runIfLong(); // it waits in vain
+  reader.exec('COMMIT');
+  for (let n = 0; n < 2; n++) {
+    write(50); // the WAL starts over with the second write
+    checkpoint.runIfLong();
+  }
+  reader.exec(begin);
+  write(5000);
+  const startMs = performance.now();
+  checkpoint.runIfLong();
+  assert.ok(performance.now() - startMs >= 90, 'the checkpoint did not wait for the reader');
+  assert.ok(walPages() < 7500, 'the WAL started over');
   db.close();
   reader.close();
 });

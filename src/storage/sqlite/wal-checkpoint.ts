@@ -10,14 +10,25 @@ const CHECKPOINT_PAGES = 1000;
  * reader uses it. Beside concurrent searches, there may never be such a moment.
  */
 const WAIT_PAGES = 4 * CHECKPOINT_PAGES;
-/** Maximum time for which a checkpoint waits for readers, and writes for the checkpoint. */
-const MAX_WAIT_MS = 100;
-/** Growth of the WAL between two checkpoints that wait, so that a long export delays few writes. */
-const GROWTH = 1.25;
+/**
+ * Time for which a checkpoint of WAIT_PAGES waits for readers, and writes for the checkpoint. A longer WAL permits a
+ * proportionally longer wait. A wait succeeds if it is twice as long as each read.
+ */
+const WAIT_MS = 100;
+/** Maximum time for which a checkpoint waits for readers. */
+const MAX_WAIT_MS = 2000;
+/**
+ * Time for which a single attempt waits. SQLite waits for the locks of old readers, which new readers can take over, so
+ * one long attempt can fail beside short reads.
+ */
+const ATTEMPT_MS = 10;
+/** Growth of the WAL after a wait that failed until the next one, so that a long export delays few writes. */
+const GROWTH = 1.5;
 
 export class WalCheckpoint {
   readonly #db: DatabaseSync;
-  #waitAtPages = WAIT_PAGES;
+  /** Number of pages at the last wait that failed, or 0 if the WAL has started over since. */
+  #failedAtPages = 0;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
@@ -27,8 +38,9 @@ export class WalCheckpoint {
   /** Shortens the WAL if it is long. Beside a reader or on a full disk, it stays longer. Other errors are thrown. */
   runIfLong(): void {
     const { log, checkpointed } = this.#run('NOOP');
+    if (log < this.#failedAtPages) this.#failedAtPages = 0;
     if (log - checkpointed >= CHECKPOINT_PAGES) tolerantly(() => this.#run('PASSIVE'));
-    if (log >= this.#waitAtPages) tolerantly(() => this.#runAndWait(log));
+    if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) tolerantly(() => this.#runAndWait(log));
   }
 
   /** Empties the WAL. Closing the connection would do it as well, but would not report a failure. */
@@ -38,10 +50,12 @@ export class WalCheckpoint {
 
   #runAndWait(log: number): void {
     const { timeout } = this.#db.prepare('PRAGMA busy_timeout').get() as { timeout: bigint };
-    this.#db.exec(`PRAGMA busy_timeout = ${MAX_WAIT_MS}`);
+    this.#db.exec(`PRAGMA busy_timeout = ${ATTEMPT_MS}`);
     try {
-      const { busy } = this.#run('RESTART');
-      this.#waitAtPages = busy ? log * GROWTH : WAIT_PAGES;
+      const endMs = performance.now() + Math.min(MAX_WAIT_MS, (WAIT_MS * log) / WAIT_PAGES);
+      let { busy } = this.#run('RESTART');
+      while (busy && performance.now() < endMs) ({ busy } = this.#run('RESTART'));
+      this.#failedAtPages = busy ? log : 0;
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
