@@ -117,3 +117,13 @@ test('After a long read, checkpoints wait at the same length of the WAL as befor
   db.close();
   reader.close();
 });
+
+test('A checkpoint that is not possible now does not throw', () => {
+  const { db, write } = openTable();
+  const checkpoint = new WalCheckpoint(db);
+  write(50);
+  db.exec('BEGIN IMMEDIATE');
+  checkpoint.runIfLong(); // SQLite reports SQLITE_LOCKED for every kind of checkpoint
+  db.exec('COMMIT');
+  db.close();
+});

@@ -37,10 +37,12 @@ export class WalCheckpoint {
 
   /** Shortens the WAL if it is long. Beside a reader or on a full disk, it stays longer. Other errors are thrown. */
   runIfLong(): void {
-    const { log, checkpointed } = this.#run('NOOP');
-    if (log < this.#failedAtPages) this.#failedAtPages = 0;
-    if (log - checkpointed >= CHECKPOINT_PAGES) tolerantly(() => this.#run('PASSIVE'));
-    if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) tolerantly(() => this.#runAndWait(log));
+    tolerantly(() => {
+      const { log, checkpointed } = this.#run('NOOP');
+      if (log < this.#failedAtPages) this.#failedAtPages = 0;
+      if (log - checkpointed >= CHECKPOINT_PAGES) this.#run('PASSIVE');
+      if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) this.#runAndWait(log);
+    });
   }
 
   /** Empties the WAL. Closing the connection would do it as well, but would not report a failure. */
