@@ -11,7 +11,7 @@ export function prepareSnapshots(db: DatabaseSync): <T>(read: () => T) => T {
     try {
       return read();
     } finally {
-      commit.run();
+      if (db.isTransaction) commit.run(); // a severe read error ends the transaction
     }
   };
 }
