@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import threadsOfNode from 'node:worker_threads';
 import { makeFolder } from '../../../testing/server.ts';
+import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { prepareDatabase } from './database.ts';
 import { createThreadedSearch } from './threaded-search.ts';
 
@@ -19,12 +22,36 @@ test('a search returns a page, or throws the errors of a store', async () => {
   await searcher.close();
 });
 
-test('the thread can start before the first search', async () => {
+test('the thread can start before the first search', async (t) => {
   const path = join(makeFolder(), 'plants.db');
   prepareDatabase(path, 'command').release();
   const searcher = createThreadedSearch(path);
+  let threads = 0;
+  const count = () => void threads++;
+  process.on('worker', count);
+  t.after(() => process.off('worker', count));
   searcher.prepare();
   searcher.prepare();
+  await nextEventLoopTurn(); // Node reports a new thread at the end of the turn
+  assert.equal(threads, 1, 'threads before the first search');
+  assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
+  assert.equal(threads, 1, 'threads after the first search');
+  await searcher.close();
+});
+
+test('a search is unavailable while the system refuses a thread, and preparing it has no effect', async (t) => {
+  const path = join(makeFolder(), 'plants.db');
+  prepareDatabase(path, 'command').release();
+  const searcher = createThreadedSearch(path);
+  const refusing = t.mock.method(threadsOfNode, 'Worker', function refuse() {
+    throw new Error('EAGAIN');
+  });
+  syncBuiltinESMExports();
+  searcher.prepare();
+  await assert.rejects(searcher.list({ q: 'x' }), { code: 'unavailable', message: /raise the limits on threads/ });
+  await assert.rejects(searcher.count({ q: 'x' }), { code: 'unavailable' });
+  refusing.mock.restore();
+  syncBuiltinESMExports();
   assert.deepEqual(await searcher.list({ q: 'x' }), { records: [] });
   await searcher.close();
 });

@@ -23,9 +23,13 @@ export function createThreadedSearch(path: string) {
   let lastNumber = 0;
 
   return {
-    /** Starts the thread if it does not run. The next search does not have to wait for its start then, about 200 ms. */
+    /** Starts the thread if it does not run and the system allows one, so that the next search saves about 200 ms. */
     prepare(): void {
-      thread ??= start();
+      try {
+        thread ??= start();
+      } catch {
+        // A search tries again, and reports the failure.
+      }
     },
     /** Returns a page. Throws the errors of a store's `list`, or an SQLite error. */
     async list(query: ListQuery): Promise<Page> {
@@ -43,8 +47,15 @@ export function createThreadedSearch(path: string) {
     },
   };
 
-  function search(kind: 'list' | 'count', query: ListQuery): Promise<Found> {
-    thread ??= start();
+  async function search(kind: 'list' | 'count', query: ListQuery): Promise<Found> {
+    try {
+      thread ??= start();
+    } catch (cause) {
+      throw unavailable(
+        'The system allows no thread for searches. Retry later, or raise the limits on threads and memory.',
+        cause,
+      );
+    }
     const result = Promise.withResolvers<Found>();
     waiting.set(++lastNumber, result);
     thread.postMessage({ number: lastNumber, kind, query });
