@@ -15,7 +15,7 @@ export function charsOfWrite({ plant, patch }: { kind: string; plant?: Texts; pa
 
 type Texts = Parameters<typeof charsOf>[0];
 
-/** The number and the characters of all queued writes, in memory that the queues of all threads share. */
+/** The number and the characters of all writes that are not settled, in memory that the queues of all threads share. */
 export class QueueRoom {
   /** The memory, from which another thread can construct the same room. */
   readonly memory: SharedArrayBuffer;
@@ -26,7 +26,7 @@ export class QueueRoom {
     this.#used = new Int32Array(memory);
   }
 
-  /** Number of queued writes. */
+  /** Number of writes that are queued or in a transaction. */
   get writes(): number {
     return Atomics.load(this.#used, 0);
   }

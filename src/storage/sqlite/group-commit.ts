@@ -42,7 +42,7 @@ export interface GroupCommitOptions {
 }
 
 export class GroupCommit {
-  /** Room in the queues of all threads. */
+  /** Room in the queues of all threads. Writes take it until they are settled. */
   readonly room: QueueRoom;
   readonly #options: GroupCommitOptions;
   readonly #port: MessagePort;
@@ -96,9 +96,11 @@ export class GroupCommit {
     if (this.hasFailed) return;
     this.hasFailed = true;
     const error = outcomeUnknown(cause);
-    for (const { reject } of [...this.#inFlight, ...this.#queue]) reject(error);
+    const all = [...this.#inFlight, ...this.#queue];
     this.#inFlight = [];
     this.#queue = [];
+    this.#free(all);
+    for (const { reject } of all) reject(error);
     this.#withdraw();
     this.#drained.resolve();
     this.#options.onFailure(cause);
@@ -125,10 +127,6 @@ export class GroupCommit {
     const batch = this.#queue.slice(0, maxWrites);
     this.#queue = this.#queue.slice(maxWrites);
     this.#inFlight = batch;
-    this.room.free(
-      batch.length,
-      batch.reduce((sum, { chars }) => sum + chars, 0),
-    );
     const [first] = batch;
     const transferred = first?.write.kind === 'create_plants' ? [first.write.image.bytes.buffer] : [];
     this.#port.postMessage(
@@ -158,9 +156,16 @@ export class GroupCommit {
     }
     const batch = this.#inFlight;
     this.#inFlight = [];
+    this.#free(batch);
     if ('results' in result) this.#resolve(batch, result);
     else rollBack(batch, result);
     this.#commitNext();
+  }
+
+  /** Frees the room of settled writes. Until then, the writer thread holds them in memory. */
+  #free(settled: QueuedWrite[]): void {
+    const chars = settled.reduce((sum, { chars }) => sum + chars, 0);
+    this.room.free(settled.length, chars);
   }
 
   #resolve(batch: QueuedWrite[], { results, durationMs }: Committed): void {

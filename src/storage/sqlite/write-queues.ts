@@ -24,7 +24,7 @@ export class WriteQueues {
     return (write.kind === 'create_plants' ? this.#imports : this.#requests).write(write);
   }
 
-  /** Returns the number of queued writes of all threads. */
+  /** Returns the number of writes of all threads that are queued or in a transaction. */
   queued(): number {
     return this.#requests.room.writes;
   }

@@ -9,9 +9,10 @@ import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
 import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
 import { failureOf } from './sqlite-errors.ts';
+import { type Batch, WaitingBatches } from './waiting-batches.ts';
 import { WalCheckpoint } from './wal-checkpoint.ts';
 import type { WriterCommand, WriterData } from './writer.ts';
-import { type BatchResult, MAX_BATCH_WRITES, packResult, unpackWrite, type WriteMessage } from './writer-messages.ts';
+import { type BatchResult, packResult, type WriteMessage } from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** Interval for checking that the open files still have their names. */
@@ -19,12 +20,6 @@ const CHECK_FILES_MS = 250;
 
 /** Size of the page cache. It holds all pages that a batch of an import uses. */
 const CACHE_KIB = 8 * 1024;
-
-/** A batch of one connection, which sends its next one after the result. */
-interface Batch {
-  port: MessagePort;
-  writes: Write[];
-}
 
 if (!parentPort) throw new Error('writer-thread.ts must run in a worker thread');
 const main = parentPort;
@@ -34,10 +29,7 @@ const commits = new CommitCounter(memory.commits);
 const announced = new AnnouncedBatches(memory.announced);
 /** The connections, with the numbers of the threads that announce batches. */
 const ports = new Map<MessagePort, number | undefined>();
-/** Batches that were received but not committed. */
-let waiting: Batch[] = [];
-/** True if an import has its turn before other writes. */
-let isImportNext = false;
+const waiting = new WaitingBatches();
 /** True from the rollback of a batch until the next commit. */
 let isFailing = false;
 const wal = `${path}-wal`;
@@ -75,7 +67,7 @@ main.postMessage('ready');
 function connect(port: MessagePort, thread: number | undefined): void {
   ports.set(port, thread);
   port.on('message', (messages: WriteMessage[]) => {
-    waiting.push(toBatch(port, messages));
+    waiting.add(port, messages);
     commitWaiting();
   });
   port.on('close', () => ports.delete(port));
@@ -91,20 +83,16 @@ function close(): void {
   main.close();
 }
 
-function toBatch(port: MessagePort, messages: WriteMessage[]): Batch {
-  return { port, writes: messages.map(unpackWrite) };
-}
-
 /** Commits the batches that wait, including those that arrived during the last commit. */
 function commitWaiting(): void {
-  if (hasFailed || waiting.length === 0) return;
-  const others = [...ports].filter(([port]) => !waiting.some((batch) => batch.port === port));
+  if (hasFailed || waiting.isEmpty) return;
+  const others = [...ports].filter(([port]) => !waiting.has(port));
   announced.waitFor(others.map(([, thread]) => thread).filter((thread) => thread !== undefined));
   for (const [port] of others) {
     const received = receiveMessageOnPort(port);
-    if (received) waiting.push(toBatch(port, received.message));
+    if (received) waiting.add(port, received.message);
   }
-  const batches = takeNext();
+  const batches = waiting.takeNext();
   const result = commit(batches.flatMap(({ writes }) => writes));
   const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
   if (lost !== undefined) endWithout(lost);
@@ -113,34 +101,7 @@ function commitWaiting(): void {
   reply(batches, result);
   report(batches, result);
   checkpoint.runIfLong();
-  if (waiting.length > 0) setImmediate(commitWaiting);
-}
-
-/**
- * Takes the batches of the next transaction out of those that wait. The plants of an import have a transaction of their
- * own, after which other writes have their turn.
- */
-function takeNext(): Batch[] {
-  const imported = waiting.find(isImport);
-  const isAlone = waiting.every(isImport);
-  if (imported && (isImportNext || isAlone)) {
-    isImportNext = false;
-    waiting = waiting.filter((batch) => batch !== imported);
-    return [imported];
-  }
-  isImportNext = true;
-  let writes = 0;
-  const taken = waiting.filter((batch) => {
-    if (isImport(batch) || (writes > 0 && writes + batch.writes.length > MAX_BATCH_WRITES)) return false;
-    writes += batch.writes.length;
-    return true;
-  });
-  waiting = waiting.filter((batch) => !taken.includes(batch));
-  return taken;
-}
-
-function isImport({ writes }: Batch): boolean {
-  return writes[0]?.kind === 'create_plants';
+  if (!waiting.isEmpty) setImmediate(commitWaiting);
 }
 
 /** Sends the results of each batch. */
