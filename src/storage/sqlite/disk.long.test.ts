@@ -1,11 +1,13 @@
-// Tests disk failures while the database file is created. torture/faults tests disk failures of a running server.
+// Tests disk failures while the database file is created or closed. torture/faults tests disk failures of a running server.
 // Requires strace and, for the full disk, the right to mount a small tmpfs. A skipped test reports why.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { addToken, LAUNCHER, makeFolder, query } from '../../../testing/server.ts';
+import { post } from '../../../testing/request.ts';
+import { addToken, LAUNCHER, makeFolder, query, startServer } from '../../../testing/server.ts';
 import { whyNoStrace, withSyncs } from '../../../testing/strace.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { SORTS } from '../../domain/names.ts';
@@ -28,6 +30,22 @@ test('a failed fsync while the file is created does not block the next attempt',
     await assert.doesNotReject(addToken(env.DATABASE_URL, {}), `fsync ${when} failed`);
     assert.equal(query(path, 'SELECT * FROM tokens').length, status === 0 ? 2 : 1, `fsync ${when}`);
   }
+});
+
+test('a failed fsync while a server stops is reported and not retried, and nothing is lost', needsStrace, async () => {
+  const folder = makeFolder();
+  const trace = join(makeFolder(), 'trace');
+  await (await startServer({ folder })).stop(); // creates the file
+  const failing = withSyncs('error=EIO:when=1', { file: trace, path: join(folder, 'plants.db') });
+  const server = await startServer({ folder, wrapper: failing });
+  assert.equal((await post(server, '{"id":1,"name":"Aloe"}')).status, 200);
+  assert.equal(await server.stop(), 1, server.output());
+  assert.match(server.output(), /"level":"fatal".*"kind":"store_failed".*Cannot copy the WAL/);
+  assert.doesNotMatch(server.output(), /"kind":"stopped"/);
+  assert.deepEqual(readFileSync(trace, 'utf8').match(/= (-1 EIO|0)/g), ['= -1 EIO'], 'syncs of the database file');
+  const restarted = await startServer({ folder });
+  assert.deepEqual(query(restarted.databasePath, 'SELECT id FROM plants'), [{ id: 1n }]);
+  assert.equal(await restarted.stop(), 0);
 });
 
 test('a full disk while the file is created does not block the next attempt', needsMount, async (t) => {

@@ -76,9 +76,14 @@ export async function openSqliteStore(options: SqliteOptions & { path: string; r
       toJoin,
       fail: (cause) => queues.fail(cause),
       async close() {
-        await closeStore(parts);
+        await endWork(parts);
         if (queues.hasFailed) return; // closing the file would write to it
-        await writer.close(); // the last connection to close empties the WAL, which marks a clean stop
+        await writer.emptyWal().catch((error) => {
+          queues.fail(error);
+          throw error;
+        });
+        db.close();
+        await writer.close(); // the last connection to close deletes the WAL, which marks a clean stop
         release();
       },
     };
@@ -93,7 +98,13 @@ export function joinSqliteStore(join: SqliteJoin, options: SqliteOptions): Store
   const db = openReader(join.path);
   const queues = new WriteQueues(join, options.onFailure);
   const parts = prepareParts(join, { db, queues, addsWhenQuiet: false }, options);
-  return { ...createStore(parts), close: () => closeStore(parts) };
+  return {
+    ...createStore(parts),
+    async close() {
+      await endWork(parts);
+      if (!queues.hasFailed) db.close();
+    },
+  };
 }
 
 type Parts = ReturnType<typeof prepareParts>;
@@ -128,14 +139,13 @@ function prepareParts(
   };
 }
 
-/** Commits all earlier writes and ends everything that this thread uses. */
-async function closeStore({ nameOrder, summaries, queues, search, db }: Parts): Promise<void> {
+/** Commits all earlier writes and ends everything that this thread uses, except its connection for reads. */
+async function endWork({ nameOrder, summaries, queues, search }: Parts): Promise<void> {
   nameOrder.close();
   const committed = queues.close(); // from now on, it accepts no writes
   await summaries.close();
   if (queues.hasFailed) return;
   await search.close();
-  db.close();
   await committed;
 }
 

@@ -40,8 +40,8 @@ const lostWords = new Set<string>();
 let apply = prepareWrites(db, lostWords);
 const checkpoint = new WalCheckpoint(db);
 let mayBeCopy = isMarkedCopy(db);
-/** True if the disk or a file can no longer be trusted. Nothing is written any more. */
-let hasFailed = false;
+/** Reason why the disk or a file can no longer be trusted, if so. Nothing is written any more. */
+let failure: string | undefined;
 /** Files that hold a newly committed record. */
 const ofCommit = [path, wal].map(identify);
 /** All open files. Without the -shm and lock files, the next process could not detect this one. */
@@ -54,6 +54,7 @@ const checking = setInterval(() => {
 main.on('message', (command: WriterCommand) => {
   if (command === 'close') close();
   else if ('fail' in command) fail(command.fail);
+  else if ('emptyWal' in command) emptyWal(command.reply);
   else connect(command.connect, command.thread);
 });
 
@@ -73,19 +74,27 @@ function connect(port: MessagePort, thread: number | undefined): void {
   port.on('close', () => ports.delete(port));
 }
 
+/** Copies the WAL into the database file and empties it. Replies with the failure, if any. */
+function emptyWal(reply: MessagePort): void {
+  clearInterval(checking);
+  try {
+    if (failure === undefined) checkpoint.empty();
+  } catch (error) {
+    fail(`Cannot copy the WAL into ${path}: ${(error as Error).message}. Check the disk, then start again`);
+  }
+  reply.postMessage(failure);
+}
+
 function close(): void {
   clearInterval(checking);
-  if (!hasFailed) {
-    checkpoint.empty();
-    db.close();
-  }
+  if (failure === undefined) db.close();
   for (const port of ports.keys()) port.close();
   main.close();
 }
 
 /** Commits the batches that wait, including those that arrived during the last commit. */
 function commitWaiting(): void {
-  if (hasFailed || waiting.isEmpty) return;
+  if (failure !== undefined || waiting.isEmpty) return;
   const others = [...ports].filter(([port]) => !waiting.has(port));
   announced.waitFor(others.map(([, thread]) => thread).filter((thread) => thread !== undefined));
   for (const [port] of others) {
@@ -97,7 +106,7 @@ function commitWaiting(): void {
   const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
   if (lost !== undefined) endWithout(lost);
   else if ('failure' in result && result.failure === 'fatal') fail(result.message);
-  if (hasFailed) return;
+  if (failure !== undefined) return;
   reply(batches, result);
   report(batches, result);
   checkpoint.runIfLong();
@@ -152,9 +161,9 @@ function commit(batch: Write[]): BatchResult {
     };
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    const failure = failureOf(error);
-    if (failure !== 'fatal') apply = prepareWrites(db, lostWords); // the old one holds words that were rolled back
-    return { failure, message: String(error) };
+    const kind = failureOf(error);
+    if (kind !== 'fatal') apply = prepareWrites(db, lostWords); // the old one holds words that were rolled back
+    return { failure: kind, message: String(error) };
   }
 }
 
@@ -174,7 +183,7 @@ function endWithout(lost: OwnFile): void {
 
 /** Stops writing for good, and reports to all threads that the process must exit. */
 function fail(message: string): void {
-  hasFailed = true;
+  failure = message;
   clearInterval(checking);
   for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message } satisfies BatchResult);
 }

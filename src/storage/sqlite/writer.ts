@@ -3,6 +3,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { askThread } from '../../lib/ask-thread.ts';
+import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { QueueRoom } from '../queue-room.ts';
@@ -31,7 +33,11 @@ export interface WriterMemory {
   room: SharedArrayBuffer;
 }
 
-export type WriterCommand = { connect: MessagePort; thread: number | undefined } | { fail: string } | 'close';
+export type WriterCommand =
+  | { connect: MessagePort; thread: number | undefined }
+  | { fail: string }
+  | { emptyWal: true; reply: MessagePort }
+  | 'close';
 
 /** A queue's connection to the writer. It can be sent to a thread, with its port as a transferred object. */
 export interface WriterConnection {
@@ -49,7 +55,8 @@ export interface WriterConnections {
 
 export class Writer {
   readonly #thread: Worker;
-  readonly #ended: Promise<unknown>;
+  /** Resolves with the exit status of the thread. */
+  readonly #ended: Promise<number[]>;
   readonly #memory: WriterMemory;
   #threads = 0;
 
@@ -92,9 +99,22 @@ export class Writer {
     this.#thread.postMessage({ fail: message } satisfies WriterCommand);
   }
 
+  /**
+   * Copies the WAL into the database file and empties it. All connections must be closed. Throws UserError if the disk or
+   * a file failed. The caller must then exit the process, and keep a reader open until it ends: when the last connection
+   * closes, SQLite would retry the failed sync and delete the WAL.
+   */
+  async emptyWal(): Promise<void> {
+    const failure = await askThread<string | undefined>(this.#thread, { emptyWal: true });
+    if (failure === undefined) return;
+    this.#thread.unref(); // it stays, so that it does not close the file before the process ends
+    throw new UserError(failure);
+  }
+
   /** Closes the file. All connections must be closed. Throws if closing fails. */
   async close(): Promise<void> {
     this.#thread.postMessage('close' satisfies WriterCommand);
-    await this.#ended;
+    const [status] = await this.#ended;
+    if (status !== 0) throw new Error('The writer thread failed while it closed the file');
   }
 }
