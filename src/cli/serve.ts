@@ -85,6 +85,7 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     process.exit(1);
   });
   let isStopping = false;
+  let exitStatus = 0;
   let service: Service | undefined;
   let limitingGrowth: NodeJS.Timeout | undefined;
   const terminal = findTerminal(io);
@@ -103,14 +104,17 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   else if (service.isFirstStart) log({ kind: 'no_token' });
   if (options.open) (await import('./open-browser.ts')).openBrowser(`${service.url}/`, io);
 
-  async function stop(reason: string, exitStatus: number): Promise<void> {
+  async function stop(reason: string, status: number): Promise<void> {
+    exitStatus = Math.max(exitStatus, status); // the store can also fail during a stop
     if (isStopping) return;
     isStopping = true;
     setTimeout(killNow, STOP_WITHIN_MS).unref();
     if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), TIMEOUTS.lastRequestsMs).unref(); // the store has failed
     clearTimeout(limitingGrowth);
     setHeapGrowth(0);
-    await (await starting).stop(reason);
+    await (await starting).stop(reason).catch((error) => {
+      if (exitStatus === 0) throw error; // otherwise, the store has reported its failure
+    });
     process.exit(exitStatus);
   }
 }
