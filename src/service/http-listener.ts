@@ -48,7 +48,7 @@ export interface HttpListener {
   server: Server;
   /** Starts to listen. Returns the address in numbers. Throws UserError if it is not free. */
   listen(address: Address): Promise<Address>;
-  /** Stops listening. The connections stay open, but not for longer than a stop may take. */
+  /** Stops listening and reading requests. The connections stay open, but not for longer than a stop may take. */
   stopListening(): Promise<void>;
   /** Completes every request in progress, then closes all connections. Call it when no thread listens any more. */
   stop(): Promise<void>;
@@ -103,6 +103,7 @@ export async function createHttpListener(options: HttpListenerOptions): Promise<
     },
     async stop() {
       stopping.abort();
+      connections.readAgain();
       if ((await openConnections(server)) > 0) await sleep(timeouts.lastRequestsMs);
       await connections.closeIdle();
       await close();

@@ -47,7 +47,7 @@ export class ConnectionGuard {
   readonly #open = new Set<Connection>();
   /** Connections whose TLS handshake is not complete, by their addresses. */
   readonly #handshakes = new Map<string, Socket>();
-  /** Connections that are not read while a stop accepts pending ones. */
+  /** Connections that are not read until all threads have stopped listening. */
   #heldAtStop: Set<Connection> | undefined;
 
   constructor(server: Server, options: GuardOptions) {
@@ -85,8 +85,9 @@ export class ConnectionGuard {
   }
 
   /**
-   * Stops listening, after it accepts the connections that are already pending: those would be reset. Meanwhile it reads
-   * no requests, so that hardly any time passes between the last check for connections and the stop.
+   * Stops listening, after it accepts the connections that are already pending: those would be reset. It reads no
+   * requests from then until `readAgain`, so that hardly any time passes between the last check for connections and the
+   * stop.
    */
   async stopListening(): Promise<void> {
     const held = new Set(this.#open);
@@ -102,8 +103,13 @@ export class ConnectionGuard {
       quietTurns++;
     }
     stopAccepting(this.#server);
+  }
+
+  /** Reads the last requests after `stopListening`. */
+  readAgain(): void {
+    const held = this.#heldAtStop;
     this.#heldAtStop = undefined;
-    for (const connection of held) connection.release();
+    for (const connection of held ?? []) connection.release();
   }
 
   /**
