@@ -33,7 +33,7 @@ export interface Store extends PlantStore, ChangeStore, TokenStore, WebhookStore
   probe(): Promise<void>;
   /** Opens a dry run of an import, which compares plants with the store and with each other, and stores nothing. */
   openDryRun(): DryRun;
-  /** Returns the number of writes that are queued in all threads. On PostgreSQL, it includes those in a transaction. */
+  /** Returns the number of writes of all threads that are queued or in a transaction. */
   queuedWrites(): number;
   stats(): Promise<StoreStats>;
   /** Closes the store. Resolves once every earlier write is committed. */

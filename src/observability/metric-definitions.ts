@@ -58,7 +58,7 @@ const DEFINITIONS: Record<string, Definition> = {
   plant_store_commit_duration_seconds: histogram('Duration of a write transaction including its commit', ({ counts }) =>
     samplesOf(counts.commits, LATENCY_S),
   ),
-  plant_store_waiting_writes: gauge('Writes queued for a transaction', ({ queuedWrites }) => queuedWrites),
+  plant_store_waiting_writes: gauge('Writes queued for a transaction or in one', ({ queuedWrites }) => queuedWrites),
   plant_store_event_loop_delay_seconds: gauge(
     'Event loop delay since the last scrape, of the thread with the longest',
     ({ delaysS }) => DELAY_PERCENTILES.map((percent, at) => [`{percentile="${percent}"}`, delaysS[at] as number]),

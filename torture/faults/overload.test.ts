@@ -17,7 +17,7 @@ import { fault } from '../fault.ts';
 const LOAD = fileURLToPath(import.meta.resolve('../creates.ts'));
 const MAX_CONNECTIONS = 10_000;
 const PEAK = { connections: 64, depth: 1 };
-/** 16,000 concurrent requests, of which 11,000 are accepted. The others retry each second and cost a response each. */
+/** 16,000 concurrent requests, of which 10,000 are accepted. The others retry each second and cost a response each. */
 const OVERLOAD = { connections: 640, depth: 25 };
 const MAX_TRIES = 6;
 const MIN_SHARE = 0.8;

@@ -16,7 +16,7 @@ const Status = z
   .meta({ id: 'Status', description: 'The status of the service' });
 
 const METRICS_EXAMPLE =
-  '# HELP plant_store_waiting_writes Writes queued for a transaction\n# TYPE plant_store_waiting_writes gauge\nplant_store_waiting_writes 0\n';
+  '# HELP plant_store_waiting_writes Writes queued for a transaction or in one\n# TYPE plant_store_waiting_writes gauge\nplant_store_waiting_writes 0\n';
 
 export function healthMetricsRoutes(store: Store, metrics: Metrics, stopping: AbortSignal): Route[] {
   let probe: Promise<void> | undefined;

@@ -15,8 +15,8 @@ const WAIT_PAGES = 4 * CHECKPOINT_PAGES;
  * proportionally longer wait. A wait succeeds if it is twice as long as each read.
  */
 const WAIT_MS = 100;
-/** Maximum time for which a checkpoint waits for readers. */
-const MAX_WAIT_MS = 2000;
+/** Maximum time for which a checkpoint waits for readers. It does not help beside an export, which reads for longer. */
+const MAX_WAIT_MS = 500;
 /**
  * Time for which a single attempt waits. SQLite waits for the locks of old readers, which new readers can take over, so
  * one long attempt can fail beside short reads.
