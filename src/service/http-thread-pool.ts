@@ -149,7 +149,7 @@ export class HttpThreadPool {
       case 'report_all':
         void this.report(message.isScrape).then(
           (reports) => message.reply.postMessage(reports),
-          () => message.reply.close(), // a thread has ended
+          () => message.reply.close(), // the request of that thread then fails
         );
         return;
       case 'summary':
