@@ -87,7 +87,7 @@ fault({
     'keeps the search words of a rejected write': {
       change: [
         'src/storage/sqlite/writer-thread.ts',
-        `if (failure !== 'fatal') apply = prepareWrites(db, lostWords);`,
+        `if (kind !== 'fatal') apply = prepareWrites(db, lostWords);`,
         '',
       ],
       caught: /record \d+ was rejected, then stored, but a prefix search does not find it/,

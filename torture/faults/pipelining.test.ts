@@ -90,7 +90,7 @@ fault({
       caught: /thousands of queued requests was left open|tiny requests: memory grew/,
     },
     'parses all bytes of a read at once': {
-      change: ['src/http/core/node-internals.ts', 'control.isParsingStopped ? STOP :', ''],
+      change: ['src/http/core/node-internals.ts', 'if (control.isParsingStopped) return STOP;', ''],
       caught: /tiny requests: memory grew/,
       rounds: 50,
     },
