@@ -15,11 +15,11 @@ import type { Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate } from '../http/core/tls.ts';
 import { Pipeline } from '../http/pipeline.ts';
 import type { ReadSummary } from '../http/routes/cached-summary.ts';
-import type { WebhookTools } from '../http/routes/webhooks.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { createMetrics, type MetricsOptions } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { Tracing } from '../observability/tracing.ts';
+import type { WebhookTools } from '../webhooks/webhook-operations.ts';
 
 export interface HttpListenerOptions {
   config: Config;

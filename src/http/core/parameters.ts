@@ -130,8 +130,7 @@ const GRACE =
   'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
 const SPAN = { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h', examples: ['24h'] };
 export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
-  const durationMs = text === '0' ? 0 : parseDuration(text);
-  if (durationMs !== undefined) return durationMs;
+  if (text === '0' || parseDuration(text) !== undefined) return text;
   throw malformed('"grace"', `0, or ${DURATION_FORM}`);
 });
 

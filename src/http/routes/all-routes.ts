@@ -4,6 +4,7 @@ import { SCOPES } from '../../domain/names.ts';
 import type { Store } from '../../domain/store.ts';
 import type { Metrics } from '../../observability/metrics.ts';
 import type { Observe } from '../../observability/service-events.ts';
+import type { WebhookTools } from '../../webhooks/webhook-operations.ts';
 import type { SharedLimits } from '../access/shared-limits.ts';
 import type { Route } from '../core/route.ts';
 import type { ServerUrlOf } from '../core/server-url.ts';
@@ -18,7 +19,7 @@ import { openapiRoute } from './openapi.ts';
 import { plantRoutes } from './plants.ts';
 import { createStatusReader, type ServiceFacts, statusRoute } from './status.ts';
 import { tokenRoutes } from './tokens.ts';
-import { type WebhookTools, webhookRoutes } from './webhooks.ts';
+import { webhookRoutes } from './webhooks.ts';
 
 export interface RouteOptions {
   store: Store;

@@ -1,15 +1,11 @@
 // The routes under /tokens, which create, list, change, rotate and revoke tokens.
 
 import { z } from 'zod';
-import { PlantStoreError } from '../../domain/errors.ts';
-import { SCOPES, type Scope } from '../../domain/names.ts';
+import type { Scope } from '../../domain/names.ts';
 import {
-  DEFAULT_GRACE_MS,
   DEFAULT_SCOPES,
   DescribedToken,
   describeToken,
-  issueToken,
-  renewSecret,
   requireScopes,
   type Token,
   TokenPatch,
@@ -17,8 +13,7 @@ import {
   TokenWithSecret,
   WantedToken,
 } from '../../domain/token.ts';
-import { parseDuration } from '../../lib/duration.ts';
-import { parseRate } from '../../lib/token-bucket.ts';
+import { createTokenOperations } from '../../domain/token-operations.ts';
 import { jsonBody } from '../core/json-body.ts';
 import { grace, tokenId as id } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
@@ -26,6 +21,7 @@ import { NO_STORE, type Route, route } from '../core/route.ts';
 const NEW_SECRET = 'The token with its new secret, which is shown only in this response';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
+  const tokens = createTokenOperations(store, clock);
   return [
     route('POST /tokens', 'createToken', 'admin', {
       summary: 'Create a token',
@@ -39,18 +35,11 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
         schema: TokenWithSecret,
         headers: { Location: { description: 'Path of the token', example: '/tokens/tok_I46W9MwWENQq' }, ...NO_STORE },
       },
-      async handle({ body: { name, scopes = DEFAULT_SCOPES, expires, rate }, token: own, reply }) {
-        requireOwnScopes(own, scopes);
-        const nowMs = clock();
-        const wanted = {
-          name,
-          scopes: inOrder(scopes),
-          expiresMs: expires === undefined ? null : toFuture(expires, nowMs),
-          rate: (rate !== undefined && parseRate(rate)) || null,
-        };
-        const { token, secret } = await issueToken(store, wanted, nowMs);
-        reply.header('location', `${basePath}/tokens/${token.id}`);
-        return { ...describeToken(token, nowMs), secret };
+      async handle({ body, token: own, reply }) {
+        requireOwnScopes(own, body.scopes ?? DEFAULT_SCOPES);
+        const created = await tokens.create(body);
+        reply.header('location', `${basePath}/tokens/${created.id}`);
+        return created;
       },
     }),
     route('GET /tokens', 'listTokens', 'admin', {
@@ -58,7 +47,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       description:
         'Returns all tokens, oldest first. The list includes expired and revoked tokens, because the change log refers to them.',
       response: { description: 'All tokens, without their secrets', schema: z.array(DescribedToken) },
-      handle: async () => (await store.listTokens()).map((token) => describeToken(token, clock())),
+      handle: () => tokens.list(),
     }),
     route('GET /tokens/self', 'getOwnToken', 'any', {
       summary: 'Get your own token',
@@ -74,7 +63,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       parameters: { id },
       response: { description: 'The token, without its secret', schema: DescribedToken },
       errors: ['not_found'],
-      handle: async ({ parameters: { id } }) => describeToken(await store.getToken(id), clock()),
+      handle: ({ parameters: { id } }) => tokens.get(id),
     }),
     route('PATCH /tokens/:id', 'updateToken', 'admin', {
       summary: 'Update a token',
@@ -88,17 +77,10 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       body: jsonBody(TokenPatch, 'application/merge-patch+json'),
       response: { description: 'The changed token, without its secret', schema: DescribedToken },
       errors: ['not_found', 'last_admin'],
-      async handle({ parameters: { id }, body: { name, scopes, expires, rate }, token: own }) {
-        requireOwnScopes(own, scopes ?? []);
+      async handle({ parameters: { id }, body, token: own }) {
+        requireOwnScopes(own, body.scopes ?? []);
         requireOwnScopes(own, (await store.getToken(id)).scopes);
-        const nowMs = clock();
-        const change = {
-          name,
-          scopes: scopes && inOrder(scopes),
-          expiresMs: typeof expires === 'string' ? toFuture(expires, nowMs) : expires,
-          rate: typeof rate === 'string' ? parseRate(rate) : rate,
-        };
-        return describeToken(await store.updateToken(id, change, nowMs), nowMs);
+        return tokens.update(id, body);
       },
     }),
     route('DELETE /tokens/:id', 'revokeToken', 'admin', {
@@ -109,7 +91,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       parameters: { id },
       response: { status: 204, description: 'The token is revoked' },
       errors: ['not_found', 'last_admin'],
-      handle: ({ parameters: { id } }) => store.revokeToken(id, clock()),
+      handle: ({ parameters: { id } }) => tokens.revoke(id),
     }),
     route('POST /tokens/:id/rotate', 'rotateToken', 'admin', {
       summary: 'Rotate the secret of a token',
@@ -119,10 +101,9 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       parameters: { id, grace },
       response: { description: NEW_SECRET, schema: TokenWithSecret, headers: NO_STORE },
       errors: ['not_found'],
-      async handle({ parameters: { id, grace: graceMs = DEFAULT_GRACE_MS }, token: own }) {
+      async handle({ parameters: { id, grace }, token: own }) {
         requireOwnScopes(own, (await store.getToken(id)).scopes);
-        const { token, secret } = await renewSecret(store, id, clock(), graceMs);
-        return { ...describeToken(token, clock()), secret };
+        return tokens.rotate(id, { grace });
       },
     }),
   ];
@@ -131,15 +112,4 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
 /** Throws if the own token lacks a scope, so that a client cannot gain scopes with a token that it manages. */
 function requireOwnScopes(own: Token, wanted: Scope[]): void {
   for (const scope of wanted) requireScopes(own, scope);
-}
-
-function inOrder(scopes: Scope[]): Scope[] {
-  return SCOPES.filter((scope) => scopes.includes(scope));
-}
-
-function toFuture(text: string, nowMs: number): number {
-  const durationMs = parseDuration(text);
-  const timeMs = durationMs === undefined ? Date.parse(text) : nowMs + durationMs;
-  if (timeMs > nowMs) return timeMs;
-  throw new PlantStoreError('not_valid', '"expires" must be in the future');
 }

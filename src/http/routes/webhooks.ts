@@ -3,21 +3,9 @@
 import { z } from 'zod';
 import { Delivery, DeliveryDetail, Replay, TestResult } from '../../domain/delivery.ts';
 import { DEFAULT_LIMIT } from '../../domain/page-size.ts';
-import {
-  DEFAULT_EVENTS,
-  describeWebhook,
-  mintWebhookId,
-  NewWebhook,
-  OLD_SECRET_MS,
-  Webhook,
-  WebhookPatch,
-  WebhookWithSecret,
-} from '../../domain/webhook.ts';
+import { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../../domain/webhook.ts';
 import type { WebhookStore } from '../../domain/webhook-store.ts';
-import { describeDelivery } from '../../webhooks/describe-delivery.ts';
-import { type ReceiverClient, toTestResult } from '../../webhooks/receiver-client.ts';
-import { mintWebhookSecret, toTestMessage } from '../../webhooks/signed-message.ts';
-import type { TargetGuard } from '../../webhooks/target-guard.ts';
+import { createWebhookOperations, type WebhookTools } from '../../webhooks/webhook-operations.ts';
 import { createSlots } from '../access/fair-share.ts';
 import type { SharedLimits } from '../access/shared-limits.ts';
 import { jsonBody } from '../core/json-body.ts';
@@ -30,20 +18,14 @@ const NEW_SECRET = 'The webhook with its new secret, which is shown only in this
 /** Maximum number of concurrent tests. Each can take as long as a delivery attempt. */
 export const MAX_TESTS = 16;
 
-export interface WebhookTools {
-  targetGuard: TargetGuard;
-  receiverClient: ReceiverClient;
-  /** Called after a webhook or its deliveries were changed. */
-  onChange(): void;
-}
-
 export function webhookRoutes(
   store: WebhookStore,
   basePath: string,
-  { targetGuard, receiverClient, onChange }: WebhookTools,
+  tools: WebhookTools,
   { counts }: SharedLimits,
   clock: () => number,
 ): Route[] {
+  const webhooks = createWebhookOperations(store, tools, clock);
   const takeTest = createSlots(counts, MAX_TESTS, 'tests');
   return [
     route('POST /webhooks', 'addWebhook', READS_PLANTS, {
@@ -62,27 +44,17 @@ export function webhookRoutes(
           ...NO_STORE,
         },
       },
-      async handle({ body: { url, events = DEFAULT_EVENTS, format, name }, reply }) {
-        const target = { url: await targetGuard.check(url), events: [...new Set(events)] };
-        const secret = mintWebhookSecret();
-        const webhook = await store.addWebhook({
-          ...target,
-          ...(format && { format }),
-          ...(name && { name }),
-          id: mintWebhookId(),
-          secret,
-          createdMs: clock(),
-        });
-        onChange();
+      async handle({ body, reply }) {
+        const webhook = await webhooks.create(body);
         reply.header('location', `${basePath}/webhooks/${webhook.id}`);
-        return { ...describeWebhook(webhook, clock()), secret };
+        return webhook;
       },
     }),
     route('GET /webhooks', 'listWebhooks', 'admin', {
       summary: 'List all webhooks',
       description: 'Returns all webhooks, oldest first, without their secrets.',
       response: { description: 'All webhooks, without their secrets', schema: z.array(Webhook) },
-      handle: async () => (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock())),
+      handle: () => webhooks.list(),
     }),
     route('GET /webhooks/:id', 'getWebhook', 'admin', {
       summary: 'Get a webhook',
@@ -90,7 +62,7 @@ export function webhookRoutes(
       parameters: { id },
       response: { description: 'The webhook, without its secret', schema: Webhook },
       errors: ['not_found'],
-      handle: async ({ parameters: { id } }) => describeWebhook(await store.getWebhook(id), clock()),
+      handle: ({ parameters: { id } }) => webhooks.get(id),
     }),
     route('PATCH /webhooks/:id', 'updateWebhook', READS_PLANTS, {
       summary: 'Change a webhook',
@@ -103,13 +75,7 @@ export function webhookRoutes(
       body: jsonBody(WebhookPatch, 'application/merge-patch+json'),
       response: { description: 'The webhook', schema: Webhook },
       errors: ['not_found'],
-      async handle({ parameters: { id }, body: { url, events, ...others } }) {
-        const target = url === undefined ? undefined : await targetGuard.check(url);
-        const patch = { ...others, ...(target && { url: target }), ...(events && { events: [...new Set(events)] }) };
-        const webhook = await store.updateWebhook(id, patch, clock());
-        onChange();
-        return describeWebhook(webhook, clock());
-      },
+      handle: ({ parameters: { id }, body }) => webhooks.update(id, body),
     }),
     route('DELETE /webhooks/:id', 'removeWebhook', 'admin', {
       summary: 'Delete a webhook',
@@ -117,10 +83,7 @@ export function webhookRoutes(
       parameters: { id },
       response: { status: 204, description: 'The webhook is deleted' },
       errors: ['not_found'],
-      async handle({ parameters: { id } }) {
-        await store.removeWebhook(id);
-        onChange();
-      },
+      handle: ({ parameters: { id } }) => webhooks.delete(id),
     }),
     route('POST /webhooks/:id/rotate', 'rotateSecret', READS_PLANTS, {
       summary: 'Rotate the secret of a webhook',
@@ -130,12 +93,7 @@ export function webhookRoutes(
       parameters: { id },
       response: { description: NEW_SECRET, schema: WebhookWithSecret, headers: NO_STORE },
       errors: ['not_found'],
-      async handle({ parameters: { id } }) {
-        const secret = mintWebhookSecret();
-        const webhook = await store.rotateSecret(id, secret, clock() + OLD_SECRET_MS);
-        onChange();
-        return { ...describeWebhook(webhook, clock()), secret };
-      },
+      handle: ({ parameters: { id } }) => webhooks.rotate(id),
     }),
     route('POST /webhooks/:id/enable', 'enableWebhook', READS_PLANTS, {
       summary: 'Enable a webhook',
@@ -144,11 +102,7 @@ export function webhookRoutes(
       parameters: { id },
       response: { description: 'The webhook', schema: Webhook },
       errors: ['not_found'],
-      async handle({ parameters: { id } }) {
-        const webhook = await store.updateWebhook(id, { enabled: true }, clock());
-        onChange();
-        return describeWebhook(webhook, clock());
-      },
+      handle: ({ parameters: { id } }) => webhooks.update(id, { enabled: true }),
     }),
     route('POST /webhooks/:id/test', 'testWebhook', 'admin', {
       summary: 'Test a webhook',
@@ -159,10 +113,9 @@ export function webhookRoutes(
       response: { description: 'The result of the test', schema: TestResult },
       errors: ['not_found'],
       async handle({ parameters: { id } }) {
-        const webhook = await store.getWebhook(id);
         using cleanUp = new DisposableStack();
         cleanUp.defer(takeTest());
-        return toTestResult(await receiverClient.post(webhook.url, toTestMessage(webhook, clock())));
+        return await webhooks.test(id);
       },
     }),
     route('GET /webhooks/:id/deliveries', 'listDeliveries', 'admin', {
@@ -185,7 +138,7 @@ export function webhookRoutes(
       errors: ['not_found'],
       async handle({ parameters: { id, ...query }, token, reply }) {
         const { limit = DEFAULT_LIMIT, status } = query;
-        const found = await store.listDeliveries(id, { ...query, limit: limit + 1 });
+        const found = await webhooks.deliveries(id, { ...query, limit: limit + 1 });
         const page = found.slice(0, limit);
         const last = page.at(-1);
         if (last && found.length > limit) {
@@ -202,7 +155,7 @@ export function webhookRoutes(
       parameters: { id, seq },
       response: { description: 'The delivery', schema: DeliveryDetail },
       errors: ['not_found'],
-      handle: async ({ parameters: { id, seq } }) => describeDelivery(id, await store.getDelivery(id, seq)),
+      handle: ({ parameters: { id, seq } }) => webhooks.delivery(id, seq),
     }),
     route('POST /webhooks/:id/deliveries/:seq/retry', 'retryDelivery', READS_PLANTS, {
       summary: 'Retry a delivery',
@@ -213,11 +166,7 @@ export function webhookRoutes(
       parameters: { id, seq },
       response: { status: 202, description: 'The delivery, which is waiting again', schema: Delivery },
       errors: ['not_found'],
-      async handle({ parameters: { id, seq } }) {
-        const delivery = await store.retryDelivery(id, seq, clock());
-        onChange();
-        return delivery;
-      },
+      handle: ({ parameters: { id, seq } }) => webhooks.retry(id, seq),
     }),
     route('POST /webhooks/:id/replay', 'replayChanges', READS_PLANTS, {
       summary: 'Replay a range of changes',
@@ -229,11 +178,7 @@ export function webhookRoutes(
       body: jsonBody(Replay),
       response: { status: 202, description: 'The webhook, with its position before the range', schema: Webhook },
       errors: ['not_found', 'changes_pruned'],
-      async handle({ parameters: { id }, body }) {
-        const webhook = await store.replay(id, body, clock());
-        onChange();
-        return describeWebhook(webhook, clock());
-      },
+      handle: ({ parameters: { id }, body }) => webhooks.replay(id, body),
     }),
   ];
 }

@@ -1,0 +1,80 @@
+// The operations on tokens that the API and the commands offer, with durations and rates as people write them.
+
+import { parseDuration } from '../lib/duration.ts';
+import { parseRate } from '../lib/token-bucket.ts';
+import { PlantStoreError } from './errors.ts';
+import { SCOPES, type Scope } from './names.ts';
+import {
+  DEFAULT_GRACE_MS,
+  DEFAULT_SCOPES,
+  type DescribedToken,
+  describeToken,
+  issueToken,
+  renewSecret,
+  type TokenPatch,
+  type TokenStore,
+  type TokenWithSecret,
+  type WantedToken,
+} from './token.ts';
+
+/** Operations on the tokens of a store. They do not check the scopes of the caller. */
+export interface TokenOperations {
+  /** Creates a token. Its secret cannot be read again. */
+  create(wanted: WantedToken): Promise<TokenWithSecret>;
+  /** Returns all tokens, oldest first. */
+  list(): Promise<DescribedToken[]>;
+  /** Throws `not_found`. */
+  get(id: string): Promise<DescribedToken>;
+  /** Changes an active token. Throws `not_found` and `last_admin`. */
+  update(id: string, patch: TokenPatch): Promise<DescribedToken>;
+  /** Creates a new secret. The old one remains valid for `grace`, `24h` by default. Throws `not_found`. */
+  rotate(id: string, how?: { grace?: string | undefined }): Promise<TokenWithSecret>;
+  /** Revokes a token. Throws `not_found`, and `last_admin` if no other active token has the scope `admin`. */
+  revoke(id: string): Promise<void>;
+}
+
+export function createTokenOperations(store: TokenStore, clock: () => number): TokenOperations {
+  return {
+    async create({ name, scopes = DEFAULT_SCOPES, expires, rate }) {
+      const nowMs = clock();
+      const wanted = {
+        name,
+        scopes: inOrder(scopes),
+        expiresMs: expires === undefined ? null : toFuture(expires, nowMs),
+        rate: (rate !== undefined && parseRate(rate)) || null,
+      };
+      const { token, secret } = await issueToken(store, wanted, nowMs);
+      return { ...describeToken(token, nowMs), secret };
+    },
+    list: async () => (await store.listTokens()).map((token) => describeToken(token, clock())),
+    get: async (id) => describeToken(await store.getToken(id), clock()),
+    async update(id, { name, scopes, expires, rate }) {
+      const nowMs = clock();
+      const change = {
+        name,
+        scopes: scopes && inOrder(scopes),
+        expiresMs: typeof expires === 'string' ? toFuture(expires, nowMs) : expires,
+        rate: typeof rate === 'string' ? parseRate(rate) : rate,
+      };
+      return describeToken(await store.updateToken(id, change, nowMs), nowMs);
+    },
+    async rotate(id, { grace } = {}) {
+      const nowMs = clock();
+      const graceMs = grace === undefined ? DEFAULT_GRACE_MS : (parseDuration(grace) ?? 0);
+      const { token, secret } = await renewSecret(store, id, nowMs, graceMs);
+      return { ...describeToken(token, nowMs), secret };
+    },
+    revoke: (id) => store.revokeToken(id, clock()),
+  };
+}
+
+function inOrder(scopes: Scope[]): Scope[] {
+  return SCOPES.filter((scope) => scopes.includes(scope));
+}
+
+function toFuture(text: string, nowMs: number): number {
+  const durationMs = parseDuration(text);
+  const timeMs = durationMs === undefined ? Date.parse(text) : nowMs + durationMs;
+  if (timeMs > nowMs) return timeMs;
+  throw new PlantStoreError('not_valid', '"expires" must be in the future');
+}
