@@ -570,6 +570,18 @@ const EVENTS: Scenario[] = [
     error: 40500,
     headers: { allow: 'GET, HEAD' },
   },
+  {
+    name: 'pruning the change log without the scope admin',
+    send: {
+      method: 'POST',
+      path: '/events/prune',
+      headers: { 'content-type': 'application/json' },
+      body: '{"olderThan":"90d"}',
+    },
+    status: 403,
+    error: 40301,
+    says: 'admin',
+  },
 ];
 
 export const RECORD_SCENARIOS: Record<string, Scenario[]> = {

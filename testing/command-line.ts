@@ -12,8 +12,14 @@ import { LAUNCHER } from './server.ts';
 export interface Run {
   status: number | null;
   stdout: string;
+  /** Standard error without the line in `using`. */
   stderr: string;
+  /** The first line, if it names the server or the database. */
+  using?: string;
 }
+
+/** The line that names the store, also where it is wrapped. */
+const USING = /^Using\sthe\s(server|database)\s\S+(\s\(profile\s"[^"]*"\))?\.(\sTo\suse\sthe[^.]*\.)?\n/;
 
 export type Environment = Record<string, string>;
 
@@ -53,7 +59,7 @@ export async function runInProcess(
     stderr: output('stderr'),
   });
   run.status = await runCommand(args, io);
-  return run;
+  return splitUsing(run);
 }
 
 /** Runs a command in a process of its own. */
@@ -69,10 +75,17 @@ export async function onTerminal(args: string[], env: Environment = {}, columns 
   });
   return (await collect(child)).stdout.replaceAll('\r\n', '\n');
 }
+
 async function collect(child: ChildProcessWithoutNullStreams): Promise<Run> {
   child.stdin.end();
   const [stdout, stderr] = await Promise.all([child.stdout.toArray(), child.stderr.toArray(), once(child, 'close')]);
-  return { status: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') };
+  return splitUsing({ status: child.exitCode, stdout: stdout.join(''), stderr: stderr.join('') });
+}
+
+function splitUsing(run: Run): Run {
+  const [using] = USING.exec(run.stderr) ?? [];
+  if (using === undefined) return run;
+  return { ...run, stderr: run.stderr.slice(using.length), using: using.replaceAll('\n', ' ').trim() };
 }
 
 /** Waits until each text is on the terminal before it types the keys for it. Returns everything that was shown. */

@@ -104,7 +104,7 @@ let databases = 0;
 export async function makeTemplate(serverUrl: string): Promise<void> {
   await queryPostgres(serverUrl, `CREATE DATABASE ${TEMPLATE} TEMPLATE template0`);
   const url = serverUrl.replace(/[^/]+$/, TEMPLATE);
-  await prepareDatabase(url);
+  await prepareDatabase(url, 'server');
   await queryPostgres(url, 'DELETE FROM database_identity'); // a copy of a known database would skip change numbers
 }
 

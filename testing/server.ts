@@ -68,6 +68,13 @@ export function makeFolder(): string {
   return folder;
 }
 
+/** Returns a new folder with an empty store, `plants.db`. */
+export async function makeStoreFolder(): Promise<string> {
+  const folder = makeFolder();
+  await besideServer(`sqlite:${folder}/plants.db`, async () => {});
+  return folder;
+}
+
 export async function startServer({
   folder = makeFolder(),
   databaseUrl = `sqlite:${join(folder, 'plants.db')}`,

@@ -12,13 +12,13 @@ they print JSON. In a checkout, run \`npm run --silent plant-store --\` instead 
 const ENVIRONMENT = `## Environment
 
 All commands read their settings from the environment: see [configuration.md](configuration.md). Commands on plants use
-\`PLANT_STORE_URL\` and \`PLANT_STORE_TOKEN\`, or [a profile](../guides/terminal.md#use-another-server). Commands that use the
-database directly need the \`DATABASE_URL\` of the server.`;
+\`PLANT_STORE_URL\` and \`PLANT_STORE_TOKEN\`, or a profile. Commands that also work on a database
+[print which one they use](../guides/terminal.md#choose-the-server-or-the-database).`;
 
 const ENDING = / \((?:default: .*|required)\)$/;
 
-const STATUS_NOTE = `"Commands on plants" are \`add\`, \`get\`, \`list\`, \`tags\`, \`history\`, \`edit\`, \`rm\` and \`watch\`, and also \`changes list\`,
-\`status\`, \`login\` and \`whoami\`. \`import\` and \`export\` with \`--url\` or \`--profile\` return only 0, 1 and 2, or 130 after Ctrl-C.`;
+const STATUS_NOTE = `"Commands on a store" are all commands on plants, and also \`import\`, \`export\`, \`token\`, \`webhook\`, \`changes\`,
+\`status\`, \`login\` and \`whoami\`.`;
 
 export async function renderCli(): Promise<string> {
   const program = await createProgram(process, () => true);

@@ -7,9 +7,10 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import { toSafeText } from '../lib/safe-text.ts';
 import { toSize } from '../lib/size.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
+import { requireFile } from '../service/open-store.ts';
 import { dirOption, findBackups, readDir } from './backups.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { requireDatabase, requireSqlite } from './database-access.ts';
+import { requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { report, writeWords } from './terminal/report.ts';
@@ -25,10 +26,10 @@ export function declareBackup(command: CliCommand): void {
 }
 
 async function backUp({ io, config }: CommandContext, file: string): Promise<void> {
-  requireDatabase(config);
+  const path = requireSqlite(config);
+  requireFile(path);
   if (existsSync(file))
     throw new UserError(`${file} already exists. A backup never overwrites a file. Choose another name.`);
-  const path = requireSqlite(config);
   const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
   const { noteBackup } = await import('../storage/sqlite/last-backup.ts');
   removeWhenInterrupted(io, file, removeDraft);

@@ -1,13 +1,13 @@
-// The commands changes list, which prints the change log of a server, and changes prune, which removes the oldest changes
-// from the database and keeps the records.
+// The commands changes list, which prints the change log of a server, and changes prune, which removes its oldest changes
+// and keeps the records.
 
-import type { ChangePageQuery } from '../client/client.ts';
+import type { ChangePageQuery, Pruned } from '../client/client.ts';
 import { CHANGE_TYPES } from '../domain/names.ts';
 import { parseDuration, readDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
 import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } from './change-pages.ts';
+import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
-import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readOneOf } from './parse-arguments.ts';
 import { type ServerOptions, withServer } from './remote.ts';
@@ -50,6 +50,7 @@ plant, use "history".`)
   changes
     .subcommand('prune', 'remove old changes from the change log; the records stay')
     .requiredOption('--older-than <time>', 'age of the changes to remove: 30m, 12h, 90d or 4w (required)')
+    .storeOptions()
     .notes(`
 Sequence numbers are never reused. Clients that request pruned changes receive
 error 41000 (410) and must start over with a new export.`)
@@ -91,8 +92,18 @@ async function readTime(option: string, text: string | undefined, nowMs: number)
   );
 }
 
-async function pruneChanges({ io, config }: CommandContext, options: { olderThan: string }): Promise<void> {
-  const beforeMs = Date.now() - readDuration('--older-than', options.olderThan);
-  const pruned = await withExistingStore(config, (store) => store.pruneChanges(beforeMs));
-  report(io.stdout, `${countOf(pruned, 'change')} pruned.`, { pruned });
+async function pruneChanges(context: CommandContext, options: StoreOptions & { olderThan: string }): Promise<void> {
+  const { olderThan } = options;
+  readDuration('--older-than', olderThan);
+  await withStore(context, options, {
+    onServer: async (client) => print(await client.prune({ olderThan })),
+    async onDatabase(store) {
+      const { prune } = await import('../domain/change.ts');
+      print(await prune(store, { olderThan }, Date.now()));
+    },
+  });
+
+  function print(result: Pruned): void {
+    report(context.io.stdout, `${countOf(result.pruned, 'change')} pruned.`, result);
+  }
 }

@@ -45,9 +45,11 @@ async function valuesOfProfile({ io, config }: CommandContext): Promise<Record<s
     import('../config/effective-settings.ts'),
   ]);
   try {
-    const { url, credential } = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
-    if (credential?.source.kind !== 'profile') return {};
-    const { name } = credential.source;
+    const server = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
+    const used = server?.credential?.source;
+    if (server === undefined || used?.kind !== 'profile') return {};
+    const { url } = server;
+    const { name } = used;
     const source = `profile ${name}`;
     const chosen = config.serverUrlFrom === 'defaults' ? 'current profile' : 'profile with this URL';
     return {

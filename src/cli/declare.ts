@@ -3,6 +3,12 @@
 import { Command, Option } from 'commander';
 import type { CommandContext, CommandIo } from './command-io.ts';
 
+/** Says which store a command uses. */
+const STORE_RULE = `
+Without these options, the command uses the server in PLANT_STORE_URL or
+PLANT_STORE_PROFILE, or that of the current profile. If there is none, it opens
+the database. Its first line of output names the server or the database.`;
+
 /** An option with fixed values for shell completion. Commander's choices support no lists and have other messages. */
 export class FixedOption extends Option {
   readonly values: readonly string[];
@@ -36,13 +42,24 @@ export class CliCommand extends Command {
     return this.command(name).description(description);
   }
 
-  /** Adds the options that choose the server. `urlUse` and `profileUse` describe them. */
-  serverOptions(
-    urlUse = 'URL of the server (default: PLANT_STORE_URL, the profile, or this machine)',
-    profileUse = 'saved profile to use (default: PLANT_STORE_PROFILE, or the current one)',
-  ): this {
-    const url = new Option('--url <url>', urlUse);
-    return this.addOption(url).addOption(new Option('--profile <name>', profileUse).conflicts('url'));
+  /** Adds the options that choose the server. */
+  serverOptions(): this {
+    const url = new Option('--url <url>', 'URL of the server (default: PLANT_STORE_URL, the profile, or this machine)');
+    const profile = new Option(
+      '--profile <name>',
+      'saved profile to use (default: PLANT_STORE_PROFILE, or the current one)',
+    );
+    return this.addOption(url).addOption(profile.conflicts('url'));
+  }
+
+  /** Adds the options that choose a server or the database. Without `hasUrl`, --url has another meaning. */
+  storeOptions({ hasUrl = true } = {}): this {
+    if (hasUrl) this.option('--url <url>', 'use the server at this URL');
+    const profile = new Option('--profile <name>', 'use the server of this saved profile');
+    const database = new Option('--database [url]', 'open the database in DATABASE_URL, or at this URL');
+    return this.addOption(profile.conflicts('url'))
+      .addOption(database.conflicts(hasUrl ? ['url', 'profile'] : ['profile']))
+      .notes(STORE_RULE);
   }
 
   /** Adds text to the help, after the options. */

@@ -245,7 +245,7 @@ suite('doctor on a PostgreSQL server of its own', needsPostgres, () => {
 
   before(async () => {
     postgres = await startPostgres({ max_connections: '20' });
-    await prepareDatabase(postgres.url);
+    await prepareDatabase(postgres.url, 'server');
   });
   after(() => postgres.remove());
 

@@ -44,7 +44,11 @@ async function examine(context: CommandContext, options: DoctorOptions): Promise
 async function* checkAll(context: CommandContext, options: DoctorOptions): AsyncGenerator<CheckResult> {
   const { config } = context;
   const { database, backups: schedule } = config;
-  const server = await findServer(context, options);
+  const isGiven = options.url !== undefined || options.profile !== undefined;
+  const { serverUrl } = config; // that of these settings, not that of a profile
+  const ofSettings = serverUrl === undefined ? undefined : { url: serverUrl };
+  const chosen = isGiven ? options : ofSettings;
+  const server = chosen && (await findServer(context, chosen));
   const [{ runChecks, toProblem }, { SURROUNDINGS }, { checkServer }] = await Promise.all([
     import('./doctor/finding.ts'),
     import('./doctor/surroundings.ts'),

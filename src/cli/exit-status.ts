@@ -1,5 +1,6 @@
 // Defines the exit statuses of commands and maps errors to them.
 
+import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 
 export const EXIT_STATUS = {
@@ -27,22 +28,26 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
     meaning: 'The arguments or settings are invalid. Nothing was opened or sent.',
     commands: 'all',
   },
-  { status: EXIT_STATUS.notFound, meaning: 'The plant does not exist.', commands: 'commands on plants' },
+  {
+    status: EXIT_STATUS.notFound,
+    meaning: 'The plant, token, webhook or delivery does not exist.',
+    commands: 'commands on a store',
+  },
   {
     status: EXIT_STATUS.conflict,
     meaning: 'The id belongs to another plant, or the plant is at another version.',
-    commands: 'commands on plants',
+    commands: 'commands on a store',
   },
   {
     status: EXIT_STATUS.credentials,
     meaning: 'The token is missing, invalid, or lacks the scope.',
-    commands: 'commands on plants',
+    commands: 'commands on a store',
   },
   {
     status: EXIT_STATUS.outOfReach,
     meaning:
-      'The server is unreachable, stopping or overloaded, or the token still exceeds its rate after two retries. Each retry waits for `Retry-After`.',
-    commands: 'commands on plants',
+      'The server is unreachable, stopping or overloaded, the database cannot store changes now, or the token still exceeds its rate after two retries. Each retry waits for `Retry-After`.',
+    commands: 'commands on a store',
   },
   {
     status: INTERRUPTED,
@@ -63,8 +68,22 @@ export class CommandError extends UserError {
   }
 }
 
+/** Exit statuses of errors of a store, on a server and on a database alike. */
+const BY_CODE: Partial<Record<ErrorCode, ExitStatus>> = {
+  not_found: EXIT_STATUS.notFound,
+  id_taken: EXIT_STATUS.conflict,
+  condition_failed: EXIT_STATUS.conflict,
+  no_credentials: EXIT_STATUS.credentials,
+  bad_token: EXIT_STATUS.credentials,
+  scope_missing: EXIT_STATUS.credentials,
+  over_rate: EXIT_STATUS.outOfReach,
+  over_share: EXIT_STATUS.outOfReach,
+  unavailable: EXIT_STATUS.outOfReach,
+};
+
 /** Returns the exit status of a command that fails with this error. */
 export function exitStatusOf(error: Error): ExitStatus {
   if (error instanceof CommandError) return error.exitStatus;
+  if (error instanceof PlantStoreError) return BY_CODE[error.code] ?? EXIT_STATUS.failed;
   return error instanceof UsageError ? EXIT_STATUS.wrongUsage : EXIT_STATUS.failed;
 }

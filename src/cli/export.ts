@@ -3,15 +3,15 @@
 import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Format } from '../domain/names.ts';
-import type { NewPlant } from '../domain/plant.ts';
+import type { NewPlant, PlantStore } from '../domain/plant.ts';
 import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
+import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { requireDatabase } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
-import { namesServer, type ServerOptions, withPlants } from './remote.ts';
+import { TRANSFER_RETRIES } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
 import { countOf, report, writeOut } from './terminal/report.ts';
 
@@ -19,7 +19,7 @@ export function declareExport(command: CliCommand): void {
   command
     .argument('<file>', 'file to write, once the export is complete; - is standard output')
     .addOption(formatOption())
-    .serverOptions('export from this server (default: from the database)', 'export from the server of this profile')
+    .storeOptions()
     .examples('plant-store export plants.csv', 'plant-store export - | gzip > plants.ndjson.gz')
     .runs(exportFile);
 }
@@ -27,13 +27,15 @@ export function declareExport(command: CliCommand): void {
 async function exportFile(
   context: CommandContext,
   file: string,
-  options: ServerOptions & { format?: string },
+  options: StoreOptions & { format?: string },
 ): Promise<void> {
   const { io } = context;
   const format = chooseFormat(file, options.format);
-  if (!namesServer(options)) requireDatabase(context.config);
   const { printPlants } = await import('../files/plant-files.ts');
-  await withPlants(context, options, { isRead: true }, async (store) => {
+  const work = { onServer: exportFrom, onDatabase: exportFrom };
+  await withStore(context, options, work, { isRead: true, retries: TRANSFER_RETRIES });
+
+  async function exportFrom(store: Pick<PlantStore, 'export'>): Promise<void> {
     const snapshot = await store.export();
     const isBar = file !== '-' && io.stderr.isTTY === true; // a bar would mix with the plants on the terminal
     const progress = startProgress(io.stderr, 'Exporting', await snapshot.count?.(), { isBar });
@@ -56,7 +58,7 @@ async function exportFile(
         yield plant;
       }
     }
-  });
+  }
 }
 
 /** Escapes control characters, so that no plant's name can control the terminal. */

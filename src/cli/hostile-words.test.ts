@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { runInProcess, typeInto } from '../../testing/command-line.ts';
-import { LAUNCHER, makeFolder, needsTerminal } from '../../testing/server.ts';
+import { besideServer, LAUNCHER, makeFolder, needsTerminal } from '../../testing/server.ts';
 
 const EVIL = '\u001b]0;PWN\u0007\u009b31m';
 const SHOWN = '\\x1b]0;PWN\\x07\\x9b31m';
@@ -21,6 +21,7 @@ const CHANGES = [
 
 const folder = makeFolder();
 const database = { DATABASE_URL: `sqlite:${folder}/plants.db` };
+before(() => besideServer(database.DATABASE_URL, async () => {}));
 
 async function saysSafely(args: string[], env: Record<string, string>): Promise<string> {
   const { stderr } = await runInProcess(args, { env });

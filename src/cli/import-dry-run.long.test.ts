@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { DATABASES } from '../../testing/both-databases.ts';
 import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
-import { makeFolder } from '../../testing/server.ts';
+import { makeFolder, makeStoreFolder } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
 
 /** More than one request of the client and more than one block of the file, with an id that occurs in both. */
@@ -58,7 +58,7 @@ test('a dry run creates no store', async () => {
 });
 
 test('a dry run says on a terminal that nothing was stored', async () => {
-  const folder = makeFolder();
+  const folder = await makeStoreFolder();
   await run(folder, ['import', '-'], { input: ['{"id":1,"name":"stored"}\n'] });
   const shown = await run(folder, ['import', '-', '--dry-run'], {
     input: ['{"id":2,"name":"x"}\nnope\n'],

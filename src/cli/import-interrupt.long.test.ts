@@ -7,13 +7,13 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { piped } from '../../testing/command-line.ts';
-import { LAUNCHER, makeFolder, query } from '../../testing/server.ts';
+import { LAUNCHER, makeStoreFolder, query } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
 const LINES = 400_000;
 
 test('Ctrl-C during an import keeps whole batches, and a second run completes the import', async (t) => {
-  const folder = makeFolder();
+  const folder = await makeStoreFolder();
   const [path, file] = [join(folder, 'plants.db'), join(folder, 'in.ndjson')];
   writeFileSync(file, Array.from({ length: LINES }, (_, n) => `{"id":${n},"name":"Plant ${n}"}\n`).join(''));
   const env = { DATABASE_URL: `sqlite:${path}` };

@@ -1,24 +1,26 @@
 // The command import, which creates plants from a file, in the database or on a server. A rerun skips stored plants.
 
-import { createReadStream, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import type { ImportError, PlantStore } from '../domain/plant.ts';
+import type { FileType, ImportProgress, PlantStoreClient } from '../client/client.ts';
+import type { Format } from '../domain/names.ts';
+import type { ImportError } from '../domain/plant.ts';
+import type { Store } from '../domain/store.ts';
 import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
+import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { announceNewStore, CLI } from './database-access.ts';
+import { CLI } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { INTERRUPTED } from './exit-status.ts';
-import { checkOnServer, withDryRun } from './import-dry-run.ts';
+import { openInput, withBlob } from './import-input.ts';
 import { onStopSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
-import { namesServer, type ServerOptions, withPlants } from './remote.ts';
-import { startProgress } from './terminal/progress.ts';
+import { TRANSFER_RETRIES } from './remote.ts';
+import { type Progress, startProgress } from './terminal/progress.ts';
 import { countOf, report } from './terminal/report.ts';
 
-const CHUNK_BYTES = 64 * 1024;
+const TYPES: Record<Format, FileType> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 
-interface ImportFileOptions extends ServerOptions {
+interface ImportFileOptions extends StoreOptions {
   format?: string;
   dryRun?: true;
 }
@@ -27,12 +29,13 @@ export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
-    .serverOptions('import to this server (default: to the database)', 'import to the server of this profile')
+    .storeOptions()
     .option('--dry-run', 'check the file and compare it with the store, but store nothing')
     .notes(`
 Each line that fails is reported on standard error, and the exit status is 1.
 After an interruption, run the command again: plants already stored are skipped.
-With --dry-run, a server reports the first 1,000 failed lines.`)
+A server reports the first 1,000 failed lines of each MiB, or with --dry-run, of
+the file.`)
     .examples(
       'plant-store import species.csv',
       'plant-store import species.csv --dry-run',
@@ -43,62 +46,72 @@ With --dry-run, a server reports the first 1,000 failed lines.`)
 }
 
 async function importFile(context: CommandContext, file: string, options: ImportFileOptions): Promise<void> {
-  const { io, config } = context;
+  const { io } = context;
   const { dryRun } = options;
-  const isRemote = namesServer(options);
   const format = chooseFormat(file, options.format);
-  const input = openInput(file, io);
+  const input = openInput(file, io.stdin);
   const stop = new AbortController();
   onStopSignal(io, ['SIGINT'], () => {
     stop.abort();
     input.chunks.destroy(); // ends a pending read
   });
-  if (!isRemote && !dryRun) announceNewStore(io, config);
-  const { readPlants } = await import('../files/plant-files.ts');
-  const { importPlants } = await import('../files/import-plants.ts');
-  const progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.bytes);
+  let progress: Progress | undefined;
   let doneBytes = 0;
   let counts: Counts = { created: 0, replayed: 0, failed: 0 };
   try {
-    if (dryRun && isRemote) await checkAll();
-    else if (dryRun) await withDryRun(config, importInto);
-    else await withPlants(context, options, { isRead: false }, importInto);
+    const work = { onServer: importTo(sendFile), onDatabase: importTo(readFile) };
+    await withStore(context, options, work, { isRead: dryRun === true, retries: TRANSFER_RETRIES });
   } catch (error) {
     if (!stop.signal.aborted) throw toUserError(file, error);
   } finally {
-    progress.stop();
+    progress?.stop();
   }
   reportCounts(io, counts, dryRun);
   if (stop.signal.aborted) reportInterrupt(io, dryRun);
 
-  function importInto(store: Pick<PlantStore, 'import'>): Promise<unknown> {
-    return importPlants(store, readPlants(format, counted(input.chunks), onIgnored), {
-      by: CLI,
-      signal: stop.signal,
-      onError: printError,
-      onStored(soFar) {
-        counts = soFar;
-        progress.update(doneBytes, soFar.created + soFar.replayed + soFar.failed);
-      },
-    });
+  /** Returns the work that shows its progress. */
+  function importTo<S>(work: (store: S) => Promise<void>): (store: S) => Promise<void> {
+    return (store) => {
+      progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.file?.bytes);
+      return work(store);
+    };
   }
 
-  async function checkAll(): Promise<void> {
-    const path = input.bytes === undefined ? undefined : file;
-    const checked = { format, chunks: input.chunks, path };
-    const { errors, ...found } = await checkOnServer(context, options, checked, stop.signal);
-    for (const error of errors) printError(error);
-    if (found.failed > errors.length)
-      progress.printLine(`${countOf(found.failed - errors.length, 'more line')} failed`);
-    counts = found;
+  async function readFile(store: Store): Promise<void> {
+    const [{ readPlants }, { importPlants }] = await Promise.all([
+      import('../files/plant-files.ts'),
+      import('../files/import-plants.ts'),
+    ]);
+    using cleanUp = new DisposableStack();
+    const dry = dryRun && cleanUp.adopt(store.openDryRun(), (opened) => opened.close());
+    const blocks = readPlants(format, counted(input.chunks), onIgnored);
+    await importPlants(dry ?? store, blocks, { by: CLI, signal: stop.signal, onError: printError, onStored: note });
+  }
+
+  async function sendFile(client: PlantStoreClient): Promise<void> {
+    const sent = { type: TYPES[format], signal: stop.signal, onProgress } as const;
+    if (!dryRun) await client.importFile(counted(input.chunks), sent);
+    else await withBlob(input, (blob) => client.importFile(blob, { ...sent, dryRun }));
+  }
+
+  function onProgress({ result, piece }: ImportProgress): void {
+    for (const error of piece.errors) printError(error);
+    const unlisted = piece.failed - piece.errors.length;
+    if (unlisted > 0) progress?.printLine(`${countOf(unlisted, 'more line')} failed`);
+    note(result);
+  }
+
+  function note({ created, replayed, failed }: Counts): void {
+    counts = { created, replayed, failed };
+    progress?.update(doneBytes, created + replayed + failed);
   }
 
   function printError({ line, error }: ImportError): void {
-    progress.printLine(`Line ${line}: ${error.message}`);
+    progress?.printLine(`Line ${line}: ${error.message}`);
   }
 
   function onIgnored(columns: string[]): void {
-    progress.printLine(`Columns not imported: ${columns.join(', ')}`);
+    progress?.printLine(`Columns not imported: ${columns.join(', ')}`);
   }
 
   async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -121,17 +134,6 @@ function reportInterrupt(io: CommandIo, dryRun: true | undefined): void {
   const state = dryRun ? 'Nothing was stored.' : 'All counted plants are stored. Run the command again to continue.';
   io.stderr.write(`Interrupted. ${state}\n`);
   io.exitCode = INTERRUPTED;
-}
-
-function openInput(file: string, io: CommandIo): { chunks: Readable; bytes: number | undefined } {
-  if (file === '-') return { chunks: io.stdin, bytes: undefined };
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (!stat) throw new UserError(`File not found: ${file}`);
-  if (stat.isDirectory()) throw new UserError(`${file} is a folder, not a file`);
-  return {
-    chunks: createReadStream(file, { highWaterMark: CHUNK_BYTES }),
-    bytes: stat.isFile() ? stat.size : undefined,
-  };
 }
 
 /** Returns an operating system error about the file as a UserError, and any other error unchanged. */

@@ -79,9 +79,9 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
 };
 
 const AFTER = `
-Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on
-plants also return 3 plant not found, 4 id in use or version changed, 5 token
-missing or not authorized, 6 server unreachable.
+Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on a
+store also return 3 not found, 4 id in use or version changed, 5 token missing
+or not authorized, 6 server unreachable.
 
 Settings come from the environment. "plant-store settings" lists them all.
 In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
@@ -103,7 +103,7 @@ export async function createProgram(io: CommandIo, isWanted: (name: string) => b
     .notes(AFTER)
     .examples(
       'plant-store serve',
-      'plant-store token create --name me | plant-store login',
+      'plant-store token create --name me --scopes all | plant-store login',
       'plant-store add 7 "Monstera deliciosa" --tag tropical',
     );
   for (const [heading, commands] of Object.entries(GROUPS)) {

@@ -3,7 +3,7 @@
 import { networkCodesOf } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
-import { EXIT_STATUS, type ExitStatus } from './exit-status.ts';
+import { EXIT_STATUS, type ExitStatus, exitStatusOf } from './exit-status.ts';
 import type { TokenSource } from './profiles/choose-server.ts';
 
 /** Reasons for error codes that mean the request was not sent. */
@@ -21,22 +21,10 @@ const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 /** Error codes that no retry resolves. */
 const TLS_FAULTS = /^(ERR_SSL_|ERR_TLS_|EPROTO)|CERT|UNABLE_TO_/;
 
-const STATUSES: Partial<Record<ErrorCode, ExitStatus>> = {
-  not_found: EXIT_STATUS.notFound,
-  id_taken: EXIT_STATUS.conflict,
-  condition_failed: EXIT_STATUS.conflict,
-  no_credentials: EXIT_STATUS.credentials,
-  bad_token: EXIT_STATUS.credentials,
-  scope_missing: EXIT_STATUS.credentials,
-  over_rate: EXIT_STATUS.outOfReach,
-  over_share: EXIT_STATUS.outOfReach,
-  unavailable: EXIT_STATUS.outOfReach,
-};
-
-/** Returns the exit status for the error, or undefined for the default. */
-export function statusOfFailure(error: PlantStoreError): ExitStatus | undefined {
+/** Returns the exit status for the error of a request. */
+export function statusOfFailure(error: PlantStoreError): ExitStatus {
   const isHopeless = networkCodesOf(error)?.some((code) => TLS_FAULTS.test(code));
-  return isHopeless ? EXIT_STATUS.failed : STATUSES[error.code];
+  return isHopeless ? EXIT_STATUS.failed : exitStatusOf(error);
 }
 
 /** Returns one line with the error and advice. `isRead` is true for a command that changes nothing. */
@@ -84,9 +72,9 @@ function replaceToken(source: TokenSource, url: string): string {
 function adviceOn(code: ErrorCode, url: string, source: TokenSource): string {
   switch (code) {
     case 'bad_token':
-      return `. ${replaceToken(source, url)} a valid token. To create one, run "${OWN_COMMAND} token create --name NAME" in the folder of the server, or with its DATABASE_URL.`;
+      return `. ${replaceToken(source, url)} a valid token. To create one, run "${OWN_COMMAND} token create --name NAME --database" in the folder of the server, or with its DATABASE_URL.`;
     case 'scope_missing':
-      return `. ${replaceToken(source, url)} a token with this scope. To create one, run "${OWN_COMMAND} token create --name NAME --scopes all" in the folder of the server.`;
+      return `. ${replaceToken(source, url)} a token with this scope. To create one, run "${OWN_COMMAND} token create --name NAME --scopes all --database" in the folder of the server.`;
     case 'no_such_path':
       return `. Check the base path of ${url}.`;
     case 'changes_pruned':

@@ -62,13 +62,16 @@ suite('the banner', () => {
 
   test('shows the command that creates an admin token on later starts, for the same database', () => {
     const banner = bannerOf({});
-    assert.match(banner, /\n {4}npm run --silent plant-store -- token create --name me --scopes all\n/);
+    assert.match(
+      banner,
+      /\n {4}npm run --silent plant-store -- token create --name me --scopes all \\\n {6}--database\n/,
+    );
     assert.doesNotMatch(banner, /DATABASE_URL|curl/);
     for (const line of banner.split('\n').filter((one) => !one.includes('Database'))) {
       assert.ok(line.length <= 80, line);
     }
     const other = bannerOf({ DATABASE_URL: "sqlite:/srv/my plant's.db" });
-    assert.match(other, /^ {4}DATABASE_URL='sqlite:\/srv\/my plant'\\''s\.db' \\$/m);
+    assert.match(other, /\\\n {6}--database 'sqlite:\/srv\/my plant'\\''s\.db'$/m);
     const postgres = bannerOf({ DATABASE_URL: 'postgres://plants:secret@db/plants' });
     assert.match(postgres, /in a terminal with the same DATABASE_URL:/);
     assert.doesNotMatch(postgres, /secret/);

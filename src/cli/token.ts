@@ -1,13 +1,14 @@
-// The commands token create, list, update, rotate and revoke. They change the database. A running server applies the changes
-// within 1 s.
+// The commands token create, list, update, rotate and revoke, on a server or on a database. Running servers apply the
+// changes within 1 s.
 
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { SCOPES, type Scope } from '../domain/names.ts';
-import type { DescribedToken, Token } from '../domain/token.ts';
+import type { DescribedToken, TokenWithSecret } from '../domain/token.ts';
+import type { TokenOperations } from '../domain/token-operations.ts';
 import { readDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
+import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { announceNewStore, withExistingStore, withStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
 import { type FormOptions, printRows, writeWords } from './terminal/report.ts';
@@ -30,6 +31,7 @@ export function declareToken(command: CliCommand): void {
     )
     .option('--expires <time>', 'lifetime: 30m, 12h, 90d or 4w (default: never expires)')
     .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h (default: no limit)')
+    .storeOptions()
     .examples(
       'plant-store token create --name shop',
       'plant-store token create --name importer --scopes plants:write --expires 90d',
@@ -40,6 +42,7 @@ export function declareToken(command: CliCommand): void {
 
   token
     .subcommand('list', 'list all tokens, without their secrets')
+    .storeOptions()
     .printsJsonOrTable('token')
     .examples('plant-store token list', 'plant-store token list | jq -r .name')
     .runs(listTokens);
@@ -60,6 +63,7 @@ export function declareToken(command: CliCommand): void {
     )
     .option('--expires <time>', 'lifetime from now: 30m, 12h, 90d or 4w; none removes the expiry')
     .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h; none removes the limit')
+    .storeOptions()
     .examples(
       'plant-store token update tok_… --scopes plants:read --rate 10/s',
       'plant-store token update tok_… --expires none',
@@ -70,6 +74,7 @@ export function declareToken(command: CliCommand): void {
     .subcommand('rotate', 'create a new secret for a token and print it')
     .argument(...TOKEN_ID)
     .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', '24h')
+    .storeOptions()
     .examples(
       'plant-store token rotate tok_…',
       'plant-store token rotate tok_… --grace 0   # the old secret has leaked',
@@ -79,99 +84,129 @@ export function declareToken(command: CliCommand): void {
   token
     .subcommand('revoke', 'revoke a token; running servers reject it within one second')
     .argument(...TOKEN_ID)
-    .option('--force', 'revoke even the last active token with the scope admin')
+    .option('--force', 'revoke even the last active token with the scope admin; needs the database')
+    .storeOptions()
     .examples('plant-store token revoke tok_…')
     .runs(revokeToken);
 }
 
 async function createToken(
-  { io, config }: CommandContext,
-  options: { name: string; scopes: string; expires?: string; rate?: string },
+  context: CommandContext,
+  options: StoreOptions & { name: string; scopes: string; expires?: string; rate?: string },
 ): Promise<void> {
-  const { readRate } = await import('../config/config.ts');
-  const { issueToken } = await import('../domain/token.ts');
-  await requireName(options.name);
-  const nowMs = Date.now();
+  const { name, scopes, expires, rate } = options;
+  await requireName(name);
   const wanted = {
-    name: options.name,
-    scopes: readScopes(options.scopes),
-    expiresMs: options.expires === undefined ? null : nowMs + readDuration('--expires', options.expires),
-    rate: options.rate === undefined ? null : readRate('--rate', options.rate),
+    name,
+    scopes: readScopes(scopes),
+    ...(expires !== undefined && { expires: await requireLimit('--expires', expires) }),
+    ...(rate !== undefined && { rate: await requireLimit('--rate', rate) }),
   };
-  announceNewStore(io, config);
-  await withStore(config, async (store) => reportSecret(io, 'created', await issueToken(store, wanted, nowMs)));
+  await withTokens(context, options, async (tokens) => {
+    reportSecret(context.io, 'created', await tokens.create(wanted));
+  });
 }
 
 async function updateToken(
-  { io, config }: CommandContext,
+  context: CommandContext,
   id: string,
-  options: { name?: string; scopes?: string; expires?: string; rate?: string },
+  options: StoreOptions & { name?: string; scopes?: string; expires?: string; rate?: string },
 ): Promise<void> {
   requireTokenId(id);
   const { name, scopes, expires, rate } = options;
-  if (Object.keys(options).length === 0) {
+  const patch = {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes: readScopes(scopes) }),
+    ...(expires !== undefined && { expires: expires === 'none' ? null : await requireLimit('--expires', expires) }),
+    ...(rate !== undefined && { rate: rate === 'none' ? null : await requireLimit('--rate', rate) }),
+  };
+  if (Object.keys(patch).length === 0) {
     throw new UsageError('Nothing to change. Add --name, --scopes, --expires or --rate.');
   }
-  const { readRate } = await import('../config/config.ts');
   if (name !== undefined) await requireName(name);
-  const nowMs = Date.now();
-  const change = {
-    name,
-    scopes: scopes === undefined ? undefined : readScopes(scopes),
-    expiresMs: readUnlessNone(expires, (text) => nowMs + readDuration('--expires', text)),
-    rate: readUnlessNone(rate, (text) => readRate('--rate', text)),
-  };
-  const token = await withExistingStore(config, (store) => store.updateToken(id, change, nowMs));
-  if (io.stderr.isTTY) writeWords(io.stderr, `Token ${id} updated. ${await printRights(token)}`);
+  const { stderr } = context.io;
+  await withTokens(context, options, async (tokens) => {
+    const token = await tokens.update(id, patch);
+    if (stderr.isTTY) writeWords(stderr, `Token ${id} updated. ${printRights(token)}`);
+  });
 }
 
-/** Returns null for `none`, which removes a property, and undefined without the option. */
-function readUnlessNone<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
-  if (text === undefined) return undefined;
-  return text === 'none' ? null : read(text);
-}
-
-async function listTokens({ io, config }: CommandContext, options: FormOptions): Promise<void> {
-  const tokens = await withExistingStore(config, (store) => store.listTokens());
-  const shown = await Promise.all(tokens.map(describe));
+async function listTokens(context: CommandContext, options: StoreOptions & FormOptions): Promise<void> {
   const ifEmpty = `No tokens. Create one with "${OWN_COMMAND} token create --name NAME".`;
-  await printRows(io.stdout, options, shown, { columns: TOKEN_COLUMNS, ifEmpty });
+  await withTokens(context, options, async (tokens) => {
+    await printRows(context.io.stdout, options, await tokens.list(), { columns: TOKEN_COLUMNS, ifEmpty });
+  });
 }
 
-async function rotateToken({ io, config }: CommandContext, id: string, options: { grace: string }): Promise<void> {
-  const graceMs = options.grace === '0' ? 0 : readDuration('--grace', options.grace);
-  requireTokenId(id);
-  const { renewSecret } = await import('../domain/token.ts');
-  const rotated = await withExistingStore(config, (store) => renewSecret(store, id, Date.now(), graceMs));
-  await reportSecret(io, 'rotated', rotated);
-  if (io.stderr.isTTY && graceMs > 0) {
-    const { rotating } = await describe(rotated.token);
-    io.stderr.write(`The old secret works until ${timeToMinute(rotating)}.\n`);
-  }
-}
-
-async function revokeToken({ io, config }: CommandContext, id: string, options: { force?: true }): Promise<void> {
-  requireTokenId(id);
-  await withExistingStore(config, (store) => store.revokeToken(id, Date.now(), options.force ?? false));
-  if (io.stderr.isTTY) io.stderr.write(`Token ${id} revoked.\n`);
-}
-
-/** Prints the secret, and nothing else, on standard output. On a terminal, standard error has the details. */
-async function reportSecret(
-  { stdout, stderr }: CommandIo,
-  done: string,
-  { token, secret }: { token: Token; secret: string },
+async function rotateToken(
+  context: CommandContext,
+  id: string,
+  options: StoreOptions & { grace: string },
 ): Promise<void> {
-  stdout.write(`${secret}\n`);
+  const { grace } = options;
+  if (grace !== '0') readDuration('--grace', grace);
+  requireTokenId(id);
+  const { stderr } = context.io;
+  await withTokens(context, options, async (tokens) => {
+    const token = await tokens.rotate(id, { grace });
+    reportSecret(context.io, 'rotated', token);
+    if (stderr.isTTY && token.rotating) {
+      stderr.write(`The old secret works until ${timeToMinute(token.rotating)}.\n`);
+    }
+  });
+}
+
+async function revokeToken(
+  context: CommandContext,
+  id: string,
+  options: StoreOptions & { force?: true },
+): Promise<void> {
+  requireTokenId(id);
+  const { force = false } = options;
+  await withStore(context, options, {
+    async onServer(client) {
+      if (force) throw new UsageError('--force needs the database. Add --database on the machine of the server.');
+      await client.tokens.revoke(id);
+    },
+    onDatabase: (store) => store.revokeToken(id, Date.now(), force),
+  });
+  if (context.io.stderr.isTTY) context.io.stderr.write(`Token ${id} revoked.\n`);
+}
+
+/** Runs `work` on the tokens of a server or of a database. */
+async function withTokens(
+  context: CommandContext,
+  options: StoreOptions,
+  work: (tokens: TokenOperations) => Promise<void>,
+): Promise<void> {
+  const { createTokenOperations } = await import('../domain/token-operations.ts');
+  await withStore(context, options, {
+    onServer: ({ tokens }) => work(tokens),
+    onDatabase: (store) => work(createTokenOperations(store, Date.now)),
+  });
+}
+
+/**
+ * Prints the secret, and nothing else, on standard output. On a terminal, standard error has the details. It must run
+ * before the store is closed: if the disk fails in that moment, the secret is known.
+ */
+function reportSecret({ stdout, stderr }: CommandIo, done: string, token: TokenWithSecret): void {
+  stdout.write(`${token.secret}\n`);
   if (!stderr.isTTY) return;
-  writeWords(stderr, `Token ${token.id} ${done}. ${await printRights(token)}`);
+  writeWords(stderr, `Token ${token.id} ${done}. ${printRights(token)}`);
   if (stdout.isTTY) stderr.write('The secret above is shown only once. Store it now.\n');
 }
 
-async function printRights(token: Token): Promise<string> {
-  const { scopes, expires, rate } = await describe(token);
+function printRights({ scopes, expires, rate }: DescribedToken): string {
   const limit = rate === undefined ? '' : ` Rate: ${rate}.`;
   return `Scopes: ${scopes.join(', ')}.${limit} Expires: ${timeToMinute(expires) ?? 'never'}.`;
+}
+
+/** Returns the text of a lifetime or a rate. Throws UsageError if it is invalid. */
+async function requireLimit(option: '--expires' | '--rate', text: string): Promise<string> {
+  if (option === '--expires') readDuration(option, text);
+  else (await import('../config/config.ts')).readRate(option, text);
+  return text;
 }
 
 function readScopes(text: string): Scope[] {
@@ -181,10 +216,6 @@ function readScopes(text: string): Scope[] {
 async function requireName(name: string): Promise<void> {
   const { isTokenName, NAME_FORM } = await import('../domain/token.ts');
   if (!isTokenName(name)) throw new UsageError(`--name must have ${NAME_FORM}`);
-}
-
-async function describe(token: Token): Promise<DescribedToken> {
-  return (await import('../domain/token.ts')).describeToken(token, Date.now());
 }
 
 function requireTokenId(id: string): void {

@@ -2,14 +2,15 @@
 
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
-import type { StoredWebhook } from '../domain/webhook.ts';
+import type { Webhook } from '../domain/webhook.ts';
 import { printJson } from '../lib/exact-json.ts';
 import { UsageError } from '../lib/user-error.ts';
+import type { StoreOptions } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
-import { withExistingStore } from './database-access.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut, writeWords } from './terminal/report.ts';
 import { DELIVERY_COLUMNS, toDeliveryText } from './webhook-tables.ts';
+import { withWebhooks } from './with-webhooks.ts';
 
 const MAX_LISTED = 1000;
 export const WEBHOOK_ID = ['<id>', 'id of the webhook, whk_… (see "webhook list")'] as const;
@@ -29,6 +30,7 @@ export function declareDeliveries(webhook: CliCommand): void {
     )
     .option('--limit <n>', `maximum number of deliveries, up to ${MAX_LISTED}`, '100')
     .option('--before <seq>', 'only deliveries of changes before this number')
+    .storeOptions()
     .printsJsonOrTable('delivery')
     .examples('plant-store webhook deliveries whk_…', 'plant-store webhook deliveries whk_… --status dead | jq -r .seq')
     .runs(listDeliveries);
@@ -37,6 +39,7 @@ export function declareDeliveries(webhook: CliCommand): void {
     .subcommand('delivery', 'show a delivery: its request as sent, and its attempts')
     .argument(...WEBHOOK_ID)
     .argument(...SEQ)
+    .storeOptions()
     .printsJsonOrTable()
     .examples('plant-store webhook delivery whk_… 1042')
     .runs(showDelivery);
@@ -45,6 +48,7 @@ export function declareDeliveries(webhook: CliCommand): void {
     .subcommand('retry', 'deliver a change again, regardless of its status')
     .argument(...WEBHOOK_ID)
     .argument(...SEQ)
+    .storeOptions()
     .examples('plant-store webhook retry whk_… 1042')
     .runs(retryDelivery);
 
@@ -53,72 +57,83 @@ export function declareDeliveries(webhook: CliCommand): void {
     .argument(...WEBHOOK_ID)
     .requiredOption('--from <seq>', 'number of the first change (required)')
     .option('--to <seq>', 'number of the last change (default: the newest)')
+    .storeOptions()
     .examples('plant-store webhook replay whk_… --from 1000 --to 2000', 'plant-store webhook replay whk_… --from 1')
     .runs(replayChanges);
 }
 
 async function listDeliveries(
-  { io: { stdout, stderr }, config }: CommandContext,
+  context: CommandContext,
   id: string,
-  options: FormOptions & { status?: string; limit: string; before?: string },
+  options: StoreOptions & FormOptions & { status?: string; limit: string; before?: string },
 ): Promise<void> {
+  const { stdout, stderr } = context.io;
   const limit = readNumber('--limit', options.limit, MAX_LISTED);
   const before = options.before === undefined ? undefined : readNumber('--before', options.before);
-  const query = { status: readStatus(options.status), before, limit: limit + 1 };
-  const found = await withExistingStore(config, (store) => store.listDeliveries(requireWebhookId(id), query));
-  const deliveries = found.slice(0, limit);
-  await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
-  if (stdout.isTTY && !options.json && deliveries.some(({ error }) => error !== undefined)) {
-    writeWords(stderr, `For the whole error and the request, run "${OWN_COMMAND} webhook delivery ${id} CHANGE".`);
-  }
-  if (found.length > limit) {
-    stderr.write(`More deliveries match. Use --before ${deliveries.at(-1)?.seq} or a larger --limit.\n`);
-  }
+  const status = readStatus(options.status);
+  requireWebhookId(id);
+  await withWebhooks(context, options, async (webhooks) => {
+    const deliveries = await webhooks.deliveries(id, { status, before, limit });
+    await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
+    if (stdout.isTTY && !options.json && deliveries.some(({ error }) => error !== undefined)) {
+      writeWords(stderr, `For the whole error and the request, run "${OWN_COMMAND} webhook delivery ${id} CHANGE".`);
+    }
+    const last = deliveries.at(-1);
+    if (last === undefined || deliveries.length < limit) return;
+    const next = await webhooks.deliveries(id, { status, before: last.seq, limit: 1 });
+    if (next.length > 0) stderr.write(`More deliveries match. Use --before ${last.seq} or a larger --limit.\n`);
+  });
 }
 
 async function showDelivery(
-  { io: { stdout }, config }: CommandContext,
+  context: CommandContext,
   id: string,
   seq: string,
-  options: FormOptions,
+  options: StoreOptions & FormOptions,
 ): Promise<void> {
+  const { stdout } = context.io;
   const number = readNumber('<seq>', seq);
-  const found = await withExistingStore(config, (store) => store.getDelivery(requireWebhookId(id), number));
-  const { describeDelivery } = await import('../webhooks/describe-delivery.ts');
-  const delivery = describeDelivery(id, found);
-  const text = wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery, stdout);
-  await writeOut(stdout, [text]);
+  requireWebhookId(id);
+  await withWebhooks(context, options, async (webhooks) => {
+    const delivery = await webhooks.delivery(id, number);
+    const text = wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery, stdout);
+    await writeOut(stdout, [text]);
+  });
 }
 
-async function retryDelivery({ io: { stdout }, config }: CommandContext, id: string, seq: string): Promise<void> {
+async function retryDelivery(context: CommandContext, id: string, seq: string, options: StoreOptions): Promise<void> {
+  const { stdout } = context.io;
   const number = readNumber('<seq>', seq);
-  const [delivery, webhook] = await withExistingStore(config, async (store) => {
-    return [await store.retryDelivery(requireWebhookId(id), number, Date.now()), await store.getWebhook(id)] as const;
+  requireWebhookId(id);
+  await withWebhooks(context, options, async (webhooks) => {
+    const delivery = await webhooks.retry(id, number);
+    const words = `Change ${seq} is queued for delivery.${enableHint(await webhooks.get(id))}`;
+    if (stdout.isTTY) writeWords(stdout, words);
+    else stdout.write(`${printJson(delivery)}\n`);
   });
-  const words = `Change ${seq} is queued for delivery.${enableHint(webhook)}`;
-  if (stdout.isTTY) writeWords(stdout, words);
-  else stdout.write(`${printJson(delivery)}\n`);
 }
 
 async function replayChanges(
-  { io, config }: CommandContext,
+  context: CommandContext,
   id: string,
-  options: { from: string; to?: string },
+  options: StoreOptions & { from: string; to?: string },
 ): Promise<void> {
   const from = readNumber('--from', options.from);
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
   if (to !== undefined && to < from) throw new UsageError('--to must not be less than --from');
-  const webhook = await withExistingStore(config, (store) =>
-    store.replay(requireWebhookId(id), { from, to }, Date.now()),
-  );
-  const { describeWebhook } = await import('../domain/webhook.ts');
-  const range = to === undefined ? `Changes from ${from}` : `Changes ${from} to ${to}`;
-  const words = `${range} are queued for delivery. New changes follow them.${enableHint(webhook)}`;
-  report(io.stdout, words, describeWebhook(webhook, Date.now()));
+  requireWebhookId(id);
+  await withWebhooks(context, options, async (webhooks) => {
+    const webhook = await webhooks.replay(id, { from, to });
+    const range = to === undefined ? `Changes from ${from}` : `Changes ${from} to ${to}`;
+    const words = `${range} are queued for delivery. New changes follow them.${enableHint(webhook)}`;
+    report(context.io.stdout, words, webhook);
+  });
 }
 
-function enableHint({ id, disabledMs }: StoredWebhook): string {
-  return disabledMs === null ? '' : ` The webhook is disabled. To deliver, run "${OWN_COMMAND} webhook enable ${id}".`;
+function enableHint({ id, status }: Webhook): string {
+  return status === 'disabled'
+    ? ` The webhook is disabled. To deliver, run "${OWN_COMMAND} webhook enable ${id}".`
+    : '';
 }
 
 function readStatus(text: string | undefined): DeliveryStatus | undefined {
@@ -133,7 +148,7 @@ function readNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER): 
   throw new UsageError(`${name} must be an integer from 1 to ${max}, not "${text}"`);
 }
 
-export function requireWebhookId(id: string): string {
-  if (/^whk_[0-9A-Za-z]+$/.test(id)) return id;
+export function requireWebhookId(id: string): void {
+  if (/^whk_[0-9A-Za-z]+$/.test(id)) return;
   throw new UsageError(`A webhook id starts with whk_. "${OWN_COMMAND} webhook list" shows the ids.`);
 }

@@ -61,7 +61,7 @@ for (const [title, databaseOf, needs] of DATABASES) {
         calls = [];
         const dry = await client.importFile(file, { type, dryRun: true, onProgress: (made) => progress.push(made) });
         assert.deepEqual(calls, ['POST /plants/import?dryRun=true']);
-        assert.deepEqual(progress, [{ bytes: file.size, totalBytes: file.size, result: dry }]);
+        assert.deepEqual(progress, [{ bytes: file.size, totalBytes: file.size, result: dry, piece: dry }]);
         const { errors, ...counts } = dry;
         assert.deepEqual(counts, expected);
         assert.equal(errors.length, counts.failed);

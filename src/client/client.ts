@@ -1,7 +1,7 @@
 // The client library: access to a plant store over HTTP, with exact ids, safe retries and streams that resume.
 // It runs in Node and in browsers. It needs only fetch, so it imports no package and no Node module.
 
-import type { Change, ChangeLog, ChangePage, ChangePageQuery, HistoryQuery } from '../domain/change.ts';
+import type { Change, ChangeLog, ChangePage, ChangePageQuery, HistoryQuery, Prune, Pruned } from '../domain/change.ts';
 import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Filter } from '../domain/list-cursor.ts';
 import type {
@@ -69,6 +69,8 @@ export type {
   Page,
   Plant,
   PlantCount,
+  Prune,
+  Pruned,
 };
 export {
   type PlantPatch,
@@ -81,6 +83,8 @@ export {
 };
 
 const WALK_LIMIT = 1000;
+const PRUNE = { method: 'POST', path: '/events/prune' } as const;
+const PRUNE_MS = 600_000;
 
 /**
  * A plant store that is reached over HTTP. Methods throw a `PlantStoreError`, or the signal's reason after an abort.
@@ -119,6 +123,11 @@ export interface PlantStoreClient extends Omit<PlantStore, 'import' | 'export'>,
    * `next` as `after`, or as `before` in descending order.
    */
   changePage(query: ChangePageQuery, options?: CallOptions): Promise<ChangePage<number>>;
+  /**
+   * Removes changes from the change log. The records stay. It can take minutes, so `timeoutMs` is 10 minutes by default.
+   * Requires the scope `admin`.
+   */
+  prune(changes: Prune, options?: CallOptions): Promise<Pruned>;
   /** Returns the number of the newest change, or 0. */
   lastSeq(options?: CallOptions): Promise<number>;
   /** Returns the status of the service, as a dashboard shows it. Requires the scope `admin`. */
@@ -234,6 +243,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
         return { changes: (changes as Change[]).map(toChange), ...(next !== undefined && { next: Number(next) }) };
       });
     },
+    prune: (changes, options) => requestJson({ timeoutMs: PRUNE_MS, ...options, ...PRUNE, ...json(changes) }),
     lastSeq(options) {
       const call = { ...options, method: 'HEAD', path: '/events?limit=1' } as const;
       return request(call, async ({ headers }) => lastSeqOf(headers));

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { Format } from '../domain/names.ts';
 import { readPlants } from '../files/plant-files.ts';
-import { cutFile } from './file-pieces.ts';
+import { cutFile, type Piece } from './file-pieces.ts';
 
 interface Read {
   plants: { line: number; plant: unknown }[];
@@ -49,6 +50,10 @@ async function readInPieces(format: Format, file: Blob, readBytes?: number): Pro
   return all;
 }
 
+function piecesOf(pieces: AsyncIterable<Piece>): Promise<unknown[]> {
+  return Array.fromAsync(pieces, async ({ body, ...piece }) => ({ ...piece, text: await body.text() }));
+}
+
 const LINE_END = fc.constantFrom('\n', '\r\n');
 const NDJSON_LINE = fc.constantFrom(
   '{"id":1,"name":"x"}',
@@ -90,6 +95,10 @@ test('Reading a file in pieces of any size gives the same result as reading it w
     const file = new Blob([content]);
     const { pieces, ...inPieces } = await readInPieces(format, file, readBytes);
     assert.deepEqual(inPieces, await read(format, file));
+    const ofBlob = await piecesOf(cutFile(file, format === 'csv', readBytes));
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const arriving = Readable.from(Array.from(bytes, (_, at) => bytes.subarray(at, at + 1)));
+    assert.deepEqual(await piecesOf(cutFile(arriving, format === 'csv', readBytes)), ofBlob);
   });
   await fc.assert(check, { numRuns: 400 });
 });

@@ -20,16 +20,22 @@ export interface Piece {
   bytes: number;
 }
 
+/** A file, or the bytes of one as they arrive. */
+export type FileBytes = Blob | AsyncIterable<Uint8Array>;
+
 /** Yields the pieces of a file: at least one, even if the file is empty. Every CSV piece starts with the header row. */
-export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTES): AsyncGenerator<Piece> {
+export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ_BYTES): AsyncGenerator<Piece> {
+  const chunks = readChunks(file, readBytes);
+  let ahead = await chunks.next();
   let header: Bytes | undefined;
   let rest: Bytes = new Uint8Array(0);
   let read = 0;
   let lines = 0;
   let isFirst = true;
 
-  while (isFirst || rest.length > 0 || read < file.size) {
-    const bytes = concat(rest, await readNext());
+  while (isFirst || rest.length > 0 || !ahead.done) {
+    const next = await readNext();
+    const bytes = rest.length === 0 ? next : concat([rest, next], rest.length + next.length);
     const end = endOfRecords(bytes);
     const records = bytes.subarray(0, end);
     const parts = [records];
@@ -39,7 +45,7 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
       parts.push(rest.subarray(0, SHOWN_BYTES), LINE_END);
       rest = await skipLine();
     }
-    if (end === 0 && !isTooLong && read < file.size) continue;
+    if (end === 0 && !isTooLong && !ahead.done) continue;
 
     // In NDJSON a leading empty line keeps U+FEFF in the middle of the file from becoming a byte order mark.
     const before = isFirst ? [] : header ? [header] : isCsv ? [] : [LINE_END];
@@ -54,14 +60,16 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
   }
 
   async function readNext(): Promise<Bytes> {
-    const chunk = new Uint8Array(await file.slice(read, read + readBytes).arrayBuffer());
+    if (ahead.done) return new Uint8Array(0);
+    const chunk = ahead.value;
     read += chunk.length;
+    ahead = await chunks.next();
     return chunk;
   }
 
   /** Reads to the end of the line and returns the bytes read after it. */
   async function skipLine(): Promise<Bytes> {
-    while (read < file.size) {
+    while (!ahead.done) {
       const chunk = await readNext();
       const end = chunk.indexOf(NEWLINE);
       if (end !== -1) return chunk.subarray(end + 1);
@@ -71,7 +79,7 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
 
   /** Returns the end of the last complete record. */
   function endOfRecords(bytes: Bytes): number {
-    if (read >= file.size) return bytes.length;
+    if (ahead.done) return bytes.length;
     if (!isCsv) return bytes.lastIndexOf(NEWLINE) + 1;
     const endOfRecord = createEndOfQuoted(bytes);
     let last = 0;
@@ -81,6 +89,27 @@ export async function* cutFile(file: Blob, isCsv: boolean, readBytes = READ_BYTE
       last = end + 1;
     }
   }
+}
+
+/** Yields the bytes of a file in chunks of at least `bytes` bytes, except for the last one. */
+async function* readChunks(file: FileBytes, bytes: number): AsyncGenerator<Bytes, undefined> {
+  if (file instanceof Blob) {
+    for (let at = 0; at < file.size; at += bytes) {
+      yield new Uint8Array(await file.slice(at, at + bytes).arrayBuffer());
+    }
+    return;
+  }
+  let parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of file) {
+    parts.push(part);
+    length += part.length;
+    if (length < bytes) continue;
+    yield concat(parts, length);
+    parts = [];
+    length = 0;
+  }
+  if (length > 0) yield concat(parts, length);
 }
 
 /** Returns the end of the next record, or -1. Like the server, it skips only the first line of a malformed record. */
@@ -126,10 +155,12 @@ function newlinesIn(bytes: Uint8Array): number {
   return countLines(bytes, 0, bytes.length) - 1;
 }
 
-function concat(one: Bytes, other: Bytes): Bytes {
-  if (one.length === 0) return other;
-  const both = new Uint8Array(one.length + other.length);
-  both.set(one);
-  both.set(other, one.length);
-  return both;
+function concat(parts: Uint8Array[], length: number): Bytes {
+  const all = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }

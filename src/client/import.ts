@@ -2,7 +2,7 @@
 
 import type { ImportResult, NewPlant } from '../domain/plant.ts';
 import { printJson } from '../lib/exact-json.ts';
-import { cutFile } from './file-pieces.ts';
+import { cutFile, type FileBytes } from './file-pieces.ts';
 import type { CallOptions, Requester } from './request.ts';
 import { toImportResult } from './response.ts';
 
@@ -18,10 +18,12 @@ export type FileType = 'application/x-ndjson' | 'text/csv';
 export interface ImportProgress {
   /** Number of bytes of the file that were imported. */
   bytes: number;
-  /** Size of the file in bytes. */
+  /** Size of the file in bytes. If the file is not a Blob, the number of bytes that were imported. */
   totalBytes: number;
   /** Result of the import up to now. */
   result: ImportResult;
+  /** Result of the newest piece. It lists the first 1,000 errors of the piece. */
+  piece: ImportResult;
 }
 
 /** Options of an import. */
@@ -49,9 +51,9 @@ export interface Imports {
   /**
    * Sends a file in pieces of about 1 MiB, and retries each piece after a transient failure. Line numbers refer to the
    * file, and the result lists the first 1,000 errors. If it throws, earlier pieces are already stored. Importing the
-   * file again is safe.
+   * file again is safe. A dry run reads the whole file into memory unless it is a Blob.
    */
-  importFile(file: Blob, options: ImportFileOptions): Promise<ImportResult>;
+  importFile(file: FileBytes, options: ImportFileOptions): Promise<ImportResult>;
 }
 
 /** Returns the client's import methods. `timeoutMs` is the default timeout of a request. */
@@ -70,15 +72,18 @@ export function createImports({ requestJson }: Requester, timeoutMs: number): Im
     },
     async importFile(file, { type, dryRun, onProgress, ...options }) {
       if (dryRun) {
-        const result = await tryAll(type, file, options);
-        onProgress?.({ bytes: file.size, totalBytes: file.size, result: { ...result, errors: [...result.errors] } });
+        const whole = file instanceof Blob ? file : new Blob(await Array.fromAsync(file, (chunk) => chunk.slice()));
+        const result = await tryAll(type, whole, options);
+        onProgress?.({ bytes: whole.size, totalBytes: whole.size, result: copyOf(result), piece: copyOf(result) });
         return result;
       }
       const result = noPlants();
       for await (const { body, linesBefore, bytes } of cutFile(file, type === 'text/csv')) {
-        add(result, await send(type, body, linesBefore, options));
+        const piece = await send(type, body, linesBefore, options);
+        add(result, piece);
         result.errors.length = Math.min(result.errors.length, MAX_ERRORS_LISTED);
-        onProgress?.({ bytes, totalBytes: file.size, result: { ...result, errors: [...result.errors] } });
+        const totalBytes = file instanceof Blob ? file.size : bytes;
+        onProgress?.({ bytes, totalBytes, result: copyOf(result), piece });
       }
       return result;
     },
@@ -106,6 +111,10 @@ export function createImports({ requestJson }: Requester, timeoutMs: number): Im
 
 function noPlants(): ImportResult {
   return { created: 0, replayed: 0, failed: 0, errors: [] };
+}
+
+function copyOf(result: ImportResult): ImportResult {
+  return { ...result, errors: [...result.errors] };
 }
 
 function add(result: ImportResult, part: ImportResult): void {

@@ -1,10 +1,12 @@
 // The change log: each create, update and delete adds one numbered change, in the same transaction as the write.
 
 import { z } from 'zod';
+import { DURATION_FORM, parseDuration } from '../lib/duration.ts';
 import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES, type ChangeOrder, type ChangeType } from './names.ts';
 import { NewPlant } from './plant.ts';
 import { Time } from './time.ts';
+import { strictObjectError } from './validate.ts';
 
 /** The number of a change in a response. */
 export const Seq = z.number().meta({ type: 'integer', format: 'int64', examples: [1042] });
@@ -37,6 +39,29 @@ export const Change = z
   })
   .meta({ id: 'Change', description: 'A create, update or delete of a plant' });
 export type Change = z.output<typeof Change>;
+
+/** The body of a request to prune the change log. */
+export const Prune = z
+  .strictObject(
+    {
+      olderThan: z
+        .string({ error: ({ input }) => (input === undefined ? 'is missing' : `must be ${DURATION_FORM}`) })
+        .refine((text) => parseDuration(text) !== undefined, { error: `must be ${DURATION_FORM}` })
+        .meta({
+          description: 'Age of the changes to remove, such as `30m`, `12h`, `90d` or `4w`, by the server clock',
+          pattern: '^[1-9][0-9]{0,8}[smhdw]$',
+          examples: ['90d'],
+        }),
+    },
+    { error: strictObjectError },
+  )
+  .meta({ id: 'Prune', description: 'The changes to remove from the change log' });
+export type Prune = z.output<typeof Prune>;
+
+export const Pruned = z
+  .object({ pruned: z.int().meta({ description: 'Number of changes that were removed', examples: [1200] }) })
+  .meta({ id: 'Pruned', description: 'The result of a prune' });
+export type Pruned = z.output<typeof Pruned>;
 
 export interface ChangeLog {
   /**
@@ -106,4 +131,9 @@ export function changesPruned(after: number): PlantStoreError {
     `The change log cannot be read after change ${after}. The changes after it were pruned, or this store never issued that ` +
       'number. Take a new export and resume from the number in its ETag.',
   );
+}
+
+/** Removes the changes that are older than a duration. Returns the number removed. */
+export async function prune(store: ChangeStore, { olderThan }: Prune, nowMs: number): Promise<Pruned> {
+  return { pruned: await store.pruneChanges(nowMs - (parseDuration(olderThan) ?? Number.POSITIVE_INFINITY)) };
 }

@@ -1,7 +1,10 @@
 // Opens the store for the configured kind of database, alone or for several threads.
 
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Config, Database } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
+import { UserError } from '../lib/user-error.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { PostgresJoin } from '../storage/postgres/store.ts';
 import type { SqliteJoin } from '../storage/sqlite/store.ts';
@@ -14,6 +17,8 @@ interface StoreEvents {
 
 export interface OpenOptions extends StoreEvents {
   role: 'server' | 'command';
+  /** True if the store must exist: only a server, a restore and a copy create stores. */
+  mustExist?: boolean;
 }
 
 /** What another thread needs to join the store. */
@@ -35,17 +40,26 @@ export async function openStore(database: Database, options: OpenOptions): Promi
 /** Opens the store of a process whose other threads can join it. On PostgreSQL, all have equal parts of the connections. */
 export async function openSharedStore(
   { database, threads }: Pick<Config, 'database' | 'threads'>,
-  { role, observe, onFailure }: OpenOptions,
+  { role, observe, onFailure, mustExist = false }: OpenOptions,
 ): Promise<SharedStore> {
   if (database.kind === 'sqlite') {
+    if (mustExist) requireFile(database.path);
     const { openSqliteStore } = await import('../storage/sqlite/store.ts');
     const store = await openSqliteStore({ path: database.path, role, observe, onFailure });
     return { store, toJoin: () => ({ kind: 'sqlite', ...store.toJoin() }), fail: store.fail };
   }
   const { openPostgresStore } = await import('../storage/postgres/store.ts');
   const poolSize = Math.floor(database.poolSize / threads);
-  const store = await openPostgresStore({ ...database, poolSize, observe });
+  const store = await openPostgresStore({ ...database, poolSize, observe, mustExist });
   return { store, toJoin: () => ({ kind: 'postgres', ...store.join }), fail() {} };
+}
+
+/** Throws UserError if the file of a SQLite database does not exist. */
+export function requireFile(path: string): void {
+  if (existsSync(path)) return;
+  throw new UserError(
+    `No database at ${resolve(path)}. Set DATABASE_URL to the database of your server, or create a new one with "plant-store serve".`,
+  );
 }
 
 /** Opens the store in another thread of the process. */

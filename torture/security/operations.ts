@@ -27,6 +27,7 @@ const WEBHOOK = {
 } as const;
 const PLANT = '{"id":2,"name":"x"}';
 const BODIES: Record<string, string> = {
+  '/events/prune': '{"olderThan":"90d"}',
   '/tokens': '{"name":"x","scopes":["admin"]}',
   '/webhooks': JSON.stringify({ url: WEBHOOK.url }),
   '/webhooks/{id}': '{"name":"x"}',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readConfig } from '../../config/config.ts';
 import { UsageError } from '../../lib/user-error.ts';
-import { chooseServer, findOverride, type ServerOptions } from './choose-server.ts';
+import { chooseServer, findOverride, requireServer, type ServerOptions } from './choose-server.ts';
 import type { Profiles } from './profile-file.ts';
 
 const LOCAL = 'http://127.0.0.1:3000';
@@ -105,7 +105,7 @@ const ROWS: Row[] = [
 for (const { when, options = {}, env = {}, expected, ...row } of ROWS) {
   test(`the server and the token if ${when}`, () => {
     const profiles = { ...PROFILES, current: 'current' in row ? row.current : 'home' };
-    const choose = () => chooseServer(options, readConfig(env), () => profiles);
+    const choose = () => requireServer(chooseServer(options, readConfig(env), () => profiles));
     if (expected instanceof RegExp) {
       assert.throws(choose, (error) => error instanceof UsageError && expected.test(error.message));
       return;
@@ -136,8 +136,8 @@ test('the token of a profile is never used with another URL', () => {
 
 test('profiles are not read if the environment has the token', () => {
   const fail = () => assert.fail('the profiles were read');
-  assert.equal(chooseServer({ url: HOME }, readConfig(SECRET), fail).url, HOME);
-  assert.equal(chooseServer({}, readConfig(SECRET), fail).url, LOCAL);
+  assert.equal(chooseServer({ url: HOME }, readConfig(SECRET), fail)?.url, HOME);
+  assert.equal(chooseServer({}, readConfig(SECRET), fail)?.url, LOCAL);
 });
 
 test('findOverride() names the variable because of which commands do not use a profile', () => {

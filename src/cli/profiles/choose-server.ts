@@ -22,10 +22,14 @@ export interface ChosenServer {
 type Settings = Pick<Config, 'clientProfile' | 'clientToken' | 'serverUrl' | 'serverUrlFrom'>;
 
 /**
- * Returns the server of a command. The token of a profile is only used with the URL of that profile. `readProfiles` is
- * called only if the options and the environment leave something open.
+ * Returns the server of a command, or undefined if only a server on any free port is left. The token of a profile is only
+ * used with the URL of that profile. `readProfiles` is called only if the options and the environment leave something open.
  */
-export function chooseServer(options: ServerOptions, settings: Settings, readProfiles: () => Profiles): ChosenServer {
+export function chooseServer(
+  options: ServerOptions,
+  settings: Settings,
+  readProfiles: () => Profiles,
+): ChosenServer | undefined {
   const { clientProfile, clientToken, serverUrl, serverUrlFrom } = settings;
   if (options.profile !== undefined) return ofProfile(options.profile, readProfiles());
   if (options.url !== undefined) return ofUrl(readServerUrl(options.url));
@@ -37,11 +41,12 @@ export function chooseServer(options: ServerOptions, settings: Settings, readPro
     return ofProfile(clientProfile, readProfiles());
   }
   const isNamed = serverUrlFrom !== 'defaults' && serverUrl !== undefined; // PORT=0 names no server
-  if (isNamed || clientToken !== undefined) return ofUrl(requireServerUrl(serverUrl));
-  const profiles = readProfiles();
-  const { current, byName } = profiles;
-  if (current !== undefined && byName.has(current)) return ofProfile(current, profiles);
-  return ofUrl(requireServerUrl(serverUrl));
+  if (!isNamed && clientToken === undefined) {
+    const profiles = readProfiles();
+    const { current, byName } = profiles;
+    if (current !== undefined && byName.has(current)) return ofProfile(current, profiles);
+  }
+  return serverUrl === undefined ? undefined : ofUrl(serverUrl);
 
   /** Returns the URL with the token of the environment, or of a profile that has this URL. */
   function ofUrl(url: string): ChosenServer {
@@ -54,6 +59,17 @@ export function chooseServer(options: ServerOptions, settings: Settings, readPro
     if (name === undefined || profile === undefined) return { url, credential: undefined };
     return { url, credential: { token: profile.token, source: { kind: 'profile', name } } };
   }
+}
+
+/** True if an option, a variable or a saved profile selects the server. Otherwise it is the one on this machine. */
+export function isSelected(
+  { url, profile }: ServerOptions,
+  { clientProfile, serverUrlFrom }: Settings,
+  { credential }: ChosenServer,
+): boolean {
+  const isByOption = url !== undefined || profile !== undefined;
+  const isByVariable = clientProfile !== undefined || serverUrlFrom === 'PLANT_STORE_URL';
+  return isByOption || isByVariable || credential?.source.kind === 'profile';
 }
 
 /** Returns the variable that makes commands use another server or token than this profile has, if there is one. */
@@ -82,8 +98,9 @@ function readServerUrl(text: string): string {
   throw new UsageError('--url must be the URL of a server, such as http://127.0.0.1:3000');
 }
 
-export function requireServerUrl(serverUrl: string | undefined): string {
-  if (serverUrl !== undefined) return serverUrl;
+/** Throws UsageError if nothing names a server, because PORT is 0. */
+export function requireServer<T>(server: T | undefined): T {
+  if (server !== undefined) return server;
   throw new UsageError(
     'PORT is 0 (any free port). Set --url or PLANT_STORE_URL to the URL of the server, or --profile.',
   );

@@ -33,7 +33,7 @@ The command asks for a token, or reads it from standard input when piped. If the
 server accepts the token, both are saved as the current profile, in a file that
 only you can read. Other commands then use this server and this token.`)
     .examples(
-      'plant-store token create --name me | plant-store login   # on the machine of the server',
+      'plant-store token create --name me --scopes all --database | plant-store login',
       'plant-store login https://plants.example.com',
       'plant-store login https://staging.example.com --profile staging',
     )
@@ -59,13 +59,13 @@ async function login(
   }
   if (command.args.length > 1) throw new UsageError('login accepts one argument, the URL of the server');
   const { readProfileName, readProfiles, requireProfilesPath, updateProfiles } = await import('./profile-file.ts');
-  const { findOverride, requireServerUrl } = await import('./choose-server.ts');
+  const { findOverride, requireServer } = await import('./choose-server.ts');
   const wantedName = options.profile ?? config.clientProfile;
   const name = readProfileName(wantedName ?? DEFAULT_PROFILE);
   const path = requireProfilesPath(io.env);
   const saved = readProfiles(path).byName.get(name); // reports a damaged file before it asks
   const knownUrl = wantedName === undefined ? undefined : saved?.url;
-  const url = await readLoginUrl(urlArgument ?? knownUrl ?? requireServerUrl(config.serverUrl));
+  const url = await readLoginUrl(urlArgument ?? knownUrl ?? requireServer(config.serverUrl));
   warnOfPlainHttp(io, url);
 
   const token = await readToken(io, url);
@@ -153,7 +153,9 @@ async function readToken(io: CommandIo, url: string): Promise<string | undefined
   if (token === undefined || isHeaderToken(token)) return token;
   const where = io.stdin.isTTY ? 'You entered' : 'Standard input has';
   const fault = token === '' ? 'no token' : 'something else than one token';
-  throw new UsageError(`${where} ${fault}. Create one with "plant-store token create --name NAME", or in the console.`);
+  throw new UsageError(
+    `${where} ${fault}. Create one with "plant-store token create --name NAME --database", or in the console.`,
+  );
 }
 
 async function ask(io: CommandIo, url: string): Promise<string | undefined> {

@@ -103,6 +103,8 @@ async function logout({ io, config }: CommandContext, options: { profile?: strin
 /** Returns the line about a removed profile, with the way to revoke its token. */
 function describeRemoved(name: string, { url, tokenId }: Profile): string {
   const revoke =
-    tokenId === undefined ? '' : ` To revoke it, run "${OWN_COMMAND} token revoke ${tokenId}" on the server.`;
+    tokenId === undefined
+      ? ''
+      : ` To revoke it, run "${OWN_COMMAND} token revoke ${tokenId} --database" on the server.`;
   return `Signed out of ${url}: profile "${name}" removed. Its token is still valid.${revoke}`;
 }

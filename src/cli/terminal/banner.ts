@@ -72,13 +72,11 @@ function sameDatabase({ database }: Config): string {
   return database.kind === 'postgres' ? ',\n  in a terminal with the same DATABASE_URL' : '';
 }
 
-/** Returns the command as lines that a shell reads as one. */
+/** Returns the command as lines that a shell reads as one. It names the database, because a profile may be in use. */
 function createToken({ database }: Config): string[] {
-  const isInCommand = database.kind === 'sqlite' && describeDatabase(database) !== SETTINGS.DATABASE_URL.default;
-  return [
-    ...(isInCommand ? [`    DATABASE_URL=${toShellWord(toSafeText(`sqlite:${resolve(database.path)}`))} \\`] : []),
-    `    ${OWN_COMMAND} token create --name me --scopes all`,
-  ];
+  const isDefault = database.kind === 'postgres' || describeDatabase(database) === SETTINGS.DATABASE_URL.default;
+  const url = isDefault ? '' : ` ${toShellWord(toSafeText(`sqlite:${resolve(database.path)}`))}`;
+  return [`    ${OWN_COMMAND} token create --name me --scopes all \\`, `      --database${url}`];
 }
 
 function storePlant(url: string, secret: string): string[] {

@@ -49,7 +49,7 @@ export function createAllRoutes(options: RouteOptions, serverUrlOf: ServerUrlOf)
   const described = [
     ...plantRoutes(store, basePath, readSummary),
     ...importExportRoutes(store, limits, stopping, timeouts),
-    ...eventRoutes(store, basePath, stopping, timeouts),
+    ...eventRoutes(store, basePath, stopping, timeouts, clock),
     ...tokenRoutes(store, basePath, clock),
     ...webhookRoutes(store, basePath, webhooks, limits, clock),
     ...healthMetricsRoutes(store, metrics, stopping),

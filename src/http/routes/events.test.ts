@@ -4,12 +4,16 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DATABASES } from '../../../testing/both-databases.ts';
 import { freePort } from '../../../testing/free-port.ts';
 import { startProxy } from '../../../testing/proxy.ts';
+import { send } from '../../../testing/request.ts';
 import { besideServer, makeFolder } from '../../../testing/server.ts';
 import { startTestService, type TestService } from '../../../testing/service.ts';
 import { quickEnough, until } from '../../../testing/until.ts';
 import { createClient } from '../../client/client.ts';
+import { SCOPES } from '../../domain/names.ts';
 
 const CHANGES = 1000;
 
@@ -80,6 +84,27 @@ suite('following the change log', { concurrency: true }, () => {
     );
     await server.stop();
   });
+
+  for (const [title, databaseOf, needs] of DATABASES) {
+    test(`an admin prunes the changes of an age, on ${title}`, needs, async () => {
+      const databaseUrl = await databaseOf();
+      const server = await startTestService({ ...(databaseUrl && { databaseUrl }) });
+      const { secret } = await server.addToken({ scopes: [...SCOPES] });
+      const client = createClient({ url: server.url, token: secret });
+      for (let id = 0n; id < 3n; id++) await client.create({ id, name: 'x' });
+      assert.deepEqual(await client.prune({ olderThan: '1h' }), { pruned: 0 });
+      await sleep(1001);
+      assert.deepEqual(await client.prune({ olderThan: '1s' }), { pruned: 3 });
+      assert.deepEqual([await client.changes(), await client.lastSeq()], [[], 3]);
+      assert.equal((await client.get(2n)).seq, 3);
+      for (const body of ['{}', '{"olderThan":"soon"}', '{"olderThan":"90d","x":1}', '{"olderThan":90}', '[]']) {
+        const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' };
+        const answer = await send(server.port, { method: 'POST', path: '/events/prune', headers, body });
+        assert.deepEqual([answer.status, JSON.parse(answer.body).error], [400, 40002], answer.body);
+      }
+      await server.stop();
+    });
+  }
 
   test('following from a pruned number fails, and starting over works', async () => {
     const server = await startTestService();

@@ -1,14 +1,15 @@
-// GET /events: returns the change log as a page, or as a continuous stream of server-sent events.
+// The routes under /events: the change log as a page or as a continuous stream of server-sent events, and its pruning.
 
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { Change, type ChangeLog } from '../../domain/change.ts';
+import { Change, type ChangeStore, Prune, Pruned, prune } from '../../domain/change.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { ChangeOrder } from '../../domain/names.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { toIsoTime } from '../../lib/iso-time.ts';
 import { preferredType } from '../core/accept.ts';
+import { jsonBody } from '../core/json-body.ts';
 import { after, before, changeToken, changeType, lastEventId, limit, order, since, until } from '../core/parameters.ts';
 import { type Route, route } from '../core/route.ts';
 import type { Timeouts } from '../core/timeouts.ts';
@@ -16,10 +17,11 @@ import type { Timeouts } from '../core/timeouts.ts';
 const EVENT_STREAM = 'text/event-stream';
 
 export function eventRoutes(
-  log: ChangeLog,
+  log: ChangeStore,
   basePath: string,
   stopping: AbortSignal,
   { eventKeepAliveMs }: Timeouts,
+  clock: () => number,
 ): Route[] {
   /** Cache of printed events, shared by all streams that send the same change. */
   const printed = new WeakMap<Change, string>();
@@ -70,6 +72,16 @@ export function eventRoutes(
         const stream = toEventStream(log.follow({ after: known, signal }), signal);
         return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
       },
+    }),
+    route('POST /events/prune', 'pruneChanges', 'admin', {
+      summary: 'Prune the change log',
+      description:
+        'Removes the changes that are older than `olderThan` and returns their number. The records stay, and numbers are never ' +
+        'reused. Changes that an enabled webhook has not delivered are kept, with all changes after them. A client that ' +
+        'requests pruned changes receives error 41000 (410) and must start over with a new export. The request can take minutes.',
+      body: jsonBody(Prune),
+      response: { description: 'The number of removed changes', schema: Pruned },
+      handle: ({ body }) => prune(log, body, clock()),
     }),
   ];
 

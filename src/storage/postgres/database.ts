@@ -6,7 +6,7 @@ import { connectClient } from './connect.ts';
 import { describeConnectionUrl, parseConnectionUrl } from './connection-url.ts';
 import { findNames, requireOwn, requireSound, type ServerPromises } from './database-checks.ts';
 import type { Names } from './qualified-names.ts';
-import { isSchemaCurrent, migrate } from './schema.ts';
+import { migrate, SCHEMA_VERSION, schemaVersion } from './schema.ts';
 import { beginRead, beginWrite, noLimits } from './transaction.ts';
 
 /** Value of `seq` in the table `copied` while a copy is in progress. */
@@ -17,8 +17,11 @@ export interface PreparedDatabase extends ServerPromises {
   names: Names;
 }
 
+/** Purpose of preparing a database: a server, a command on a store that exists, or a copy into the database. */
+export type Purpose = 'server' | 'command' | 'copy';
+
 /** Checks the database and migrates its schema. Throws UserError if the database cannot be used. */
-export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'use'): Promise<PreparedDatabase> {
+export async function prepareDatabase(url: string, purpose: Purpose): Promise<PreparedDatabase> {
   const name = describeConnectionUrl(url);
   const client = await connect(url);
   try {
@@ -26,13 +29,18 @@ export async function prepareDatabase(url: string, purpose: 'use' | 'copy' = 'us
     const limits = noLimits(version);
     const [read, write] = [beginRead(limits), beginWrite(limits, synchronousCommit)];
     const names = await inTransaction(client, read, () => findNames(client, found));
-    const isCurrent = await inTransaction(client, read, async () => {
+    const schema = await inTransaction(client, read, async () => {
       await requireOwn(client, names);
-      return isSchemaCurrent(client, names);
+      return schemaVersion(client, names);
     });
-    if (!isCurrent) await inTransaction(client, write, () => migrate(client, names));
+    if (schema === 0 && purpose === 'command') {
+      throw new UserError(
+        `${name} has no store. Set DATABASE_URL to the database of your server, or create a store with "plant-store serve".`,
+      );
+    }
+    if (schema < SCHEMA_VERSION) await inTransaction(client, write, () => migrate(client, names));
     const isKnown = await inTransaction(client, read, async () => {
-      if (purpose === 'use') await requireWhole(client, names);
+      if (purpose !== 'copy') await requireWhole(client, names);
       return isKnownDatabase(client, names);
     });
     if (!isKnown) await inTransaction(client, write, () => client.query(`SELECT ${names.calls.note_database_1}`));

@@ -19,11 +19,6 @@ const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
 /** Schema version that this code creates. */
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** True if no migration is needed. Throws UserError if this code does not support the schema. */
-export async function isSchemaCurrent(client: pg.Client, names: Names): Promise<boolean> {
-  return (await schemaVersion(client, names)) >= MIGRATIONS.length;
-}
-
 /** Migrates the schema. Must be called in a write transaction. */
 export async function migrate(client: pg.Client, names: Names): Promise<void> {
   const { schema, tables } = names;

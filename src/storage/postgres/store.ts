@@ -13,7 +13,7 @@ import { createPlantWrites, type Results, toError } from '../write-rules.ts';
 import { lastSeq, pruneChanges, readChangePage, readChanges, readHistory } from './change-log.ts';
 import { listenForChanges, startNotifier } from './change-notify.ts';
 import { createPool } from './connect.ts';
-import { prepareDatabase } from './database.ts';
+import { type Purpose, prepareDatabase } from './database.ts';
 import { createDeliveryStore } from './deliveries.ts';
 import { openSnapshot } from './export-snapshot.ts';
 import { GroupCommit } from './group-commit.ts';
@@ -32,12 +32,14 @@ export interface PostgresOptions {
   statementTimeoutMs: number;
   observe: Observe;
   clock?: () => number;
+  /** True if the store must exist. By default it is created in an empty database. */
+  mustExist?: boolean;
 }
 
 type StoreOptions = Pick<PostgresOptions, 'observe' | 'clock'>;
 
 /** What another thread needs to join the store. It can be sent to the thread. */
-export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'clock'> {
+export interface PostgresJoin extends Omit<PostgresOptions, 'observe' | 'clock' | 'mustExist'> {
   /** Id of this node in notifications. */
   node: string;
   /** Room in the write queues of all threads. */
@@ -57,7 +59,7 @@ export interface PostgresStore extends Store {
 
 /** Opens the store. Throws UserError if the database cannot be used. */
 export async function openPostgresStore(options: PostgresOptions): Promise<PostgresStore> {
-  const { url, poolSize, statementTimeoutMs, observe } = options;
+  const { url, poolSize, statementTimeoutMs, observe, mustExist } = options;
   const [commits, ownCommits] = [new CommitCounter(), new CommitCounter()];
   const join = {
     ...{ url, poolSize, statementTimeoutMs },
@@ -67,7 +69,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
     ownCommits: ownCommits.memory,
     failing: new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT),
   };
-  const connection = await connect(join, observe);
+  const connection = await connect(join, observe, mustExist ? 'command' : 'server');
   const { transactions, completeNames } = connection;
   const store = createStore(join, connection, options);
   completeNames().catch(() => {}); // the next list by name tries again, and reports its error
@@ -88,7 +90,7 @@ export async function openPostgresStore(options: PostgresOptions): Promise<Postg
 
 /** Opens the store in another thread of the process that has opened it. */
 export async function joinPostgresStore(join: PostgresJoin, options: StoreOptions): Promise<Store> {
-  const connection = await connect(join, options.observe);
+  const connection = await connect(join, options.observe, 'server');
   const store = createStore(join, connection, options);
   return {
     ...store,
@@ -101,8 +103,12 @@ export async function joinPostgresStore(join: PostgresJoin, options: StoreOption
 
 type Connection = Awaited<ReturnType<typeof connect>>;
 
-async function connect({ url, poolSize, statementTimeoutMs, failing }: PostgresJoin, observe: Observe) {
-  const database = await prepareDatabase(url);
+async function connect(
+  { url, poolSize, statementTimeoutMs, failing }: PostgresJoin,
+  observe: Observe,
+  purpose: Purpose,
+) {
+  const database = await prepareDatabase(url, purpose);
   const transactions = createTransactions(createPool(url, poolSize), { ...database, statementTimeoutMs });
   const queries = createStoreQueries(transactions, new Int32Array(failing), observe);
   return { database, transactions, queries, completeNames: createNameKeys(queries) };

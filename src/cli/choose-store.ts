@@ -1,0 +1,67 @@
+// Chooses the store of a command that works on a server or on a database, and prints which one it is. One rule for all of
+// them: a server that an option, a variable or a saved profile selects; otherwise the database.
+
+import { resolve } from 'node:path';
+import type { PlantStoreClient } from '../client/client.ts';
+import { type Config, type Database, describeDatabase, readConfig } from '../config/config.ts';
+import type { Store } from '../domain/store.ts';
+import type { CommandContext, CommandIo } from './command-io.ts';
+import { withDatabase } from './database-access.ts';
+import type { ChosenServer } from './profiles/choose-server.ts';
+import { findServer, type RemoteOptions, type ServerOptions, showUrl, withChosenServer } from './remote.ts';
+import { writeWords } from './terminal/report.ts';
+
+/** Options that choose the store. They exclude each other. */
+export interface StoreOptions extends ServerOptions {
+  /** URL of the database. True if it is that of the settings. */
+  database?: string | true;
+}
+
+/** What a command does with a store of each kind. */
+export interface StoreWork<T> {
+  onServer(client: PlantStoreClient): Promise<T>;
+  onDatabase(store: Store): Promise<T>;
+}
+
+/** Runs the work on the chosen store. */
+export async function withStore<T>(
+  context: CommandContext,
+  options: StoreOptions,
+  { onServer, onDatabase }: StoreWork<T>,
+  remoteOptions: RemoteOptions = {},
+): Promise<T> {
+  const { io, config } = context;
+  const server = options.database === undefined ? await findSelectedServer(context, options) : undefined;
+  if (server) {
+    writeWords(io.stderr, `Using the server ${nameOf(server)}.${noteOnDatabase(io, options)}`);
+    return withChosenServer(server, config, onServer, remoteOptions);
+  }
+  const database = chooseDatabase(io, config, options);
+  return withDatabase(database, (store) => {
+    const name = database.kind === 'sqlite' ? resolve(database.path) : describeDatabase(database);
+    writeWords(io.stderr, `Using the database ${name}.`);
+    return onDatabase(store);
+  });
+}
+
+async function findSelectedServer(context: CommandContext, options: ServerOptions): Promise<ChosenServer | undefined> {
+  const server = await findServer(context, options);
+  const { isSelected } = await import('./profiles/choose-server.ts');
+  return server && isSelected(options, context.config, server) ? server : undefined;
+}
+
+function chooseDatabase({ env }: CommandIo, config: Config, { database }: StoreOptions): Database {
+  if (typeof database !== 'string') return config.database;
+  return readConfig(env, [{ variable: 'DATABASE_URL', option: '--database', value: database }]).database;
+}
+
+function nameOf({ url, credential }: ChosenServer): string {
+  const source = credential?.source;
+  return source?.kind === 'profile' ? `${showUrl(url)} (profile "${source.name}")` : showUrl(url);
+}
+
+/** Returns a sentence if the user may expect the database of DATABASE_URL, which a variable or a profile has overruled. */
+function noteOnDatabase({ env }: CommandIo, { url, profile }: ServerOptions): string {
+  if (!env.DATABASE_URL || url !== undefined || profile !== undefined) return '';
+  return ' To use the database in DATABASE_URL instead, add --database.';
+}
