@@ -12,6 +12,7 @@ import { LAUNCHER, makeFolder, makeStoreFolder, needs, query } from '../../testi
 import { startTestService } from '../../testing/service.ts';
 import { until } from '../../testing/until.ts';
 import { createClient } from '../client/client.ts';
+import { SCOPES } from '../domain/names.ts';
 
 /** Runs a command on the database in a folder. */
 function run(folder: string, args: string[], { env, ...options }: InProcessOptions = {}): Promise<Run> {
@@ -82,6 +83,20 @@ suite('import and export', () => {
     const gone = await run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });
     assert.equal(gone.status, 6);
     assert.match(gone.stderr, /^plant-store: [^\n]+\n$/);
+  });
+
+  test('an import to a server has one request in flight, so that none is refused for its share', async () => {
+    const service = await startTestService();
+    const { secret } = await service.addToken({ scopes: [...SCOPES] });
+    const args = ['import', '-', '--url', service.url];
+    const { status, stdout } = await run(makeFolder(), args, {
+      env: { PLANT_STORE_TOKEN: secret },
+      input: [makeNdjson(30_000)],
+    });
+    assert.deepEqual([status, JSON.parse(stdout)], [0, { created: 30_000, replayed: 0, failed: 0 }]);
+    const { refused } = await createClient({ url: service.url, token: secret }).status();
+    assert.equal(refused.share, 0);
+    await service.stop();
   });
 
   for (const [name, args, message] of [

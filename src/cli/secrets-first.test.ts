@@ -1,0 +1,48 @@
+// Tests that commands print a new secret while the store is open. Closing the store can fail, and would lose the secret.
+
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { test } from 'node:test';
+import { runInProcess } from '../../testing/command-line.ts';
+import { makeStoreFolder } from '../../testing/server.ts';
+import { runCommand } from './run.ts';
+
+test('commands print a new secret before they close the store', async () => {
+  const path = join(await makeStoreFolder(), 'plants.db');
+  const env = { DATABASE_URL: `sqlite:${path}` };
+  await runInProcess(['token', 'create', '--name', 'x'], { env });
+  const token = JSON.parse((await runInProcess(['token', 'list'], { env })).stdout);
+  await runInProcess(['webhook', 'add', 'https://example.com/'], { env });
+  const webhook = JSON.parse((await runInProcess(['webhook', 'list'], { env })).stdout);
+  for (const args of [
+    ['token', 'create', '--name', 'y'],
+    ['token', 'rotate', token.id],
+    ['webhook', 'add', 'https://example.com/'],
+    ['webhook', 'rotate', webhook.id],
+  ]) {
+    assert.equal(await isOpenWhenPrinted(args, env, path), true, args.join(' '));
+    assert.equal(existsSync(`${path}-wal`), false); // the store is closed now
+  }
+});
+
+/** True if the WAL, which a closed store does not have, existed when the command printed its secret. */
+async function isOpenWhenPrinted(args: string[], env: Record<string, string>, path: string): Promise<boolean> {
+  let isOpen = false;
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      if (/(pst_|whsec_)/.test(String(chunk))) isOpen = existsSync(`${path}-wal`);
+      done();
+    },
+  });
+  const io = {
+    env,
+    stdin: Readable.from([]),
+    stdout,
+    stderr: new Writable({ write: (_chunk, _encoding, done) => done() }),
+  };
+  assert.equal(await runCommand(args, Object.assign(new EventEmitter(), io)), 0);
+  return isOpen;
+}
