@@ -79,10 +79,10 @@ const DECLARE: Record<string, () => Promise<(command: CliCommand) => void>> = {
 };
 
 const AFTER = `
-Exit status: 0 success, 1 failure, 2 invalid usage or settings. Commands on a
-store also return 3 not found, 4 id in use or version changed, 5 token missing
-or not authorized, 6 server unreachable.
+Exit status: 0 success, 1 failure, 2 invalid usage or settings, 3 not found,
+4 id in use or version changed, 5 token not authorized, 6 server unreachable.
 
+After "login", commands use that server. With --database, they open a database.
 Settings come from the environment. "plant-store settings" lists them all.
 In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
 

@@ -11,7 +11,7 @@ import { type Session, signIn } from './session.ts';
 const TOKEN_CHARS = 40;
 
 const COMMAND = `plant-store token create --name me \\
-  --scopes plants:read,plants:write,admin`;
+  --scopes all --database`;
 
 export function SignIn({ notice, onSignedIn }: { notice: string[]; onSignedIn(session: Session): void }) {
   const [problem, setProblem] = useState('');
