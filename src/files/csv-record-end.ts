@@ -14,7 +14,7 @@ export const NOT_CSV = -2;
  * Returns a function that finds the end of the CSV record at `start`. It returns -1 if the end has not arrived yet. A
  * quotation mark counts only at the start of a cell. In a quoted cell, two of them stand for one.
  */
-export function createEndOfQuoted(bytes: Uint8Array): (start: number) => number {
+export function createEndOfQuoted(bytes: Uint8Array, delimiter = COMMA): (start: number) => number {
   let nextQuote = bytes.indexOf(QUOTE);
 
   return (start) => {
@@ -25,17 +25,18 @@ export function createEndOfQuoted(bytes: Uint8Array): (start: number) => number 
       if (nextQuote === -1 || (end !== -1 && nextQuote > end)) return end;
       const open = nextQuote;
       at = open + 1;
-      if (open !== start && bytes[open - 1] !== COMMA) continue;
-      const close = endOfCell(bytes, at);
+      if (open !== start && bytes[open - 1] !== delimiter) continue;
+      const close = endOfQuotedCell(bytes, at);
       if (close === -1 || close + 1 === bytes.length) return -1;
-      if (![COMMA, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
+      if (![delimiter, NEWLINE, CARRIAGE_RETURN].includes(bytes[close + 1] as number)) return NOT_CSV;
       at = close + 1;
       if (end !== -1 && end < close) end = bytes.indexOf(NEWLINE, close);
     }
   };
 }
 
-function endOfCell(bytes: Uint8Array, start: number): number {
+/** Returns the position of the closing quotation mark, or -1. `start` is behind the opening one. */
+export function endOfQuotedCell(bytes: Uint8Array, start: number): number {
   for (let at = start; ; at += 2) {
     at = bytes.indexOf(QUOTE, at);
     if (at === -1 || bytes[at + 1] !== QUOTE) return at;

@@ -1,9 +1,9 @@
 // Shows which column of a CSV file becomes what, and lets the user choose.
 
+import { splitCells } from '../../../src/files/csv-cells.ts';
 import { Select } from '../shared/field.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { columnNames, FIELDS, type FieldName } from './columns.ts';
-import { splitCells } from './csv-cells.ts';
 import { type ChosenFile, useImport } from './import-run.tsx';
 
 const LABELS: Record<FieldName, string> = { id: 'Id', name: 'Name', tag: 'Tag' };

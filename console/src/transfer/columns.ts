@@ -1,7 +1,7 @@
 // Which column of a CSV file becomes which field of a plant. The server knows columns by their names only, so another
 // choice means another header row.
 
-import { splitCells } from './csv-cells.ts';
+import { splitCells } from '../../../src/files/csv-cells.ts';
 import type { FileHead } from './file-records.ts';
 
 export const FIELDS = ['id', 'name', 'tag'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { splitCells } from '../../../src/files/csv-cells.ts';
 import { columnsOf, withColumns } from './columns.ts';
-import { splitCells } from './csv-cells.ts';
 import { failedLinesFile } from './failed-lines.ts';
 import { findRecords, readHead } from './file-records.ts';
 

@@ -2,13 +2,13 @@
 
 import type { ImportResult } from 'plant-store/client';
 import { useMemo, useState } from 'preact/hooks';
+import { splitCells } from '../../../src/files/csv-cells.ts';
 import { parseJson } from '../../../src/lib/exact-json.ts';
 import { errorText } from '../session/error-text.ts';
 import { Segments } from '../shared/field.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { Name, Tag } from '../shared/plant-text.tsx';
 import { columnNames, type FieldName } from './columns.ts';
-import { splitCells } from './csv-cells.ts';
 import { badFields } from './dry-run.ts';
 import type { FileRecord } from './file-records.ts';
 import type { ChosenFile } from './import-run.tsx';
