@@ -25,7 +25,7 @@ export type Environment = Record<string, string>;
 
 export interface InProcessOptions {
   env?: Environment;
-  input?: Iterable<string> | AsyncIterable<string>;
+  input?: Iterable<string | Uint8Array> | AsyncIterable<string>;
   /** Width of the terminal for both outputs. By default they are pipes. */
   columns?: number;
   /** True if standard output is a pipe even with `columns`, as in `$(…)`. */

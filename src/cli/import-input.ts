@@ -1,4 +1,4 @@
-// Opens the input of an import: a file, or standard input.
+// The input of an import: a file or standard input, which is converted if a spreadsheet wrote it.
 
 import {
   accessSync,
@@ -14,9 +14,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import type { CsvChoice } from '../files/convert-csv.ts';
 import { UserError } from '../lib/user-error.ts';
 
 const CHUNK_BYTES = 64 * 1024;
+const PLANT_COLUMNS = ['id', 'name', 'tag'];
 
 export interface ImportInput {
   chunks: Readable;
@@ -34,8 +36,41 @@ export function openInput(path: string, stdin: Readable): ImportInput {
   return { chunks, file: stat.isFile() ? { path, bytes: stat.size } : undefined };
 }
 
-/** Runs `work` on the whole input, which one request sends. Anything but a plain file is copied to a temporary one. */
-export async function withBlob<T>({ chunks, file }: ImportInput, work: (blob: Blob) => Promise<T>): Promise<T> {
+/**
+ * Yields a CSV file as the reader and the API require it. Prints how the file was written if it differs from that, and
+ * the columns that an import ignores.
+ */
+export async function* toPlainCsv(
+  chunks: AsyncIterable<Uint8Array>,
+  choice: CsvChoice,
+  printLine: (line: string) => void,
+): AsyncGenerator<Uint8Array> {
+  const [{ convertCsv }, { describeDialect, findColumns }] = await Promise.all([
+    import('../files/convert-csv.ts'),
+    import('../files/csv-dialect.ts'),
+  ]);
+  let isFirst = true;
+  for await (const chunk of convertCsv(chunks, choice, (dialect) =>
+    printLine(`Read as ${describeDialect(dialect)}.`),
+  )) {
+    if (isFirst) printIgnored(findColumns(chunk, ','));
+    isFirst = false;
+    yield chunk;
+  }
+
+  function printIgnored(columns: string[]): void {
+    const ignored = columns.filter((column) => !PLANT_COLUMNS.includes(column));
+    const isHeader = ignored.length <= columns.length - 2; // otherwise the reader rejects it
+    if (isHeader && ignored.length > 0) printLine(`Columns not imported: ${ignored.join(', ')}`);
+  }
+}
+
+/** Runs `work` on all bytes, which one request sends. Anything but a plain file is copied to a temporary one. */
+export async function withBlob<T>(
+  { chunks, file }: ImportInput,
+  bytes: AsyncIterable<Uint8Array>,
+  work: (blob: Blob) => Promise<T>,
+): Promise<T> {
   if (file) {
     chunks.destroy();
     accessSync(file.path, constants.R_OK); // its error has the reason
@@ -44,7 +79,7 @@ export async function withBlob<T>({ chunks, file }: ImportInput, work: (blob: Bl
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-import-'));
   try {
     const copy = join(folder, 'plants');
-    await pipeline(chunks, createWriteStream(copy, { mode: 0o600 }));
+    await pipeline(bytes, createWriteStream(copy, { mode: 0o600 }));
     return await work(await openAsBlob(copy));
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -99,10 +99,63 @@ suite('import and export', () => {
     await service.stop();
   });
 
+  test('files from Excel are converted, the command says how it read them, and lines keep their numbers', async () => {
+    const folder = makeFolder();
+    const rows = 'id;name;tag\r\n1;Gänseblümchen;Wiese, feucht\r\n1,5E+18;x;\r\n2;"Weiß; rot";""\r\n';
+    const exported = 'id,name,tag\n1,Gänseblümchen,"Wiese, feucht"\n2,Weiß; rot,""\n';
+    const rounded = '"id" must be an integer, not 1,5E+18. A spreadsheet rounded it: save that column as text';
+    const service = await startTestService();
+    const env = { PLANT_STORE_TOKEN: service.secret };
+    const counts = { created: 2, replayed: 0, failed: 1 };
+    for (const [name, bytes, words, line] of [
+      ['excel.csv', Buffer.from(rows, 'latin1'), 'CSV with semicolons in Windows-1252', 3],
+      ['unicode.txt', Buffer.from(`\ufeff${rows}`, 'utf16le'), 'CSV with semicolons in UTF-16LE', 3],
+      ['named.tsv', Buffer.from(`sep=;\r\n${rows}`), 'CSV with semicolons', 4],
+    ] as const) {
+      const file = join(folder, name);
+      writeFileSync(file, bytes);
+      const dry = await run(folder, ['import', file, '--dry-run', '--url', service.url], { env });
+      assert.deepEqual(JSON.parse(dry.stdout), counts);
+      assert.equal(dry.stderr, `Read as ${words}.\nLine ${line}: ${rounded}\n`);
+      const database = await makeStoreFolder();
+      for (const args of [
+        ['import', file],
+        ['import', '-', '--format', 'csv', '--dry-run'],
+      ]) {
+        const input = args[1] === '-' ? [bytes.subarray(0, 30), bytes.subarray(30)] : [];
+        const { stdout, stderr } = await run(database, args, { input });
+        assert.equal(JSON.parse(stdout).failed, 1);
+        assert.ok(stderr.endsWith(`Read as ${words}.\nLine ${line}: ${rounded}\n`), stderr);
+      }
+      assert.equal((await run(database, ['export', '-', '--format', 'csv'])).stdout, exported);
+    }
+    const file = join(folder, 'excel.csv');
+    const sent = await run(folder, ['import', file, '--url', service.url], { env });
+    assert.deepEqual(JSON.parse(sent.stdout), counts);
+    assert.equal(
+      (await run(folder, ['export', '-', '--format', 'csv', '--url', service.url], { env })).stdout,
+      exported,
+    );
+  });
+
+  test('--delimiter and --encoding override what import recognises', async () => {
+    const folder = await makeStoreFolder();
+    const bytes = Buffer.concat([Buffer.from('id|name\n1|'), Buffer.from([0x9f, 0xf3, 0xb3]), Buffer.from('; x\n')]);
+    const args = ['import', '-', '--format', 'csv', '--delimiter', '|', '--encoding', 'cp1250'];
+    const { stderr } = await run(folder, args, { input: [bytes] });
+    assert.match(stderr, /^Read as CSV with "\|" in Windows-1250\.$/m);
+    assert.equal((await run(folder, ['export', '-'])).stdout, '{"id":1,"name":"źół; x"}\n');
+    const tabs = ['import', '-', '--format', 'csv', '--delimiter', '\\t'];
+    assert.equal((await run(folder, tabs, { input: ['a\tid\tname\n;;\t2\tb\n'] })).status, 0);
+  });
+
   for (const [name, args, message] of [
+    ['an unknown encoding', ['import', 'x.csv', '--encoding', 'utf-9'], '--encoding must be the name of an encoding'],
+    ['a long delimiter', ['import', 'x.csv', '--delimiter', '::'], '--delimiter must be comma, semicolon, tab or one'],
+    ['an encoding of NDJSON', ['import', 'x.jsonl', '--encoding', 'latin1'], '--encoding applies to CSV, and the'],
     ['a missing file', ['import', 'nope.csv'], 'File not found: nope.csv'],
     ['a folder', ['import', '.', '--format', 'csv'], '. is a folder, not a file'],
-    ['a file name without a known extension', ['import', 'plants.txt'], 'Add --format ndjson or --format csv'],
+    ['a file name without a known extension', ['import', 'plants.dat'], 'Add --format ndjson or --format csv'],
     ['an unknown format', ['import', '-', '--format', 'xml'], '--format must be ndjson or csv, not "xml"'],
     ['an invalid URL', ['import', '-', '--url', 'localhost'], '--url must be the URL of a server'],
     ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
@@ -122,13 +175,17 @@ suite('import and export', () => {
     });
   }
 
-  test('unknown columns are reported, and the case of the header row does not matter', async () => {
+  test('unknown columns are reported, also through a server, and the case of the header row does not matter', async () => {
     const folder = await makeStoreFolder();
-    const { stderr, stdout } = await run(folder, ['import', '-', '--format', 'csv'], {
-      input: ['ID,Name,tga\n1,Rosa,shrub\n'],
-    });
-    assert.deepEqual(JSON.parse(stdout), { created: 1, replayed: 0, failed: 0 });
-    assert.equal(stderr, 'Columns not imported: tga\n');
+    const service = await startTestService();
+    const env = { PLANT_STORE_TOKEN: service.secret };
+    for (const where of [[], ['--dry-run'], ['--url', service.url], ['--url', service.url, '--dry-run']]) {
+      const args = ['import', '-', '--format', 'csv', ...where];
+      const { stderr, stdout } = await run(folder, args, { env, input: ['ID,Name,tga\n1,Rosa,shrub\n'] });
+      assert.equal(JSON.parse(stdout).failed, 0);
+      assert.equal(stderr, 'Columns not imported: tga\n');
+    }
+    await service.stop();
   });
 
   test('import shows a bar on a terminal, then a summary', async () => {

@@ -8,10 +8,11 @@ import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
+import { type CsvOptions, delimiterOption, encodingOption, readCsvChoice } from './csv-options.ts';
 import { CLI } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { INTERRUPTED } from './exit-status.ts';
-import { openInput, withBlob } from './import-input.ts';
+import { openInput, toPlainCsv, withBlob } from './import-input.ts';
 import { onStopSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { TRANSFER_RETRIES } from './remote.ts';
@@ -19,8 +20,10 @@ import { type Progress, startProgress } from './terminal/progress.ts';
 import { countOf, report } from './terminal/report.ts';
 
 const TYPES: Record<Format, FileType> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
+/** Extensions of files that Excel writes as text with tabs. */
+const TEXT_ENDINGS = ['tsv', 'txt'];
 
-interface ImportFileOptions extends StoreOptions {
+interface ImportFileOptions extends StoreOptions, CsvOptions {
   format?: string;
   dryRun?: true;
 }
@@ -29,9 +32,13 @@ export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
+    .addOption(delimiterOption())
+    .addOption(encodingOption())
     .storeOptions()
     .option('--dry-run', 'check the file and compare it with the store, but store nothing')
     .notes(`
+CSV from Excel (semicolons or tabs, Windows-1252 or UTF-16) is recognised and
+converted. Standard error then says how the file is read.
 Each line that fails is reported on standard error, and the exit status is 1.
 After an interruption, run the command again: plants already stored are skipped.
 A server reports the first 1,000 failed lines of each MiB, or with --dry-run, of
@@ -39,6 +46,7 @@ the file.`)
     .examples(
       'plant-store import species.csv',
       'plant-store import species.csv --dry-run',
+      'plant-store import stock.csv --delimiter semicolon --encoding windows-1252',
       'zcat plants.ndjson.gz | plant-store import -',
       'plant-store import species.csv --url https://plants.example.com',
     )
@@ -48,7 +56,8 @@ the file.`)
 async function importFile(context: CommandContext, file: string, options: ImportFileOptions): Promise<void> {
   const { io } = context;
   const { dryRun } = options;
-  const format = chooseFormat(file, options.format);
+  const format = chooseFormat(file, options.format, TEXT_ENDINGS);
+  const choice = readCsvChoice(options, format);
   const input = openInput(file, io.stdin);
   const stop = new AbortController();
   onStopSignal(io, ['SIGINT'], () => {
@@ -69,7 +78,7 @@ async function importFile(context: CommandContext, file: string, options: Import
   reportCounts(io, counts, dryRun);
   if (stop.signal.aborted) reportInterrupt(io, dryRun);
 
-  /** Returns the work that shows its progress. */
+  /** Returns work that shows its progress. */
   function importTo<S>(work: (store: S) => Promise<void>): (store: S) => Promise<void> {
     return (store) => {
       progress = startProgress(io.stderr, dryRun ? 'Checking' : 'Importing', input.file?.bytes);
@@ -84,14 +93,23 @@ async function importFile(context: CommandContext, file: string, options: Import
     ]);
     using cleanUp = new DisposableStack();
     const dry = dryRun && cleanUp.adopt(store.openDryRun(), (opened) => opened.close());
-    const blocks = readPlants(format, counted(input.chunks), onIgnored);
+    const blocks = readPlants(format, readPlain());
     await importPlants(dry ?? store, blocks, { by: CLI, signal: stop.signal, onError: printError, onStored: note });
   }
 
   async function sendFile(client: PlantStoreClient): Promise<void> {
     const sent = { type: TYPES[format], signal: stop.signal, onProgress } as const;
-    if (!dryRun) await client.importFile(counted(input.chunks), sent);
-    else await withBlob(input, (blob) => client.importFile(blob, { ...sent, dryRun }));
+    if (!dryRun) await client.importFile(readPlain(), sent);
+    else {
+      const unchanged = format === 'ndjson' ? input : { ...input, file: undefined };
+      await withBlob(unchanged, readPlain(), (blob) => client.importFile(blob, { ...sent, dryRun }));
+    }
+  }
+
+  /** Yields the input as the server and the reader require it. */
+  function readPlain(): AsyncIterable<Uint8Array> {
+    const chunks = counted(input.chunks);
+    return format === 'ndjson' ? chunks : toPlainCsv(chunks, choice, (line) => progress?.printLine(line));
   }
 
   function onProgress({ result, piece }: ImportProgress): void {
@@ -108,10 +126,6 @@ async function importFile(context: CommandContext, file: string, options: Import
 
   function printError({ line, error }: ImportError): void {
     progress?.printLine(`Line ${line}: ${error.message}`);
-  }
-
-  function onIgnored(columns: string[]): void {
-    progress?.printLine(`Columns not imported: ${columns.join(', ')}`);
   }
 
   async function* counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

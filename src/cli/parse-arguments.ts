@@ -11,14 +11,16 @@ export function formatOption(): FixedOption {
   return new FixedOption('--format <format>', description, FORMATS);
 }
 
-export function chooseFormat(file: string, option: string | undefined): Format {
+/** Returns the format of a file. `csvEndings` are further extensions of CSV files. */
+export function chooseFormat(file: string, option: string | undefined, csvEndings: string[] = []): Format {
   if (option !== undefined) {
     const format = FORMATS.find((known) => known === option);
     if (format) return format;
     throw new UsageError(`--format must be ${FORMATS.join(' or ')}, not "${option}"`);
   }
   if (file === '-') return 'ndjson';
-  const format = BY_ENDING[/\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? ''];
+  const ending = /\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
+  const format = csvEndings.includes(ending) ? 'csv' : BY_ENDING[ending];
   if (format) return format;
   throw new UsageError(`Cannot determine the format of ${file} from its name. Add --format ndjson or --format csv.`);
 }

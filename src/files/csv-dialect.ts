@@ -41,19 +41,20 @@ export function findDelimiterLine(head: Uint8Array): { delimiter: string; line: 
  * is the first record of `head`, which is UTF-8.
  */
 export function findDelimiter(head: Uint8Array): string {
-  const ended = new Uint8Array(head.length + 1);
-  ended.set(head);
-  ended[head.length] = NEWLINE;
   let best = { delimiter: ',', score: 0 };
   for (const { delimiter } of DELIMITERS) {
-    const names = columnNames(ended, delimiter);
+    const names = findColumns(head, delimiter);
     const score = ['id', 'name'].every((name) => names.includes(name)) ? Number.POSITIVE_INFINITY : names.length;
     if (score > best.score) best = { delimiter, score };
   }
   return best.delimiter;
 }
 
-function columnNames(ended: Uint8Array, delimiter: string): string[] {
+/** Returns the names of the columns in lower case, from the first record of `head`, which is UTF-8. */
+export function findColumns(head: Uint8Array, delimiter: string): string[] {
+  const ended = new Uint8Array(head.length + 1);
+  ended.set(head);
+  ended[head.length] = NEWLINE;
   const end = createEndOfQuoted(ended, delimiter.charCodeAt(0))(0);
   const header = decode(ended.subarray(0, end < 0 ? ended.indexOf(NEWLINE) : end));
   return splitCells(header, delimiter).map(({ text }) => text.trim().toLowerCase());

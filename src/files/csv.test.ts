@@ -67,6 +67,23 @@ test('CSV: ids are exact, and an id consists of digits only', async () => {
   );
 });
 
+test('CSV: an id that a spreadsheet rounded is named, with what to do', async () => {
+  const { errors } = await readPlantFile('csv', Buffer.from('id,name\n"1,23457E+18",x\n1E+18,x\n'), 1000);
+  assert.deepEqual(
+    errors.map(({ error }) => error.message),
+    ['1,23457E+18', '1E+18'].map(
+      (id) => `"id" must be an integer, not ${id}. A spreadsheet rounded it: save that column as text`,
+    ),
+  );
+});
+
+test('CSV: a header row with another delimiter names what converts the file', async () => {
+  await assert.rejects(readPlantFile('csv', Buffer.from('id;name;tag\n1;x;\n'), 100), {
+    message:
+      'The first line is separated by ";". Save the file with commas, or import it with the command or the console, which convert it. The first line must name the columns, such as "id,name,tag".',
+  });
+});
+
 test('CSV: a header row without exactly one id and one name is rejected', async () => {
   for (const header of ['1,x,y', 'name,tag', 'id,tag', 'id,name,name', 'id;name;tag', '"id']) {
     await assert.rejects(readPlantFile('csv', Buffer.from(`${header}\n1,x\n`), 100), { code: 'not_valid' }, header);

@@ -15,15 +15,14 @@ const MAX_HEADER_SHOWN = 100;
 const HEADER_ADVICE = 'The first line must name the columns, such as "id,name,tag".';
 /** Maximum length of an id. A longer number cannot be an id and is slow to parse. */
 const MAX_ID_CHARS = 100;
+/** A number of more digits than a cell of a spreadsheet shows or keeps. */
+const ROUNDED = /^-?\d(?:[.,]\d{1,15})?E\+\d{1,3}$/i;
 
 /**
  * Yields the plants of a CSV file. Throws if the header row does not name the columns, or if the file ends within its
- * first line. `onIgnored` receives the unknown columns.
+ * first line.
  */
-export async function* readCsv(
-  chunks: AsyncIterable<Uint8Array>,
-  onIgnored: (columns: string[]) => void,
-): AsyncGenerator<PlantBlock> {
+export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PlantBlock> {
   let read: ((block: Block) => PlantBlock) | undefined;
   let rows = 0;
   let lastByte: number | undefined;
@@ -32,7 +31,7 @@ export async function* readCsv(
       const header = block.texts.shift();
       if (header === undefined) continue;
       block.lines.shift();
-      read = createReadBlock(header, onIgnored);
+      read = createReadBlock(header);
     }
     rows += block.texts.length + block.errors.length;
     for await (const part of partsOf(block)) yield read(part);
@@ -59,11 +58,9 @@ export function printCsv(plants: NewPlant[]): string {
   );
 }
 
-function createReadBlock(header: string, onIgnored: (columns: string[]) => void): (block: Block) => PlantBlock {
+function createReadBlock(header: string): (block: Block) => PlantBlock {
   const columns = readHeader(header);
   const [idAt, nameAt, tagAt] = COLUMNS.map((column) => columns.indexOf(column)) as [number, number, number];
-  const ignored = columns.filter((column) => !COLUMNS.some((known) => known === column));
-  if (ignored.length > 0) onIgnored(ignored);
   return (block) => {
     const rows = block.texts.some(hasTooManyCells) ? undefined : readAllCells(block.texts);
     return collectPlants(block, (text, at) => {
@@ -114,7 +111,7 @@ function readHeader(header: string): string[] {
   if (!missing && !twice) return columns;
   const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
   const finding = separator
-    ? `is separated by ${JSON.stringify(separator)}. Save the file with commas`
+    ? `is separated by ${JSON.stringify(separator)}. Save the file with commas, or import it with the command or the console, which convert it`
     : header.includes('\0')
       ? 'is not UTF-8 (it may be UTF-16). Save the file as UTF-8'
       : missing
@@ -153,6 +150,10 @@ function readCells(texts: string[]): Cell[][] {
 
 /** Returns the id as a bigint. Other text is returned unchanged, and the schema rejects it. */
 function readId(text: string): unknown {
+  if (ROUNDED.test(text)) {
+    const advice = 'A spreadsheet rounded it: save that column as text';
+    throw new PlantStoreError('not_valid', `"id" must be an integer, not ${text}. ${advice}`);
+  }
   if (!/^-?\d+$/.test(text)) return text;
   return text.length > MAX_ID_CHARS ? Number.POSITIVE_INFINITY : BigInt(text);
 }

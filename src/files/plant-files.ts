@@ -9,13 +9,9 @@ import type { PlantBlock } from './plant-block.ts';
 const PRINTED_PLANTS = 500;
 const PRINTED_CHARS = 64 * 1024;
 
-/** Yields the plants of a file. Throws if a CSV header row is invalid. `onIgnored` receives unknown CSV columns. */
-export async function* readPlants(
-  format: Format,
-  chunks: AsyncIterable<Uint8Array>,
-  onIgnored: (columns: string[]) => void = () => {},
-): AsyncGenerator<PlantBlock> {
-  yield* format === 'csv' ? (await import('./csv.ts')).readCsv(chunks, onIgnored) : readNdjson(chunks);
+/** Yields the plants of a file. Throws if a CSV header row is invalid. */
+export async function* readPlants(format: Format, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PlantBlock> {
+  yield* format === 'csv' ? (await import('./csv.ts')).readCsv(chunks) : readNdjson(chunks);
 }
 
 /** Yields the text of a file of plants. */

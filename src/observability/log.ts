@@ -40,7 +40,10 @@ const ENTRIES: Entries = {
     ({ error }) => `A thread could not start, so fewer serve requests: ${error.message}. Restart the server.`,
   ],
   one_thread: ['info', ({ platform }) => `One thread serves requests: ${platform} cannot share a port between threads`],
-  no_token: ['warn', (_, command) => `No token exists. Create one with "${command} token create --name NAME --database".`],
+  no_token: [
+    'warn',
+    (_, command) => `No token exists. Create one with "${command} token create --name NAME --database".`,
+  ],
   store_created: ['warn', ({ path }) => `Created a new, empty store at ${path}`],
   setting_ignored: ['warn', ({ reason }) => reason],
   no_tls: [
