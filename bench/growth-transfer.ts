@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { FLAGS, LAUNCHER } from '../testing/launch.ts';
+import { besideServer, FLAGS, LAUNCHER } from '../testing/launch.ts';
 import { peakMibOf } from './measure.ts';
 import type { TokenedServer } from './server.ts';
 
@@ -26,6 +26,7 @@ export interface File {
 
 /** Measures `plant-store import`, including the start of the process. */
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
+  await besideServer(`sqlite:${database}`, async () => {}); // creates the store
   const begunMs = performance.now();
   const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', file.path], {
     env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${database}` },

@@ -48,10 +48,6 @@ export async function tryPackage({ folder, name, version }: InstalledPackage, no
   const first = await run('node', ['--print', 'process.execPath']);
   assert.equal(realpathSync(first.trim()), realpathSync(node), 'npm would run another Node');
   assert.equal(await run('npm', [...NPX, '--version']), `${version}\n`, 'plant-store --version');
-  const secret = await run('npm', [...NPX, 'token', 'create', '--name', 'me']);
-  assert.match(secret, /^pst_\w{36}\n$/, 'plant-store token create prints no token');
-  const token = secret.trim();
-
   const server = spawn('npm', [...NPX, 'serve'], {
     cwd: folder,
     env,
@@ -63,6 +59,9 @@ export async function tryPackage({ folder, name, version }: InstalledPackage, no
   try {
     const printed: string[] = [];
     const url = await waitForUrl(server, printed);
+    const secret = await run('npm', [...NPX, 'token', 'create', '--name', 'me']);
+    assert.match(secret, /^pst_\w{36}\n$/, 'plant-store token create prints no token');
+    const token = secret.trim();
     writeFileSync(join(folder, 'program.ts'), clientProgram(name));
     const result = await run(node, ['program.ts', url, token]);
     assert.equal(result, 'false true not_found 9007199254740993n\n', 'the client');

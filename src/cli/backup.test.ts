@@ -101,6 +101,21 @@ test('a backup of an idle store can be restored immediately, and the change log 
   await service.stop();
 });
 
+test('two backups to one file do not disturb each other, nor files of the user', async () => {
+  const folder = makeFolder();
+  await addPlants(folder, 1000);
+  const backup = join(makeFolder(), 'backup.db');
+  const own = [`${backup}.part`, `${folder}/plants.db.last-backup.part`];
+  for (const file of own) writeFileSync(file, 'mine');
+  const both = await Promise.all([run(folder, 'backup', backup), run(folder, 'backup', backup)]);
+  const [first, second] = both.toSorted((a, b) => Number(a.status) - Number(b.status));
+  assert.deepEqual([first?.status, first?.stderr], [0, '']);
+  assert.deepEqual([second?.status, second?.stderr], [1, `plant-store: Cannot write ${backup}: it already exists\n`]);
+  assert.deepEqual(query(backup, 'SELECT count(*) AS plants FROM plants'), [{ plants: 1000n }]);
+  for (const file of own) assert.equal(readFileSync(file, 'utf8'), 'mine');
+  assert.deepEqual(readdirSync(join(backup, '..')).sort(), ['backup.db', 'backup.db.part']);
+});
+
 test('a backup of schema version 1 is also restored with new change numbers', async () => {
   const folder = makeFolder();
   const backup = join(folder, 'backup.db');

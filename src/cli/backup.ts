@@ -4,7 +4,6 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { toSafeText } from '../lib/safe-text.ts';
 import { toSize } from '../lib/size.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { requireFile } from '../service/open-store.ts';
@@ -30,9 +29,9 @@ async function backUp({ io, config }: CommandContext, file: string): Promise<voi
   requireFile(path);
   if (existsSync(file))
     throw new UserError(`${file} already exists. A backup never overwrites a file. Choose another name.`);
-  const { backUpDatabase, removeDraft } = await import('../storage/sqlite/backup.ts');
+  const { backUpDatabase } = await import('../storage/sqlite/backup.ts');
   const { noteBackup } = await import('../storage/sqlite/last-backup.ts');
-  removeWhenInterrupted(io, file, removeDraft);
+  onInterrupt(io, `${file} was not written.`);
   const timeMs = Date.now();
   await backUpDatabase(path, file);
   try {
@@ -67,8 +66,8 @@ error 41000 (410) and must start over with a new export.`)
 async function restore({ io, config }: CommandContext, name: string, options: { dir?: string }): Promise<void> {
   const path = requireSqlite(config);
   const file = await findBackup(name, readDir(config, options), path);
-  const { removeDraft, restoreDatabase } = await import('../storage/sqlite/backup.ts');
-  removeWhenInterrupted(io, path, removeDraft);
+  const { restoreDatabase } = await import('../storage/sqlite/backup.ts');
+  onInterrupt(io, `${path} was not written.`);
   await restoreDatabase(file, path);
   reportFile(io, `Store restored from ${file} to`, path, { from: file });
   writeWords(
@@ -108,13 +107,6 @@ async function findLatest(dir: string, database: string): Promise<string> {
     throw new UserError(`The newest backup, ${newest.name}, is empty. ${way}`);
   }
   return join(dir, newest.name);
-}
-
-function removeWhenInterrupted(io: CommandIo, file: string, removeDraft: (file: string) => void): void {
-  onInterrupt(io, () => {
-    removeDraft(file);
-    io.stderr.write(`Interrupted. ${toSafeText(file)} was not written.\n`);
-  });
 }
 
 function reportFile(io: CommandIo, done: string, file: string, more: { from?: string } = {}): void {

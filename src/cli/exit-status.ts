@@ -51,7 +51,8 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   },
   {
     status: INTERRUPTED,
-    meaning: 'Ctrl-C interrupted the command.',
+    meaning:
+      'Ctrl-C interrupted the command. After SIGTERM the status is 143, after SIGHUP 129, and after SIGQUIT 131.',
     commands: '`import`, `export`, `backup`, `restore`, `migrate`, `login`',
   },
 ];

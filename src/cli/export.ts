@@ -4,7 +4,9 @@ import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSy
 import { pipeline } from 'node:stream/promises';
 import type { Format } from '../domain/names.ts';
 import type { NewPlant, PlantStore } from '../domain/plant.ts';
-import { toSafeJson, toSafeLines, toSafeText } from '../lib/safe-text.ts';
+import { newDraftPath } from '../lib/draft-path.ts';
+import { toSafeJson, toSafeLines } from '../lib/safe-text.ts';
+import { undoAtEnd } from '../lib/undo-at-end.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
@@ -12,7 +14,7 @@ import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { TRANSFER_RETRIES } from './remote.ts';
-import { type Progress, startProgress } from './terminal/progress.ts';
+import { startProgress } from './terminal/progress.ts';
 import { countOf, report, writeOut } from './terminal/report.ts';
 
 export function declareExport(command: CliCommand): void {
@@ -43,7 +45,7 @@ async function exportFile(
     try {
       const texts = printPlants(format, counted(snapshot.plants));
       if (file === '-') await writeOut(io.stdout, io.stdout.isTTY ? toSafeTexts(texts, format) : texts);
-      else await writeFile(texts, file, progress, io);
+      else await writeFile(texts, file, io);
     } finally {
       snapshot.close();
       progress.stop();
@@ -67,34 +69,23 @@ async function* toSafeTexts(texts: AsyncIterable<string>, format: Format): Async
 }
 
 /** Writes a draft and renames it when it is complete. Writes directly if the file is a pipe or a device. */
-async function writeFile(
-  texts: AsyncIterable<string>,
-  givenFile: string,
-  progress: Progress,
-  io: CommandIo,
-): Promise<void> {
+async function writeFile(texts: AsyncIterable<string>, givenFile: string, io: CommandIo): Promise<void> {
   const file = existsSync(givenFile) ? realpathSync(givenFile) : givenFile;
   const present = statSync(file, { throwIfNoEntry: false });
   const isPlain = present?.isFile() ?? true;
-  const draft = isPlain ? `${file}.part` : file;
-  const removeDraft = () => {
+  const draft = isPlain ? newDraftPath(file) : file;
+  const removeDraft = undoAtEnd(() => {
     if (isPlain) rmSync(draft, { force: true });
-  };
-  onInterrupt(io, () => {
-    progress.stop();
-    removeDraft();
-    io.stderr.write(`Interrupted. ${toSafeText(givenFile)} was not written.\n`);
   });
+  onInterrupt(io, `${givenFile} ${isPlain ? 'was not written' : 'is incomplete'}.`);
   try {
-    removeDraft();
     const own = { flags: 'wx', mode: present?.mode ?? 0o666 }; // follows no link and keeps the mode of the old file
     await pipeline(texts, createWriteStream(draft, { flush: isPlain, ...(isPlain && own) }));
     if (isPlain) renameSync(draft, file);
   } catch (error) {
+    if (!(error as NodeJS.ErrnoException).syscall) throw error;
+    throw new UserError(`Cannot write ${givenFile}: ${(error as Error).message}`);
+  } finally {
     removeDraft();
-    if ((error as NodeJS.ErrnoException).syscall) {
-      throw new UserError(`Cannot write ${givenFile}: ${(error as Error).message}`);
-    }
-    throw error;
   }
 }

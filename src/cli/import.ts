@@ -11,9 +11,8 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { type CsvOptions, delimiterOption, encodingOption, readCsvChoice } from './csv-options.ts';
 import { CLI } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
-import { INTERRUPTED } from './exit-status.ts';
 import { openInput, toPlainCsv, withBlob } from './import-input.ts';
-import { onStopSignal } from './interrupt.ts';
+import { END_SIGNALS, onStopSignal, statusOfSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { TRANSFER_RETRIES } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
@@ -60,8 +59,8 @@ async function importFile(context: CommandContext, file: string, options: Import
   const choice = readCsvChoice(options, format);
   const input = openInput(file, io.stdin);
   const stop = new AbortController();
-  onStopSignal(io, ['SIGINT'], () => {
-    stop.abort();
+  onStopSignal(io, END_SIGNALS, (signal) => {
+    stop.abort(signal);
     input.chunks.destroy(); // ends a pending read
   });
   let progress: Progress | undefined;
@@ -76,7 +75,7 @@ async function importFile(context: CommandContext, file: string, options: Import
     progress?.stop();
   }
   reportCounts(io, counts, dryRun);
-  if (stop.signal.aborted) reportInterrupt(io, dryRun);
+  if (stop.signal.aborted) reportInterrupt(io, dryRun, stop.signal.reason);
 
   /** Returns work that shows its progress. */
   function importTo<S>(work: (store: S) => Promise<void>): (store: S) => Promise<void> {
@@ -144,10 +143,10 @@ function reportCounts(io: CommandIo, counts: Counts, dryRun: true | undefined): 
   if (failed > 0) io.exitCode = 1;
 }
 
-function reportInterrupt(io: CommandIo, dryRun: true | undefined): void {
+function reportInterrupt(io: CommandIo, dryRun: true | undefined, signal: NodeJS.Signals): void {
   const state = dryRun ? 'Nothing was stored.' : 'All counted plants are stored. Run the command again to continue.';
   io.stderr.write(`Interrupted. ${state}\n`);
-  io.exitCode = INTERRUPTED;
+  io.exitCode = statusOfSignal(signal);
 }
 
 /** Returns an operating system error about the file as a UserError, and any other error unchanged. */

@@ -1,27 +1,32 @@
 // Handles signals that end a command before it completes.
 
+import { constants } from 'node:os';
+import { toSafeText } from '../lib/safe-text.ts';
+import { undoAll } from '../lib/undo-at-end.ts';
 import type { CommandIo } from './command-io.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Signals that ask a command to end. The last one is that of Ctrl-\. */
+export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** Time within which a second signal counts as the first: npm and timeout(1) repeat the signal of the terminal. */
 export const ECHO_MS = 500;
 
-/** On a signal, cleans up and ends the process by that signal. A second signal does not interrupt the clean-up. */
-export function onInterrupt(io: CommandIo, cleanUp: () => void): void {
-  for (const signal of SIGNALS) {
+/** On a signal, prints what was lost and ends the process by that signal. */
+export function onInterrupt(io: CommandIo, lost: string): void {
+  for (const signal of END_SIGNALS) {
     io.on(signal, () => {
-      cleanUp();
+      undoAll(); // restores the terminal before the message
+      io.stderr.write(`Interrupted. ${toSafeText(lost)}\n`);
       endBySignal(signal);
     });
   }
 }
 
 /** Calls `stop` on the first signal, and `kill`, which ends the process, on one that comes at least 0.5 s later. */
-export function onStopSignal(
+export function onStopSignal<Signal extends NodeJS.Signals>(
   io: CommandIo,
-  signals: readonly NodeJS.Signals[],
-  stop: (signal: NodeJS.Signals) => void,
-  kill: (signal: NodeJS.Signals) => void = endBySignal,
+  signals: readonly Signal[],
+  stop: (signal: Signal) => void,
+  kill: (signal: Signal) => void = endBySignal,
 ): void {
   let stoppedMs: number | undefined;
   for (const signal of signals) {
@@ -36,6 +41,12 @@ export function onStopSignal(
 
 /** Ends the process by the signal, so that a shell detects it. Unlike process.exit(), it does not wait for threads. */
 export function endBySignal(signal: NodeJS.Signals): void {
+  undoAll();
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
+}
+
+/** Returns the exit status with which a shell reports a process that the signal has ended. */
+export function statusOfSignal(signal: NodeJS.Signals): number {
+  return 128 + constants.signals[signal];
 }

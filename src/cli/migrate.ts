@@ -43,12 +43,7 @@ async function migrate(io: CommandIo, options: { from: string; to: string }): Pr
   const { plants, changes } = dump.counts;
   const progress = startProgress(io.stderr, 'Copying', PASSES * (plants + changes), { unit: 'row' });
   let done = 0;
-  onInterrupt(io, () => {
-    progress.stop();
-    io.stderr.write(
-      'Interrupted. Run the command again to continue. Until then, no server starts on the new database.\n',
-    );
-  });
+  onInterrupt(io, 'Run the command again to continue. Until then, no server starts on the new database.');
   try {
     const both = await loadCopy(to.url, dump, () => {
       if (++done % 1000 === 0) progress.update(done, done);

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { makeFolder } from '../../testing/server.ts';
+import { besideServer, makeFolder } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { fault } from '../fault.ts';
 import { runCommand } from '../run-build.ts';
@@ -62,6 +62,7 @@ fault({
     );
     const file = join(makeFolder(), 'plants.ndjson');
     writeFileSync(file, plants.join(''));
+    await besideServer(env.DATABASE_URL, async () => {});
     await runCommand(launcher, ['import', file], env);
     const usual = namesIn(folder);
     const counts = { backups: 0, restores: 0, signals: 0 };
@@ -139,21 +140,20 @@ fault({
         'async function restore(): Promise<void> {\n',
         `async function restore(): Promise<void> {\n  (await import('node:fs')).copyFileSync(from, draft);\n`,
       ],
-      caught: /another user observed: restored\.db\.part (has mode 644|can be read)/,
+      caught: /another user observed: restored\.db\.\w+\.part (has mode 644|can be read)/,
     },
     'leaves its draft after a signal': {
-      change: ['src/cli/backup.ts', '    removeDraft(file);\n', ''],
-      caught: /left (other|restored)\.db\.part/,
+      change: ['src/cli/interrupt.ts', '      undoAll(); // restores the terminal before the message\n', ''],
+      caught: /left (other|restored)\.db\.\w+\.part/,
     },
     'exits with 1 instead of dying from the signal': {
       change: ['src/cli/interrupt.ts', 'process.kill(process.pid, signal);', 'process.exit(1);'],
       caught: /(backup|restore) ended with 1 after SIG/,
     },
     'leaves its draft on a full disk': {
-      change: [
-        'src/storage/sqlite/backup.ts',
-        '  } catch (error) {\n    removeDraft(file);\n',
-        '  } catch (error) {\n',
+      changes: [
+        ['src/storage/sqlite/backup.ts', '    discard(); // a complete draft has its final name by now\n', ''],
+        ['src/lib/undo-at-end.ts', "process.on('exit', undoAll);\n", ''],
       ],
       caught: /a full disk left a partial file/,
     },
@@ -162,8 +162,14 @@ fault({
 
 /** Waits until the draft has bytes or the command ends. The draft disappears when the command completes. */
 async function untilDraft(target: string, child: ChildProcess): Promise<void> {
-  while (child.exitCode === null && (statSync(`${target}.part`, { throwIfNoEntry: false })?.size ?? 0) === 0)
-    await sleep(1);
+  const hasDraft = () =>
+    namesIn(dirname(target)).some(
+      (name) =>
+        name.startsWith(`${basename(target)}.`) &&
+        name.endsWith('.part') &&
+        (statSync(join(dirname(target), name), { throwIfNoEntry: false })?.size ?? 0) > 0,
+    );
+  while (child.exitCode === null && !hasDraft()) await sleep(1);
 }
 
 function namesIn(folder: string): string[] {

@@ -10,7 +10,7 @@ import { makeFolder, type TestServer } from '../../testing/server.ts';
 import { eventually } from '../../testing/until.ts';
 import { fault, type Trial } from '../fault.ts';
 import { whyNoPostgres } from '../on-postgres.ts';
-import { runCommand } from '../run-build.ts';
+import { runBuild, runCommand } from '../run-build.ts';
 
 const SCOPES = 'plants:read,plants:write,admin';
 /** Number of plants that each store writes before, and again after, the copy. */
@@ -167,8 +167,9 @@ async function copyOf(url: string, suffix: string): Promise<string> {
   return `${url}_${suffix}`;
 }
 
-/** Creates the token with the build under test, because another build would prepare the database for it. */
+/** Creates the store and a token with the build under test, because another build would prepare the database for it. */
 async function createToken({ launcher }: Trial, databaseUrl: string): Promise<{ secret: string; id: string }> {
+  await runBuild(launcher, ['serve'], { env: { DATABASE_URL: databaseUrl } });
   const printed = await runCommand(launcher, ['token', 'create', '--name', 'x', '--scopes', SCOPES], {
     DATABASE_URL: databaseUrl,
   });

@@ -76,6 +76,7 @@ export async function listOperations(
 
 /** Returns the scopes that the API requires for an operation. */
 function scopesOf(method: string, path: string): Scope[] {
+  if (path === '/events/prune') return ['admin'];
   if (/^\/(plants|events)(\/|$)/.test(path)) return [method === 'get' ? 'plants:read' : 'plants:write'];
   const hasPlantsSent = /^(post|patch)$/.test(method) && path.startsWith('/webhooks') && !path.endsWith('/test');
   const showsPlants = path === '/webhooks/{id}/deliveries/{seq}';

@@ -1,6 +1,7 @@
 // Shows the progress of a long command on standard error: a bar on a terminal, otherwise a line every 5 s.
 
 import { toSafeText } from '../../lib/safe-text.ts';
+import { undoAtEnd } from '../../lib/undo-at-end.ts';
 import type { Output } from '../command-io.ts';
 import { countOf } from './report.ts';
 
@@ -17,6 +18,7 @@ export interface Progress {
   update(done: number, count: number): void;
   /** Prints a line above the bar, with control characters escaped. */
   printLine(line: string): void;
+  /** Restores the terminal. The end of the process does it as well. */
   stop(): void;
 }
 
@@ -38,6 +40,10 @@ export function startProgress(
   let shownMs = isBar ? Number.NEGATIVE_INFINITY : startMs;
   let isStopped = false;
   if (isBar) output.write(BEGIN_BAR);
+  const stop = undoAtEnd(() => {
+    isStopped = true;
+    if (isBar) output.write(END_BAR);
+  });
   update(0, 0);
   return { update, printLine, stop };
 
@@ -63,11 +69,6 @@ export function startProgress(
 
   function printLine(line: string): void {
     output.write(`${isBar ? ERASE_LINE : ''}${toSafeText(line)}\n`);
-  }
-
-  function stop(): void {
-    if (isBar && !isStopped) output.write(END_BAR);
-    isStopped = true;
   }
 }
 

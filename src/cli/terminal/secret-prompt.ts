@@ -1,6 +1,8 @@
 // Asks for a secret on the terminal, without echo.
 
+import { undoAtEnd } from '../../lib/undo-at-end.ts';
 import type { CommandIo } from '../command-io.ts';
+import { onInterrupt } from '../interrupt.ts';
 
 /** Sequences that a terminal sends for arrow keys and around pasted text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal sends them
@@ -12,7 +14,13 @@ const ENDS = ['\r', '\n', CTRL_D];
 const BACKSPACES = ['\x7f', '\b'];
 
 /** Returns the typed or pasted line, or undefined after Ctrl-C. The question goes to standard error. */
-export async function askSecret({ stdin, stderr }: CommandIo, question: string): Promise<string | undefined> {
+export async function askSecret(io: CommandIo, question: string): Promise<string | undefined> {
+  const { stdin, stderr } = io;
+  const restore = undoAtEnd(() => {
+    stdin.setRawMode?.(false);
+    stderr.write('\n');
+  });
+  onInterrupt(io, 'Nothing was saved.');
   stdin.setEncoding('utf8');
   stdin.setRawMode?.(true); // before the question, because a user or a program can reply to it at once
   stderr.write(question);
@@ -29,8 +37,7 @@ export async function askSecret({ stdin, stderr }: CommandIo, question: string):
     }
     return undefined; // the terminal is closed
   } finally {
-    stdin.setRawMode?.(false);
+    restore();
     stdin.pause();
-    stderr.write('\n');
   }
 }

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../../../testing/server.ts';
+import { newDraftPath } from '../../lib/draft-path.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import { deleteDrafts, deleteOldest, listBackups, newBackupPath, prepareFolder } from './backup-folder.ts';
 
@@ -20,6 +21,7 @@ const OTHERS = [
   'trees-2026-11-18T02-00-00Z.db',
   'notes.part',
   'trees-2026-11-18T02-00-00Z.db.part',
+  'plants-2026-11-18T02-00-00Z.db.mine.part',
 ];
 
 function folderWith(...names: string[]): { dir: string; database: string } {
@@ -64,8 +66,9 @@ test('after the clock was set back, rotation keeps the backups that were written
 });
 
 test('the drafts of a crash are deleted', async () => {
-  const drafts = ['.part', '.part-journal', '.part-wal', '.part-shm'].map(
-    (end) => `plants-2026-11-18T02-00-00Z.db${end}`,
+  const backup = 'plants-2026-11-18T02-00-00Z.db';
+  const drafts = [`${backup}.part`, newDraftPath(backup)].flatMap((draft) =>
+    ['', '-journal', '-wal', '-shm'].map((end) => draft + end),
   );
   const folder = folderWith(...drafts, ...OTHERS);
   await deleteDrafts(folder);

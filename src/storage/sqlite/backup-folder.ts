@@ -11,8 +11,8 @@ import { makeDirectory, toRealPath } from './file-location.ts';
 import { type ServerLock, takeServerLock } from './server-lock.ts';
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\dZ)\.db$/;
-/** End of the names of an incomplete backup and of SQLite's files beside it. */
-const DRAFT_END = /\.part(-journal|-wal|-shm)?$/;
+/** End of the names of an incomplete backup, as `newDraftPath` forms them, and of SQLite's files beside it. */
+const DRAFT_END = /(\.[0-9a-f]{8})?\.part(-journal|-wal|-shm)?$/;
 /** Failures of a folder that is not the wrong one. */
 const DISK_FAILURES = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE']);
 const SET_FOLDER = 'Set BACKUP_DIR or --backup-dir';

@@ -7,7 +7,9 @@ import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync } fro
 import { stat } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { newDraftPath } from '../../lib/draft-path.ts';
 import { printDuration } from '../../lib/duration.ts';
+import { undoAtEnd } from '../../lib/undo-at-end.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Filling } from './backup-thread.ts';
 import { hasWal, inspectDatabase } from './database.ts';
@@ -22,9 +24,9 @@ const STALL_MS = 2 * 60_000;
 const MIB = 1024 * 1024;
 
 /** Writes a backup of the store to `file`. The backup excludes later writes. Throws UserError. */
-export async function backUpDatabase(path: string, file: string): Promise<void> {
+export async function backUpDatabase(path: string, file: string, draft = newDraftPath(file)): Promise<void> {
   requireOneName(realpathSync(path));
-  await makeWhole(file, 'back up', path);
+  await makeWhole(file, { does: 'back up', from: path, draft });
 }
 
 /** Message of the process that writes a backup. `failure` is null if the backup is complete. */
@@ -47,7 +49,8 @@ export interface BackupInProgress {
  * killed if its draft does not change for `stallMs`, and 1 s more for each MiB of the draft, which it reads to check it.
  */
 export function startBackup(path: string, file: string, stallMs = STALL_MS): BackupInProgress {
-  const child = fork(PROCESS, [path, file], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  const draft = newDraftPath(file);
+  const child = fork(PROCESS, [path, file, draft], { execArgv: [], stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   const closed = new Promise<string>((resolve) => {
     child.on('error', ({ message }) => resolve(message));
@@ -58,14 +61,12 @@ export function startBackup(path: string, file: string, stallMs = STALL_MS): Bac
   child.on('message', (message) => {
     result = message as BackupResult;
   });
-  const stopWatch = watchProgress(draftOf(file), stallMs, (silentMs) =>
-    cancel(`no progress for ${printDuration(silentMs)}`),
-  );
+  const stopWatch = watchProgress(draft, stallMs, (silentMs) => cancel(`no progress for ${printDuration(silentMs)}`));
   const ended = closed.then((reason) => {
     stopWatch();
     if (result?.failure === null) return;
     fail(new UserError(result?.failure ?? `Cannot write ${file}: ${reason}`));
-    removeDraft(file);
+    removeDraft(draft);
   });
   return { written: Promise.race([ended, failed]), ended, cancel: () => cancel('cancelled') };
 
@@ -113,33 +114,29 @@ export async function restoreDatabase(file: string, givenPath: string): Promise<
     if (existsSync(path)) throw new UserError(`${path} already exists. Move it away first.`);
     if (hasWal(path)) throw new UserError(`${path}-wal already exists. Move it away first.`);
     for (const suffix of ['-wal', '-shm']) rmSync(path + suffix, { force: true });
-    await makeWhole(path, 'restore', file);
+    await makeWhole(path, { does: 'restore', from: file, draft: newDraftPath(path) });
   } finally {
     lock.release();
   }
 }
 
-/** Removes the incomplete draft of `file`, with SQLite's files beside it. */
-export function removeDraft(file: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draftOf(file) + suffix, { force: true });
-}
-
-async function makeWhole(file: string, does: Filling['does'], from: string): Promise<void> {
-  const draft = draftOf(file);
+async function makeWhole(file: string, filling: Filling): Promise<void> {
+  const { draft } = filling;
+  const discard = undoAtEnd(() => removeDraft(draft));
   try {
-    removeDraft(file);
     closeSync(openSync(draft, 'wx', 0o600)); // SQLite creates its other files with the same mode
-    const workerData: Filling = { does, from, draft };
-    await once(new Worker(THREAD, { workerData }), 'exit'); // rejects with the thread's error
+    await once(new Worker(THREAD, { workerData: filling }), 'exit'); // rejects with the thread's error
     if (existsSync(file)) throw new Error('it already exists');
     renameSync(draft, file);
     syncDirectory(dirname(file));
   } catch (error) {
-    removeDraft(file);
     throw new UserError(`Cannot write ${file}: ${(error as Error).message}`);
+  } finally {
+    discard(); // a complete draft has its final name by now
   }
 }
 
-function draftOf(file: string): string {
-  return `${file}.part`;
+/** Removes an incomplete draft, with SQLite's files beside it. */
+function removeDraft(draft: string): void {
+  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(draft + suffix, { force: true });
 }
