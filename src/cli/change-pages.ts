@@ -46,7 +46,7 @@ export async function printChangePages<Place>(
       const page = await readPage(place, Math.min(PAGE, max - count));
       for (const change of page.changes) {
         const author = change.tokenName ?? change.token;
-        yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout, author);
+        yield isJson ? jsonLine(change) : describeChange(change, stdout, author);
       }
       count += page.changes.length;
       place = page.next;

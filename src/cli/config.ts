@@ -32,7 +32,7 @@ async function printConfig(context: CommandContext, options: FormOptions): Promi
   const settings = listEffectiveSettings(io.env, config).map((setting) => ({ ...setting, ...ofProfile[setting.name] }));
   const { stdout } = io;
   const texts = wantsJson(stdout, options)
-    ? settings.map((setting) => jsonLine(stdout, setting))
+    ? settings.map(jsonLine)
     : print(settings, config.traces !== undefined, stdout);
   await writeOut(stdout, texts);
 }

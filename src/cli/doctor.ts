@@ -35,7 +35,7 @@ async function examine(context: CommandContext, options: DoctorOptions): Promise
   const statuses: Status[] = [];
   for await (const result of checkAll(context, options)) {
     statuses.push(result.status);
-    io.stdout.write(isJson ? jsonLine(io.stdout, result) : printResult(result, io.stdout));
+    io.stdout.write(isJson ? jsonLine(result) : printResult(result, io.stdout));
   }
   if (!isJson) io.stdout.write(`\n${summarize(statuses)}\n`);
   if (statuses.includes('problem')) io.exitCode = EXIT_STATUS.failed;

@@ -9,7 +9,7 @@ import { toSafeJson, toSafeLines } from '../lib/safe-text.ts';
 import { undoAtEnd } from '../lib/undo-at-end.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
-import type { CommandContext, CommandIo } from './command-io.ts';
+import type { CommandContext, CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
@@ -44,7 +44,7 @@ async function exportFile(
     let count = 0;
     try {
       const texts = printPlants(format, counted(snapshot.plants));
-      if (file === '-') await writeOut(io.stdout, io.stdout.isTTY ? toSafeTexts(texts, format) : texts);
+      if (file === '-') await writeOut(io.stdout, toSafeTexts(texts, format, io.stdout));
       else await writeFile(texts, file, io);
     } finally {
       snapshot.close();
@@ -63,9 +63,10 @@ async function exportFile(
   }
 }
 
-/** Escapes control characters, so that no plant's name can control the terminal. */
-async function* toSafeTexts(texts: AsyncIterable<string>, format: Format): AsyncGenerator<string> {
-  for await (const text of texts) yield format === 'ndjson' ? toSafeJson(text) : toSafeLines(text);
+/** Escapes characters that could control a terminal. A pipe receives CSV unchanged, because CSV has no escapes. */
+async function* toSafeTexts(texts: AsyncIterable<string>, format: Format, { isTTY }: Output): AsyncGenerator<string> {
+  const toSafe = format === 'ndjson' ? toSafeJson : isTTY ? toSafeLines : String;
+  for await (const text of texts) yield toSafe(text);
 }
 
 /** Writes a draft and renames it when it is complete. Writes directly if the file is a pipe or a device. */

@@ -93,7 +93,7 @@ async function listPlants(context: CommandContext, options: ListOptions): Promis
   }
 
   function toLines(records: PlantRecord[]): string {
-    return records.map((record) => jsonLine(stdout, record)).join('');
+    return records.map(jsonLine).join('');
   }
 }
 

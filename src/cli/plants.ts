@@ -171,5 +171,5 @@ function readCondition({ ifVersion }: Options): Precondition {
 }
 
 function show({ io: { stdout } }: CommandContext, options: Options, words: string, json: object): Promise<void> {
-  return writeOut(stdout, [wantsJson(stdout, options) ? jsonLine(stdout, json) : words]);
+  return writeOut(stdout, [wantsJson(stdout, options) ? jsonLine(json) : words]);
 }

@@ -29,7 +29,7 @@ async function showStatus(context: CommandContext, options: ServerOptions & Form
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.status();
   const status = await withServer(context, options, read, { isRead: true });
-  stdout.write(wantsJson(stdout, options) ? jsonLine(stdout, status) : print(status, stdout));
+  stdout.write(wantsJson(stdout, options) ? jsonLine(status) : print(status, stdout));
 }
 
 function print(status: ServiceStatus, stdout: Output): string {

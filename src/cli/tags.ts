@@ -27,9 +27,7 @@ async function listTags(context: CommandContext, options: ServerOptions & FormOp
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.summary();
   const summary = await withServer(context, options, read, { isRead: true });
-  const texts = wantsJson(stdout, options)
-    ? summary.tags.map((tag) => jsonLine(stdout, tag))
-    : [print(summary, stdout)];
+  const texts = wantsJson(stdout, options) ? summary.tags.map(jsonLine) : [print(summary, stdout)];
   await writeOut(stdout, texts);
 }
 

@@ -52,7 +52,7 @@ async function watchChanges(context: CommandContext, options: WatchOptions): Pro
 
   async function* printed(changes: AsyncIterable<Change>): AsyncGenerator<string> {
     for await (const change of changes) {
-      yield isJson ? jsonLine(stdout, change) : describeChange(change, stdout);
+      yield isJson ? jsonLine(change) : describeChange(change, stdout);
     }
   }
 

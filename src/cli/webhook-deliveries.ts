@@ -3,7 +3,6 @@
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/names.ts';
 import type { Webhook } from '../domain/webhook.ts';
-import { printJson } from '../lib/exact-json.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { StoreOptions } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
@@ -96,7 +95,7 @@ async function showDelivery(
   requireWebhookId(id);
   await withWebhooks(context, options, async (webhooks) => {
     const delivery = await webhooks.delivery(id, number);
-    const text = wantsJson(stdout, options) ? jsonLine(stdout, delivery) : toDeliveryText(delivery, stdout);
+    const text = wantsJson(stdout, options) ? jsonLine(delivery) : toDeliveryText(delivery, stdout);
     await writeOut(stdout, [text]);
   });
 }
@@ -108,8 +107,7 @@ async function retryDelivery(context: CommandContext, id: string, seq: string, o
   await withWebhooks(context, options, async (webhooks) => {
     const delivery = await webhooks.retry(id, number);
     const words = `Change ${seq} is queued for delivery.${enableHint(await webhooks.get(id))}`;
-    if (stdout.isTTY) writeWords(stdout, words);
-    else stdout.write(`${printJson(delivery)}\n`);
+    report(stdout, words, delivery);
   });
 }
 

@@ -61,7 +61,7 @@ fault({
       caught: /^commands on (a hostile server|the database) have/,
     },
     'does not escape an export to a terminal': {
-      change: ['src/cli/export.ts', 'io.stdout.isTTY ? toSafeTexts(texts, format) : texts', 'texts'],
+      change: ['src/cli/export.ts', 'toSafeTexts(texts, format, io.stdout)', 'texts'],
       caught: /^commands on a hostile server have/,
     },
     'does not escape command reports': {

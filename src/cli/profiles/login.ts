@@ -97,7 +97,7 @@ async function whoami(context: CommandContext, options: ServerOptions & FormOpti
   );
   const profile = source.kind === 'profile' ? source.name : undefined;
   if (wantsJson(stdout, options)) {
-    stdout.write(jsonLine(stdout, { ...(profile !== undefined && { profile }), url, ...pickRights(self) }));
+    stdout.write(jsonLine({ ...(profile !== undefined && { profile }), url, ...pickRights(self) }));
     return;
   }
   const fields: [string, string][] = [

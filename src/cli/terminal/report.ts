@@ -21,7 +21,7 @@ export function wantsJson(output: Output, { json, table }: FormOptions): boolean
 /** Prints the words on a terminal, and the JSON when piped. */
 export function report(output: Output, words: string, json: object): void {
   if (output.isTTY) writeWords(output, words);
-  else output.write(`${JSON.stringify(json)}\n`);
+  else output.write(jsonLine(json));
 }
 
 /** Prints sentences, with control characters escaped. A terminal gets lines that end between two words. */
@@ -37,10 +37,9 @@ export function countOf(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** Returns a value as a line of JSON with exact ids. */
-export function jsonLine(output: Output, value: object): string {
-  const json = printJson(value);
-  return `${output.isTTY ? toSafeJson(json) : json}\n`;
+/** Returns a value as a line of JSON with exact ids. It is safe on a terminal, where `less` or `tail` can show it later. */
+export function jsonLine(value: object): string {
+  return `${toSafeJson(printJson(value))}\n`;
 }
 
 /** Prints a whole list: as a table, or `ifEmpty` without rows; as JSON, one object per line. */
@@ -50,7 +49,7 @@ export async function printRows<Row extends object>(
   rows: Row[],
   { columns, ifEmpty }: { columns: Column<Row>[]; ifEmpty: string },
 ): Promise<void> {
-  const lines = () => rows.map((row) => jsonLine(output, row));
+  const lines = () => rows.map(jsonLine);
   const table = () => (rows.length === 0 ? `${ifEmpty}\n` : toTable(columns, rows, output));
   await writeOut(output, wantsJson(output, options) ? lines() : [table()]);
 }
