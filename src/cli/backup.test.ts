@@ -139,6 +139,20 @@ test('restore rejects a file that is not a backup', async () => {
   const [text, other] = [join(folder, 'text.db'), join(folder, 'other.db')];
   writeFileSync(text, 'no database at all'.repeat(100));
   assert.match((await run(folder, 'restore', text)).stderr, /^plant-store: .*damaged/);
+  for (const [name, content] of [
+    ['plants.csv', 'id,name\n1,Ficus\n'],
+    ['plants.ndjson', '{"id":1,"name":"Ficus"}\n'],
+    ['plants.txt', '\ufeff{"id":1,"name":"Ficus"}\n'],
+  ] as const) {
+    const file = join(folder, name);
+    writeFileSync(file, content);
+    const { status, stderr } = await run(folder, 'restore', file);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      / is a file of plants, not a backup\. Store its plants with ".*plant-store.* import \S+"\.\n$/,
+    );
+  }
   const db = new DatabaseSync(other);
   db.exec('CREATE TABLE x (y)');
   db.close();

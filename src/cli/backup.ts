@@ -1,9 +1,10 @@
 // The commands backup and restore, which copy a whole SQLite database to and from a file. A restored file can be a
 // scheduled backup.
 
-import { existsSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { OWN_COMMAND } from '../config/command-name.ts';
+import { toShellWord } from '../lib/shell-word.ts';
 import { toSize } from '../lib/size.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { requireFile } from '../service/open-store.ts';
@@ -12,6 +13,7 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { requireSqlite } from './database-access.ts';
 import type { CliCommand } from './declare.ts';
 import { onInterrupt } from './interrupt.ts';
+import { findFormat } from './parse-arguments.ts';
 import { report, writeWords } from './terminal/report.ts';
 
 /** Name that stands for the newest scheduled backup. */
@@ -66,6 +68,7 @@ error 41000 (410) and must start over with a new export.`)
 async function restore({ io, config }: CommandContext, name: string, options: { dir?: string }): Promise<void> {
   const path = requireSqlite(config);
   const file = await findBackup(name, readDir(config, options), path);
+  requireNoPlants(file);
   const { restoreDatabase } = await import('../storage/sqlite/backup.ts');
   onInterrupt(io, `${path} was not written.`);
   await restoreDatabase(file, path);
@@ -74,6 +77,29 @@ async function restore({ io, config }: CommandContext, name: string, options: { 
     io.stderr,
     `The tokens are those of the backup. Tokens revoked since then work again. Check them with "${OWN_COMMAND} token list".`,
   );
+}
+
+/** Throws UserError if the file has plants as NDJSON or CSV, which is not a backup. */
+function requireNoPlants(file: string): void {
+  const start = readStart(file);
+  const hasPlants = /^\ufeff?\s*\{/.test(start) || findFormat(file) !== undefined;
+  if (!hasPlants || start.startsWith('SQLite format 3')) return;
+  const path = toShellWord(file);
+  throw new UserError(`${file} is a file of plants, not a backup. Store its plants with "plant-store import ${path}".`);
+}
+
+/** Returns the first characters of a file, or none if it cannot be read, which the restore reports. */
+function readStart(file: string): string {
+  try {
+    if (!statSync(file).isFile()) return ''; // opening a pipe would block
+    const bytes = Buffer.alloc(64);
+    const descriptor = openSync(file, 'r');
+    readSync(descriptor, bytes);
+    closeSync(descriptor);
+    return bytes.toString();
+  } catch {
+    return '';
+  }
 }
 
 /** Returns the path of a backup that is given by its path, or by its name in the folder of scheduled backups. */

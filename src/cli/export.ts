@@ -85,7 +85,7 @@ async function writeFile(texts: AsyncIterable<string>, givenFile: string, io: Co
     if (isPlain) renameSync(draft, file);
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).syscall) throw error;
-    throw new UserError(`Cannot write ${givenFile}: ${(error as Error).message}`);
+    throw new UserError(`Cannot write ${givenFile}: ${(error as Error).message.replace(draft, file)}`);
   } finally {
     removeDraft();
   }

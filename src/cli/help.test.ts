@@ -96,6 +96,12 @@ test('a mistyped command or option is rejected with status 2 and a suggestion', 
     [['lst'], /^plant-store: Unknown command 'lst' \(Did you mean list\?\)\. Add --help to see the usage\.\n$/],
     [['list', '--serch', 'x'], /^plant-store: Unknown option '--serch' \(Did you mean --search\?\)\. /],
     [['completion', 'csh'], /Allowed choices are bash, zsh, fish/],
+    [['remove', '7'], /^plant-store: "remove" is not a command\. Use "\S.* rm ID"\.\n$/],
+    [['delete'], /^plant-store: "delete" is not a command\. Use "\S.* rm ID"\.\n$/],
+    [['start'], /Use "\S.* serve"\.\n$/],
+    [['upgrade'], /^plant-store: "upgrade" is not a command\. Install the new version .* migrate" copies a store/],
+    [['token', 'delete', 'tok_1'], /^plant-store: "token delete" is not a command\. Use "\S.* token revoke ID"\.\n$/],
+    [['token', 'frob'], /^plant-store: Unknown command 'frob'\. Add --help/],
   ] as const) {
     const { status, stdout, stderr } = await runInProcess([...args]);
     assert.deepEqual([status, stdout], [2, '']);

@@ -19,10 +19,15 @@ export function chooseFormat(file: string, option: string | undefined, csvEnding
     throw new UsageError(`--format must be ${FORMATS.join(' or ')}, not "${option}"`);
   }
   if (file === '-') return 'ndjson';
-  const ending = /\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
-  const format = csvEndings.includes(ending) ? 'csv' : BY_ENDING[ending];
+  const format = findFormat(file, csvEndings);
   if (format) return format;
   throw new UsageError(`Cannot determine the format of ${file} from its name. Add --format ndjson or --format csv.`);
+}
+
+/** Returns the format of a file of plants by its extension, if it has one. */
+export function findFormat(file: string, csvEndings: string[] = []): Format | undefined {
+  const ending = /\.([^./\\]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';
+  return csvEndings.includes(ending) ? 'csv' : BY_ENDING[ending];
 }
 
 export function readPlantId(text: string): bigint {

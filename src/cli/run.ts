@@ -5,6 +5,7 @@ import { CommanderError } from 'commander';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { PlantStoreError } from '../domain/errors.ts';
 import { UserError } from '../lib/user-error.ts';
+import { findCommandHint } from './command-hints.ts';
 import type { CommandIo } from './command-io.ts';
 import { EXIT_STATUS, exitStatusOf } from './exit-status.ts';
 import { createProgram } from './program.ts';
@@ -17,7 +18,7 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
     await program.parseAsync(args, { from: 'user' });
     return Number(io.exitCode ?? 0);
   } catch (error) {
-    if (error instanceof CommanderError) return reportUsage(error, io);
+    if (error instanceof CommanderError) return reportUsage(error, args, io);
     if (!(error instanceof UserError) && !(error instanceof PlantStoreError)) return reportBug(error, io);
     await printError(`plant-store: ${withOwnCommand(error.message)}`, io);
     return exitStatusOf(error);
@@ -29,9 +30,15 @@ function withOwnCommand(message: string): string {
   return message.replace(/(?<=")plant-store(?= [a-z])/g, () => OWN_COMMAND);
 }
 
-async function reportUsage({ exitCode, code, message }: CommanderError, io: CommandIo): Promise<number> {
+async function reportUsage(
+  { exitCode, code, message }: CommanderError,
+  args: string[],
+  io: CommandIo,
+): Promise<number> {
   if (exitCode === 0) return 0;
-  if (code !== 'commander.help') {
+  const hint = code === 'commander.unknownCommand' ? findCommandHint(args) : undefined;
+  if (hint) await printError(`plant-store: ${hint}`, io);
+  else if (code !== 'commander.help') {
     const text = message.replace(/^error: ./, (start) => `plant-store: ${start.slice(-1).toUpperCase()}`);
     const line = text
       .replace(/pst_\w+/gi, 'pst_…') // a secret that was passed to a wrong option

@@ -3,8 +3,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, readdirSync, renameSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
@@ -75,6 +76,11 @@ test('a database of a newer version is rejected in one line', async () => {
 
 /** Root can write everywhere unless it drops its capabilities. */
 const withoutOverride = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+const FIRST_FREE_PORT = '/proc/sys/net/ipv4/ip_unprivileged_port_start';
+const needsPrivilege =
+  existsSync(FIRST_FREE_PORT) && Number(readFileSync(FIRST_FREE_PORT, 'utf8')) > 80
+    ? needs(...withoutOverride.slice(0, 1))
+    : { skip: 'SKIPPED: every user can listen on port 80' };
 const needsModes =
   process.platform === 'win32' ? { skip: 'SKIPPED: Windows has no file modes' } : needs(...withoutOverride.slice(0, 1));
 
@@ -86,9 +92,9 @@ test(
     const path = join(folder, 'plants.db');
     await addToken(`sqlite:${path}`, {});
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    const refusal = () => {
+    const refusal = (file = path) => {
       const [command = '', ...args] = [...withoutOverride, process.execPath, LAUNCHER, 'serve'];
-      const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${path}` };
+      const env = { PATH: process.env.PATH, PORT: '0', DATABASE_URL: `sqlite:${file}` };
       return spawnSync(command, args, { env, encoding: 'utf8', timeout: 20_000 }).stderr;
     };
     t.after(() => chmodSync(folder, 0o700));
@@ -97,9 +103,34 @@ test(
     chmodSync(path, 0o600);
     chmodSync(folder, 0o500);
     assert.match(refusal(), new RegExp(`^plant-store: .*${folder} .*EACCES.*owner.*\n$`));
+    const user = userInfo().username;
+    const missing = join(folder, 'a/b/plants.db');
+    assert.equal(
+      refusal(missing),
+      `plant-store: Cannot read and write the folder ${folder} as the user ${user} (id ${process.getuid?.()}): EACCES. This user is its owner. Run "chmod u+rwx ${folder}".\n`,
+    );
+    if (process.getuid?.() === 0) {
+      chownSync(folder, 65_534, 65_534);
+      assert.match(
+        refusal(),
+        new RegExp(`${folder} as the user ${user} .*: EACCES\\. Run as its owner \\(id 65534\\)`),
+      );
+      chownSync(folder, 0, 0);
+    }
     assert.match((await run(['serve'], { DATABASE_URL: `sqlite:${folder}` })).stderr, /is a folder.*DATABASE_URL.*\n$/);
   },
 );
+
+test('a port that needs a privilege is rejected with a port that does not', needsPrivilege, () => {
+  const [command = '', ...args] = [...withoutOverride, process.execPath, LAUNCHER, 'serve', '--port', '80'];
+  const env = { PATH: process.env.PATH, DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
+  const { status, stderr } = spawnSync(command, args, { env, encoding: 'utf8', timeout: 20_000 });
+  assert.match(
+    stderr,
+    /^plant-store: The system does not permit the user \S+ \(id \d+\) to listen on port 80\. .*CAP_NET_BIND_SERVICE\. Set PORT or --port to another port, such as 8080, .*\n$/,
+  );
+  assert.equal(status, 2);
+});
 
 test('moving the database file away ends a running server, which no longer returns 200', async () => {
   const server = await startServer();

@@ -5,6 +5,9 @@ import { parseJson } from '../lib/exact-json.ts';
 import { PlantStoreError } from './errors.ts';
 import { mayHoldSecret } from './token-secret.ts';
 
+/** Matches the place of a mistake in V8's message. */
+const PLACE = /at position (\d+) \(line \d+ column \d+\)$/;
+
 /** Returns the checked value. `what`, such as "The body", is the subject of a message about the value itself. */
 export function validate<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const checked = schema.safeParse(value);
@@ -27,7 +30,9 @@ export function readJson(text: string, what: string): unknown {
   try {
     return parseJson(text);
   } catch (error) {
-    const reason = (error as SyntaxError).message.toWellFormed();
-    throw new PlantStoreError('not_json', `${what} cannot be read as JSON: ${reason}`);
+    const { message } = error as SyntaxError;
+    // a line of a file has its own number in the file
+    const reason = text.includes('\n') ? message : message.replace(PLACE, (_, at) => `at column ${Number(at) + 1}`);
+    throw new PlantStoreError('not_json', `${what} cannot be read as JSON: ${reason.toWellFormed()}`);
   }
 }

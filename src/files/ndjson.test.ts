@@ -15,6 +15,18 @@ test('NDJSON: every invalid line is reported by number, and the others are read'
   );
 });
 
+test('NDJSON: a line that is not JSON has one line number, that of the file, and a column', async () => {
+  const file = Buffer.from('{"id":1,"name":"a"}\n{"id":2\r "name":"b"}\n{bad\n');
+  const { errors } = await readPlantFile('ndjson', file, 777);
+  assert.deepEqual(
+    errors.map(({ line, error }) => [line, error.message]),
+    [
+      [2, `The line cannot be read as JSON: Expected ',' or '}' after property value in JSON at column 10`],
+      [3, `The line cannot be read as JSON: Expected property name or '}' in JSON at column 2`],
+    ],
+  );
+});
+
 test('NDJSON: a key with escapes is read correctly, regardless of keys read before', async () => {
   JSON.parse('{"id":1,"name":"x","\\\\u0":2}'); // after this, V8 would confuse the escaped tag with this key
   const { plants } = await readPlantFile('ndjson', Buffer.from('{"id":1,"name":"x","\\u0074ag":"t"}\n'), 100);

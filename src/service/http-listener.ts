@@ -15,6 +15,7 @@ import type { Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate } from '../http/core/tls.ts';
 import { Pipeline } from '../http/pipeline.ts';
 import type { ReadSummary } from '../http/routes/cached-summary.ts';
+import { describeProcessUser } from '../lib/process-user.ts';
 import { UsageError, UserError } from '../lib/user-error.ts';
 import { createMetrics, type MetricsOptions } from '../observability/metrics.ts';
 import type { Observe } from '../observability/service-events.ts';
@@ -140,6 +141,10 @@ async function listen(server: NetServer, { host, port }: Address, reusePort: boo
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE')
       throw new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
+    if (code === 'EACCES')
+      throw new UsageError(
+        `The system does not permit ${describeProcessUser()} to listen on port ${port}. Ports below 1024 require root or the capability CAP_NET_BIND_SERVICE. Set PORT or --port to another port, such as 8080, or use a reverse proxy.`,
+      );
     throw new UsageError(
       `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
     );

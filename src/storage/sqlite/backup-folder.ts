@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
+import { describeProcessUser } from '../../lib/process-user.ts';
 import { UsageError, UserError } from '../../lib/user-error.ts';
 import { hasWal } from './database.ts';
 import { makeDirectory, toRealPath } from './file-location.ts';
@@ -77,7 +78,9 @@ function toUserError(dir: string, error: unknown): UserError {
   if (error instanceof UserError) return error;
   const { code = (error as Error).message } = error as NodeJS.ErrnoException;
   const Failure = DISK_FAILURES.has(code) ? UserError : UsageError;
-  return new Failure(`Cannot write to the folder ${dir} (${code}). ${SET_FOLDER} to a folder of this user.`);
+  return new Failure(
+    `Cannot write to the folder ${dir} as ${describeProcessUser()}: ${code}. ${SET_FOLDER} to a folder of this user.`,
+  );
 }
 
 /** Throws UsageError if the folder has the backups of another store. A store that was moved counts as another one. */

@@ -130,7 +130,7 @@ async function makeWhole(file: string, filling: Filling): Promise<void> {
     renameSync(draft, file);
     syncDirectory(dirname(file));
   } catch (error) {
-    throw new UserError(`Cannot write ${file}: ${(error as Error).message}`);
+    throw new UserError(`Cannot write ${file}: ${(error as Error).message.replace(draft, file)}`);
   } finally {
     discard(); // a complete draft has its final name by now
   }

@@ -15,13 +15,21 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { describeProcessUser } from '../../lib/process-user.ts';
+import { toShellWord } from '../../lib/shell-word.ts';
 import { UserError } from '../../lib/user-error.ts';
 
 const MOUNTS = '/proc/self/mountinfo';
 
 /** Prepares the location and returns the path with symbolic links resolved. Throws UserError. */
 export function prepareLocation(givenPath: string): string {
-  makeDirectory(dirname(resolve(givenPath)));
+  const folder = dirname(resolve(givenPath));
+  try {
+    makeDirectory(folder);
+  } catch (error) {
+    requireAccess(findPresent(folder));
+    throw error;
+  }
   const path = existsSync(givenPath) ? realpathSync(givenPath) : resolve(givenPath);
   requireWritable(path);
   requireOneName(path);
@@ -99,14 +107,26 @@ export function requireWritable(path: string): void {
   if (stat) requireAccess(path);
 }
 
+/** Returns the nearest folder above that exists and that this user can see. */
+function findPresent(path: string): string {
+  return existsSync(path) || path === dirname(path) ? path : findPresent(dirname(path));
+}
+
 function requireAccess(path: string): void {
+  const stat = statSync(path);
+  const isFolder = stat.isDirectory();
   try {
-    accessSync(path, constants.R_OK | constants.W_OK);
+    accessSync(path, constants.R_OK | constants.W_OK | (isFolder ? constants.X_OK : 0));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const userId = process.getuid?.();
-    const [user, to] = userId === undefined ? ['This user', ''] : [`The user with id ${userId}`, ` to ${userId}`];
-    throw new UserError(`${user} cannot read and write ${path} (${code}). Run as its owner, or change its owner${to}.`);
+    const advice =
+      code === 'EROFS'
+        ? 'Its file system is read-only: mount it for writing, or set DATABASE_URL to a file elsewhere.'
+        : stat.uid === process.getuid?.()
+          ? `This user is its owner. Run "chmod u+rw${isFolder ? 'x' : ''} ${toShellWord(path)}".`
+          : `Run as its owner (id ${stat.uid}), change its owner, or set DATABASE_URL to a file of this user.`;
+    const what = isFolder ? 'the folder ' : '';
+    throw new UserError(`Cannot read and write ${what}${path} as ${describeProcessUser()}: ${code}. ${advice}`);
   }
 }
 
