@@ -47,7 +47,7 @@ describe('the page for import and export', needsBrowser, () => {
     await server?.stop();
   });
 
-  async function choose(name: string, text: string): Promise<void> {
+  async function choose(name: string, text: string | Buffer): Promise<void> {
     writeFileSync(join(folder, name), text);
     await page.locator('input[type=file]').setInputFiles(join(folder, name));
   }
@@ -117,6 +117,44 @@ describe('the page for import and export', needsBrowser, () => {
     await page.getByRole('heading', { name: 'Import finished' }).waitFor();
     const { name, tag } = (await client.get(71n)).record;
     assert.deepEqual([name, tag], ['Salix', undefined]);
+    assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
+  });
+
+  test('a file from Excel is recognised, converted and imported, with the line numbers of the file', async () => {
+    const text = 'sep=;\r\nid;name;tag\r\n80;Gänseblümchen;Wiese, feucht\r\nx;Süß;\r\n81;"Weiß; rot";""\r\n';
+    await choose('stock.csv', Buffer.from(text, 'latin1'));
+    await page.getByText('CSV with 3 columns, Windows-1252, semicolon').waitFor();
+    await page.getByText('Line 4 The id must be an integer').waitFor();
+    assert.deepEqual(await page.locator('.preview tbody th').allTextContents(), ['3', '4', '5']);
+    assert.equal(await page.locator('.preview').getByText('Gänseblümchen').count(), 1);
+    await requireAccessible(page, 'a converted file');
+    await click('Import 2 plants');
+    await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+    assert.deepEqual(await counts(), ['2', '0', '1']);
+    const { name, tag } = (await client.get(80n)).record;
+    assert.deepEqual([name, tag], ['Gänseblümchen', 'Wiese, feucht']);
+    assert.equal((await client.get(81n)).record.tag, '');
+    const file = await saved(() => click('Download refused lines'));
+    assert.equal(readFileSync(await file.path(), 'utf8'), '"id",name,tag\nx,Süß,\n');
+  });
+
+  test('the user chooses another delimiter and encoding, and the focus stays', async () => {
+    await choose('stock.csv', Buffer.from('id\tPlant; a; b\n82\t\x9f\xf3\xb3; c; d\n', 'latin1'));
+    await page.getByText('CSV with 3 columns, Windows-1252, semicolon').waitFor();
+    assert.deepEqual(await page.locator('.read-as .sub').allTextContents(), ['recognised', 'recognised']);
+    await page.getByText('The first line has no column "id"').waitFor();
+    const encoding = page.getByLabel('Encoding');
+    await encoding.focus();
+    await encoding.selectOption('Windows-1250');
+    await page.locator('.preview').getByText('źół').waitFor();
+    assert.deepEqual(await page.locator('.read-as .sub').allTextContents(), ['recognised', 'chosen']);
+    assert.equal(await encoding.evaluate((select) => select === document.activeElement), true);
+    await page.getByLabel('Delimiter').selectOption('Tab');
+    await page.getByText('CSV with 2 columns, Windows-1250, tab').waitFor();
+    await page.getByLabel('Column Plant; a; b becomes').selectOption('name');
+    await click('Import 1 plant');
+    await page.getByRole('heading', { name: 'Import finished' }).waitFor();
+    assert.equal((await client.get(82n)).record.name, 'źół; c; d');
     assert.ok(window.faults.splice(0).every((fault) => fault.includes('400')));
   });
 

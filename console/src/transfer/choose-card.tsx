@@ -16,7 +16,7 @@ const NDJSON = `{"id":10001,"name":"Abies balsamea"}
 {"id":10002,"name":"Abutilon theophrasti"}`;
 
 export function ChooseCard() {
-  const { problem, startSample } = useImport();
+  const { problem, isReading, startSample } = useImport();
   const isOffline = useIsOffline();
   return (
     <section class="card pad" aria-labelledby="import-title">
@@ -39,6 +39,9 @@ export function ChooseCard() {
             Nothing is stored before you have checked it.
           </span>
         </DropZone>
+        <p role="status" class={isReading ? 'help late' : 'unseen'}>
+          {isReading && 'Reading the file'}
+        </p>
         <Problem text={problem} />
       </div>
       <div class="hints">

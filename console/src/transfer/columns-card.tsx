@@ -1,9 +1,10 @@
 // Shows which column of a CSV file becomes what, and lets the user choose.
 
 import { splitCells } from '../../../src/files/csv-cells.ts';
-import { Select } from '../shared/field.tsx';
+import { Problem, Select } from '../shared/field.tsx';
 import { Icon } from '../shared/icon.tsx';
 import { columnNames, FIELDS, type FieldName } from './columns.ts';
+import { DialectChoice } from './dialect-choice.tsx';
 import { type ChosenFile, useImport } from './import-run.tsx';
 
 const LABELS: Record<FieldName, string> = { id: 'Id', name: 'Name', tag: 'Tag' };
@@ -14,7 +15,7 @@ const SAMPLES = 3;
 const MAX_SHOWN = 30;
 
 export function ColumnsCard({ chosen }: { chosen: ChosenFile }) {
-  const { setColumns } = useImport();
+  const { setColumns, problem } = useImport();
   const { head, columns } = chosen;
   const rows = head.records.slice(0, SAMPLES).map(({ text }) => splitCells(text));
 
@@ -53,6 +54,8 @@ export function ColumnsCard({ chosen }: { chosen: ChosenFile }) {
           The file has {columnNames(head).length} columns. The first {MAX_SHOWN} are shown.
         </p>
       )}
+      <DialectChoice chosen={chosen} />
+      {problem && <Problem text={problem} />}
     </section>
   );
 }

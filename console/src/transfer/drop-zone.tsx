@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useImport } from './import-run.tsx';
 
-const ACCEPTED = '.csv,.ndjson,.jsonl,text/csv,application/x-ndjson';
+const ACCEPTED = '.csv,.tsv,.txt,.ndjson,.jsonl,text/csv,application/x-ndjson';
 
 export function DropZone(props: {
   class: string;

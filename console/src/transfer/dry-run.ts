@@ -12,7 +12,7 @@ const SMALL_BYTES = 4_000_000;
 
 export interface DryRun {
   result: ImportResult | undefined;
-  /** False while the result is about an earlier choice of columns. */
+  /** False while the result is about an earlier choice of columns or of the encoding. */
   isCurrent: boolean;
   /** True if the result is about all lines of the file. */
   isWhole: boolean;
@@ -25,12 +25,12 @@ export interface DryRun {
   stop: (() => void) | undefined;
 }
 
-export function useDryRun({ key, file, head, columns }: ChosenFile): DryRun {
+export function useDryRun({ key, file, dialect, head, columns }: ChosenFile): DryRun {
   const { client } = useWorkspace();
   const isSmall = file.size <= SMALL_BYTES || head.bytes >= file.size;
   const [wantsAll, setWantsAll] = useState(isSmall);
   const check = (isWhole: boolean) => ({
-    queryKey: ['dry-run', key, columns, isWhole],
+    queryKey: ['dry-run', key, dialect, columns, isWhole],
     async queryFn({ signal }: { signal: AbortSignal }) {
       const part = isWhole ? file : file.slice(0, head.bytes);
       return client.importFile(withColumns(part, head, columns), { type: head.type, dryRun: true, signal });

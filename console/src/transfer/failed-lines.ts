@@ -5,7 +5,8 @@ import type { FileType } from 'plant-store/client';
 import type { FileHead, FileRecord } from './file-records.ts';
 
 export function failedLinesFile(records: FileRecord[], { header }: Pick<FileHead, 'header'>, type: FileType): Blob {
-  const lines = [...(header ? [header] : []), ...records];
+  const names = header && { text: header.text.replace(/^"\n/, '"') }; // the place of a line "sep=" in a converted file
+  const lines = [...(names ? [names] : []), ...records];
   return new Blob(
     lines.map(({ text }) => `${text}\n`),
     { type },

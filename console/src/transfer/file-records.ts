@@ -10,6 +10,8 @@ const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const BRACE = 0x7b;
 /** Number of bytes in which a zero means that the file is no text. */
 const SNIFFED_BYTES = 1000;
+/** Number of bytes that are searched for the first character. */
+const SEARCHED_BYTES = 64 * 1024;
 /** Bytes before the first character: blanks, line ends and a byte order mark. */
 const SKIPPED = [0x20, 0x09, 0x0d, 0x0a, ...BYTE_ORDER_MARK];
 
@@ -30,11 +32,18 @@ export interface FileHead {
   bytes: number;
 }
 
+/** True if the file is NDJSON: by its name, or because its first character is `{`. */
+export async function isNdjson(file: Blob, name: string): Promise<boolean> {
+  if (isNdjsonName(name)) return true;
+  const bytes = new Uint8Array(await file.slice(0, SEARCHED_BYTES).arrayBuffer());
+  return firstCharacter(bytes) === BRACE;
+}
+
 /** Reads the beginning of a file. Throws an error for the user if the file cannot hold plants. */
 export async function readHead(file: Blob, name: string): Promise<FileHead> {
   const first = await cutFile(file, !isNdjsonName(name)).next();
   const bytes = new Uint8Array(await (first.value?.body ?? new Blob()).arrayBuffer());
-  const begin = bytes.find((byte) => !SKIPPED.includes(byte));
+  const begin = firstCharacter(bytes);
   if (begin === undefined) throw new Error('The file is empty. Choose another.');
   if (bytes.subarray(0, SNIFFED_BYTES).includes(0))
     throw new Error('This is not a text file in UTF-8. Save it as CSV or NDJSON in UTF-8.');
@@ -100,6 +109,11 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function decode(bytes: Uint8Array, { start, end }: Range): string {
   return decoder.decode(bytes.subarray(start, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
+}
+
+/** Returns the first byte that is not blank. */
+function firstCharacter(bytes: Uint8Array): number | undefined {
+  return bytes.find((byte) => !SKIPPED.includes(byte));
 }
 
 function isNdjsonName(name: string): boolean {

@@ -5,6 +5,7 @@ import type { ImportResult, PlantStoreClient } from 'plant-store/client';
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import { url as sampleUrl } from 'sample-species';
+import type { CsvChoice } from '../../../src/files/convert-csv.ts';
 import { useTell } from '../frame/notices.tsx';
 import { errorText } from '../session/error-text.ts';
 import { endsSession, useUnfinished, useWorkspace } from '../session/workspace.ts';
@@ -12,12 +13,16 @@ import { number } from '../shared/numbers.ts';
 import { useAskBeforeLeaving } from '../shared/use-ask-before-leaving.ts';
 import { type Columns, columnsOf, withColumns } from './columns.ts';
 import { type FileHead, readHead } from './file-records.ts';
+import { type PlainFile, toPlainFile } from './plain-file.ts';
 
-export interface ChosenFile {
+export interface ChosenFile extends PlainFile {
   /** Differs for each choice, also of the same file. */
   key: number;
   name: string;
-  file: Blob;
+  /** The file as the user has it. */
+  source: Blob;
+  /** What the user chose about the way in which it is written. */
+  choice: CsvChoice;
   head: FileHead;
   columns: Columns;
 }
@@ -39,8 +44,12 @@ interface Imports {
   run: ImportRun | undefined;
   /** Why the last choice failed. Empty otherwise. */
   problem: string;
+  /** True while a file is recognised and converted. */
+  isReading: boolean;
   choose(files: Iterable<File>): void;
   setColumns(columns: Columns): void;
+  /** Reads the chosen file again, in another way. */
+  readAs(choice: CsvChoice): void;
   /** Starts the import of the file. */
   start(chosen: ChosenFile): void;
   /** Imports the species that ship with the project. */
@@ -49,6 +58,9 @@ interface Imports {
   /** Goes back to the choice of a file. Does not stop an import. */
   reset(): void;
 }
+
+/** A file to open. `key` is the key of an earlier choice of the same file. */
+type Opened = Pick<ChosenFile, 'name' | 'source'> & Partial<Pick<ChosenFile, 'choice' | 'key'>>;
 
 const NOTHING: ImportResult = { created: 0, replayed: 0, failed: 0, errors: [] };
 
@@ -63,21 +75,25 @@ export function useImport(): Imports {
 export function ImportProvider({ children }: { children: ComponentChildren }) {
   const [chosen, setChosen] = useState<ChosenFile>();
   const [problem, setProblem] = useState('');
+  const [isReading, setReading] = useState(false);
   const { run, start, stop, forget } = useRun();
   const tries = useRef(0);
 
-  /** Reads the beginning of a file. Only the last choice counts. */
-  async function open(give: () => Promise<{ name: string; file: Blob }>, use: (chosen: ChosenFile) => void) {
-    const key = ++tries.current;
+  /** Converts a file and reads its beginning. Only the last choice counts. */
+  async function open(give: () => Promise<Opened>, use: (chosen: ChosenFile) => void) {
+    const attempt = ++tries.current;
     setProblem('');
+    setReading(true);
     forget();
     try {
-      const { name, file } = await give();
-      const head = await readHead(file, name);
-      if (key === tries.current) use({ key, name, file, head, columns: columnsOf(head) });
+      const { name, source, choice = {}, key = attempt } = await give();
+      const plain = await toPlainFile(source, name, choice);
+      const head = await readHead(plain.file, name);
+      if (attempt === tries.current) use({ key, name, source, choice, ...plain, head, columns: columnsOf(head) });
     } catch (error) {
-      if (key === tries.current) setProblem(fileErrorText(error));
+      if (attempt === tries.current) setProblem(fileErrorText(error));
     }
+    if (attempt === tries.current) setReading(false);
   }
 
   function begin(file: ChosenFile): void {
@@ -89,15 +105,17 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
     chosen,
     run,
     problem,
+    isReading,
     choose(files) {
       const [file, ...others] = files;
       if (!file) return;
       void open(async () => {
         if (others.length > 0) throw new Error('Choose one file at a time.');
-        return { name: file.name, file };
+        return { name: file.name, source: file };
       }, setChosen);
     },
     setColumns: (columns) => setChosen((now) => now && { ...now, columns }),
+    readAs: (choice) => void (chosen && open(async () => ({ ...chosen, choice }), setChosen)),
     start: begin,
     startSample: () => void open(loadSample, begin),
     stop,
@@ -105,6 +123,7 @@ export function ImportProvider({ children }: { children: ComponentChildren }) {
       tries.current++;
       setChosen(undefined);
       setProblem('');
+      setReading(false);
       forget();
     },
   };
@@ -164,10 +183,10 @@ function importFile(
   });
 }
 
-async function loadSample(): Promise<{ name: string; file: Blob }> {
+async function loadSample(): Promise<Opened> {
   const response = await fetch(sampleUrl);
   if (!response.ok) throw new Error('The sample species could not be loaded. Reload the page and try again.');
-  return { name: 'species.csv', file: await response.blob() };
+  return { name: 'species.csv', source: await response.blob() };
 }
 
 /** Returns the words for an error of reading or sending a file. */

@@ -2,9 +2,11 @@
 
 import type { ImportResult } from 'plant-store/client';
 import type { ComponentChildren } from 'preact';
+import { encodingName } from '../../../src/files/csv-dialect.ts';
 import { Icon } from '../shared/icon.tsx';
 import { bytes, count, number } from '../shared/numbers.ts';
 import { columnNames } from './columns.ts';
+import { delimiterName } from './dialect-choice.tsx';
 import type { ChosenFile } from './import-run.tsx';
 
 const STEPS = ['Choose a file', 'Check', 'Import'];
@@ -25,8 +27,14 @@ export function Stepper({ at }: { at: number }) {
 }
 
 export function FileCard({ chosen, children }: { chosen: ChosenFile; children?: ComponentChildren }) {
-  const { name, file, head } = chosen;
-  const format = head.header ? `CSV with ${count(columnNames(head).length, 'column')}` : 'NDJSON';
+  const { name, source, dialect, head } = chosen;
+  const parts = dialect
+    ? [
+        `CSV with ${count(columnNames(head).length, 'column')}`,
+        encodingName(dialect.encoding),
+        delimiterName(dialect.delimiter),
+      ]
+    : ['NDJSON'];
   return (
     <div class="file-card">
       <Icon name="sheet" />
@@ -34,9 +42,7 @@ export function FileCard({ chosen, children }: { chosen: ChosenFile; children?: 
         <b>
           <bdi>{name}</bdi>
         </b>
-        <span class="sub">
-          {bytes(file.size)}, {format}
-        </span>
+        <span class="sub">{[bytes(source.size), ...parts].join(', ')}</span>
       </div>
       {children}
     </div>
