@@ -67,7 +67,7 @@ const ANY_TOKEN = ['/tokens/self', '/mcp'];
 test('each route requires the documented scope', () => {
   for (const { method, path, access } of routes) {
     if (access === 'open') continue;
-    const isPlants = /^\/(plants|events)(\/|$)/.test(path);
+    const isPlants = /^\/(plants|events)(\/|$)/.test(path) && path !== '/events/prune';
     const isDelivery = path === '/webhooks/:id/deliveries/:seq';
     const sends = ['POST', 'PATCH'].includes(method) && path.startsWith('/webhooks') && !path.endsWith('/test');
     const ofAdmin: Access = sends || isDelivery ? ['admin', 'plants:read'] : 'admin';
