@@ -2,6 +2,7 @@
 // console. It is plain JavaScript for any Node, because npm runs it after an install. "npm run check" checks types.
 // It builds in a copy and replaces dist/ at the end, so that a running server keeps its files.
 
+import './own-node.js';
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -10,21 +10,16 @@ import { setFlagsFromString } from 'node:v8';
 
 /** The first Node 24 with SQLite 3.51.3, which fixes a corruption of a WAL that is being reset. */
 const PACKAGE_NEEDS = [24, 15];
-/** The first Node that this project uses to run TypeScript directly. */
-const CHECKOUT_NEEDS = [26, 0];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const isCheckout = existsSync(join(root, 'src/main.ts'));
 
-if (isCheckout) {
-  if (isOlderThan(CHECKOUT_NEEDS)) {
-    refuse(`Node 26 is required, not ${process.version}. "npm ci" installs it, and "npm start" uses it.`);
-  }
-  if (!existsSync(join(root, 'node_modules'))) refuse('The dependencies are not installed. Run "npm ci" first.');
-} else if (isOlderThan(PACKAGE_NEEDS)) {
-  refuse(
-    `Node ${PACKAGE_NEEDS.join('.')} or newer is required, not ${process.version}. Install it from https://nodejs.org.`,
+if (isCheckout) await import('./own-node.js');
+else if (isOlderThan(PACKAGE_NEEDS)) {
+  process.stderr.write(
+    `plant-store: Node ${PACKAGE_NEEDS.join('.')} or newer is required, not ${process.version}. Install it from https://nodejs.org.\n`,
   );
+  process.exit(2);
 }
 
 const cache =
@@ -49,9 +44,4 @@ function userCache() {
   const { CACHE_DIRECTORY, XDG_CACHE_HOME, LOCALAPPDATA, HOME } = process.env;
   const caches = CACHE_DIRECTORY || XDG_CACHE_HOME || LOCALAPPDATA || (HOME && join(HOME, '.cache'));
   return caches && join(caches, 'plant-store');
-}
-
-function refuse(message) {
-  process.stderr.write(`plant-store: ${message}\n`);
-  process.exit(2);
 }

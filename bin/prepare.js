@@ -2,6 +2,7 @@
 // installs the package from a file. It builds dist/ if the compiler is installed. It also starts and stops a server
 // once, on a temporary database, to fill the compile cache for the first real start. A failure there fails no install.
 
+import './own-node.js';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

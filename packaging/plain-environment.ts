@@ -2,13 +2,14 @@
 
 import { delimiter, dirname } from 'node:path';
 
-/** Returns the environment of a machine that has this Node first in PATH and nothing of this project. */
-export function plainEnvironment(node: string): NodeJS.ProcessEnv {
+/** Returns the environment of a machine that has nothing of this project, with the given Node, if any, first in PATH. */
+export function plainEnvironment(node?: string): NodeJS.ProcessEnv {
   const path = (process.env.PATH ?? '').split(delimiter).filter((place) => !place.includes('node_modules'));
   const kept = Object.entries(process.env).filter(
     ([name]) => leadsToRegistry(name) || /^(home|systemroot)$/i.test(name),
   );
-  return { ...Object.fromEntries(kept), PATH: [dirname(node), ...path].join(delimiter) };
+  const first = node === undefined ? [] : [dirname(node)];
+  return { ...Object.fromEntries(kept), PATH: [...first, ...path].join(delimiter) };
 }
 
 /** True if npm may need this setting to reach its registry, such as the certificate of a proxy. */

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { makeFolder } from '../testing/server.ts';
 
-const BUILD = join(import.meta.dirname, '../bin/build.js');
+const BIN = join(import.meta.dirname, '../bin');
 const TOOLS = ['typescript/bin/tsc', 'vite/bin/vite.js'];
 const SOURCES = [
   'src/note.sql',
@@ -23,7 +23,7 @@ function makeProject(tool: string): string {
   const root = makeFolder();
   const files: [path: string, text: string][] = [
     ['dist/old.js', 'old'],
-    ['package.json', '{}'],
+    ['package.json', '{"type":"module"}'],
     ...SOURCES.map((path): [string, string] => [path, '']),
     ...TOOLS.map((path): [string, string] => [`node_modules/${path}`, tool]),
   ];
@@ -31,12 +31,12 @@ function makeProject(tool: string): string {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);
   }
-  cpSync(BUILD, join(root, 'bin/build.mjs'));
+  cpSync(BIN, join(root, 'bin'), { recursive: true, verbatimSymlinks: true });
   return root;
 }
 
 function build(root: string): number | null {
-  return spawnSync(process.execPath, ['bin/build.mjs'], { cwd: root, stdio: 'inherit' }).status;
+  return spawnSync(process.execPath, ['bin/build.js'], { cwd: root, stdio: 'inherit' }).status;
 }
 
 function foldersOf(root: string): string[] {

@@ -23,10 +23,10 @@ export async function installPacked(): Promise<Installed> {
   return { ...packed, folder };
 }
 
-/** Returns a new folder with the sources of the project. */
-export function copyProject(): string {
-  const copy = makeFolder();
-  cpSync(ROOT, copy, { recursive: true, filter: (path) => !LEFT_OUT.has(relative(ROOT, path)) });
+/** Copies the sources of the project into a new folder, or the given one. Returns the folder. */
+export function copyProject(copy = makeFolder()): string {
+  const filter = (path: string) => !LEFT_OUT.has(relative(ROOT, path));
+  cpSync(ROOT, copy, { recursive: true, verbatimSymlinks: true, filter });
   return copy;
 }
 

@@ -1,10 +1,10 @@
-// Runs the tests: the quick ones with the checks of format, lint and types beside them (`npm test`), or with --long the
-// others (`npm run test:long`). CONTRIBUTING.md says which are which.
+// Runs the tests: the quick ones with the checks of format, lint and types beside them (`npm test`), with --long the
+// others (`npm run test:long`), or only the given files (`npm test -- FILE`). CONTRIBUTING.md says which are which.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -22,12 +22,13 @@ const MEMORY = '/dev/shm';
 const MEMORY_BYTES = 3 * 2 ** 30;
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1)); // also ends PostgreSQL
-const isLong = process.argv.includes('--long');
+const chosen = process.argv.slice(2).filter((argument) => argument !== '--long');
+const isLong = process.argv.includes('--long') || chosen.some((file) => file.endsWith('.long.test.ts'));
 if (!isLong) keepFilesInMemory();
 if (!isLong) process.env.THREADS ??= '1'; // servers start faster; the long tests run with the default
 await globalSetup();
-const checks = isLong ? [] : CHECKS.map(check);
-const tests = isLong ? runTests(longTests(), LONG_CONCURRENCY) : runTests(groups(), CONCURRENCY);
+const checks = isLong || chosen.length > 0 ? [] : CHECKS.map(check);
+const tests = runTests(chooseTests(), isLong ? LONG_CONCURRENCY : CONCURRENCY);
 const failed = (await Promise.all([...checks, tests])).filter((name) => name !== undefined);
 await globalTeardown();
 if (failed.length > 0) {
@@ -45,7 +46,7 @@ function keepFilesInMemory(): void {
 /** Returns 'tests' if any failed. */
 async function runTests(files: string[], concurrency: number): Promise<string | undefined> {
   let failed: string | undefined;
-  const paths = files.map((file) => join(ROOT, file));
+  const paths = files.map((file) => resolve(ROOT, file));
   const report = run({ files: paths, concurrency, execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`] })
     .on('test:fail', () => {
       failed = 'tests';
@@ -56,8 +57,9 @@ async function runTests(files: string[], concurrency: number): Promise<string | 
   return failed;
 }
 
-function groups(): string[] {
-  return groupNames().map((name) => `testing/groups/${name}.ts`);
+function chooseTests(): string[] {
+  if (chosen.length > 0) return chosen;
+  return isLong ? longTests() : groupNames().map((name) => `testing/groups/${name}.ts`);
 }
 
 /** Runs a command and prints its output at the end. Returns its name if it failed. */

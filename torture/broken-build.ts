@@ -15,7 +15,8 @@ export type Change = readonly [file: string, from: string, to: string];
 export function makeBrokenBuild(changes: Change[], t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-broken-'));
   t.after(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })); // its server may still write its compile cache
-  for (const name of ['bin', 'src', 'package.json']) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  for (const name of ['bin', 'src', 'package.json'])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true, verbatimSymlinks: true });
   for (const name of ['node_modules', 'dist']) symlinkSync(join(ROOT, name), join(folder, name));
   for (const [file, text] of applyAll(changes)) writeFileSync(join(folder, file), text);
   return join(folder, 'bin/plant-store.js');
