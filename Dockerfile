@@ -11,7 +11,7 @@ COPY packaging/node/package.json packaging/node/
 RUN npm ci --workspaces=false --ignore-scripts
 COPY . .
 # The user of the container can read all files, also those of a checkout that only its owner can read.
-RUN npm run build && chmod 755 bin/plant-store.js && chmod -R a+rX bin dist package.json LICENSE
+RUN npm run build && chmod 755 bin/plant-store.js && chmod -R a+rX bin dist docs package.json LICENSE
 
 FROM node:${NODE_VERSION}-trixie-slim AS packages
 WORKDIR /app
@@ -27,6 +27,8 @@ LABEL org.opencontainers.image.title="Plant Store" \
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=build /app/dist dist
+# Messages name pages by their path.
+COPY --from=build /app/docs docs
 COPY --from=build /app/package.json /app/LICENSE ./
 COPY --from=build /app/bin/plant-store.js bin/
 RUN ln -s /app/bin/plant-store.js /usr/local/bin/plant-store

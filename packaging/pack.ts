@@ -37,8 +37,8 @@ export async function installPackage(tarball: string, folder: string): Promise<v
   await runCommand('npm', ['install', ...options, tarball], { cwd: folder, env, timeout: INSTALL_WITHIN_MS });
 }
 
-/** npm 11 prints an array, npm 12 an object by name. */
-function readPacked(json: string): { filename: string; files: PackedFile[]; unpackedSize: number } {
+/** Reads what `npm pack --json` prints: an array from npm 11, an object by name from npm 12. */
+export function readPacked(json: string): { filename: string; files: PackedFile[]; unpackedSize: number } {
   const [packed] = Object.values(JSON.parse(json));
   return packed as ReturnType<typeof readPacked>;
 }

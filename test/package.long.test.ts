@@ -8,6 +8,7 @@ import { before, test } from 'node:test';
 import { findWrongFiles } from '../packaging/package-files.ts';
 import { clientProgram, tryPackage } from '../packaging/try-package.ts';
 import { findNode24, type Installed, installPacked } from '../testing/packed.ts';
+import { makeFolder } from '../testing/server.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const projectJson = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -27,15 +28,19 @@ test('the package contains only the files that it needs', (t) => {
 });
 
 test('a file that is missing or does not belong in the package is found', () => {
+  const pictures = installed.files.filter(({ path }) => path.endsWith('.png'));
+  const pictureBytes = pictures.reduce((sum, { size }) => sum + size, 0);
   const files = installed.files.filter(({ path }) => path !== 'docs/alerts.yml');
+  files.push({ path: 'docs/screenshots/large.png', size: 9e6 });
   for (const path of ['src/main.ts', '.env', 'dist/main.test.js', 'dist/http/server.ts']) files.push({ path, size: 1 });
-  assert.deepEqual(findWrongFiles({ files, unpackedSize: 1e9 }), [
+  assert.deepEqual(findWrongFiles({ files, unpackedSize: 1e9 + 9e6 + pictureBytes }), [
     'src/main.ts does not belong in the package',
     '.env does not belong in the package',
     'dist/main.test.js does not belong in the package',
     'dist/http/server.ts does not belong in the package',
     'docs/alerts.yml is missing',
     '1000000000 bytes unpacked, more than 3500000',
+    `${9e6 + pictureBytes} bytes of pictures, more than 4000000`,
   ]);
 });
 
@@ -71,6 +76,28 @@ test('an older Node prints one line with the required version', () => {
     stderr,
     /^plant-store: Node 24\.15 or newer is required, not v[\d.]+\. Install it from https:\/\/nodejs\.org\.\n$/,
   );
+});
+
+test('a message names a page that the package contains', () => {
+  const launcher = join(packageFolder(), 'bin/plant-store.js');
+  const env = { PATH: process.env.PATH, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+  const { stderr } = spawnSync(process.execPath, [launcher, 'backup', 'x.db'], { env, encoding: 'utf8' });
+  const [, page = ''] = /: see (\/.+\.md)\.\n$/.exec(stderr) ?? [];
+  assert.match(readFileSync(page, 'utf8'), /^# /m, stderr);
+});
+
+test('the command that a message recommends runs, also after npx has provided the Node', () => {
+  const bin = join(installed.folder, 'node_modules/.bin');
+  const old = makeFolder();
+  writeFileSync(join(old, 'node'), '#!/bin/sh\necho too old\n', { mode: 0o755 });
+  const shell = { PATH: `${old}:/usr/bin:/bin`, HOME: old };
+  const { stderr } = spawnSync(process.execPath, [join(bin, name), 'list'], {
+    cwd: installed.folder,
+    env: { ...shell, PATH: `${bin}:${shell.PATH}` },
+    encoding: 'utf8',
+  });
+  const [, command = ''] = /Run "(.+?) token create/.exec(stderr) ?? [];
+  assert.equal(execFileSync('sh', ['-c', `${command} --version`], { env: shell, encoding: 'utf8' }), `${version}\n`);
 });
 
 test('the program runs without a compile cache if no folder is writable', () => {

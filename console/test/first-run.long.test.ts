@@ -137,7 +137,7 @@ test('signing in says what is wrong with a token', needsBrowser, async () => {
     await page.getByRole('button', { name: 'Show characters' }).click();
     assert.equal(await field.getAttribute('type'), 'text');
     await page.getByText('Where do I get a token?').click();
-    await page.getByText('npm run --silent').waitFor();
+    await page.getByText('bin/plant-store').waitFor();
     await requireAccessible(page, 'signing in');
     const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(overflow <= 0, `${overflow} px wider than ${width}`);

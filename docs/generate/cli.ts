@@ -7,7 +7,7 @@ import { createProgram } from '../../src/cli/program.ts';
 import { toBlock, toCode, toPage, toTable } from './markdown.ts';
 
 const INTRODUCTION = `\`plant-store\` starts the server and manages its data. On a terminal, commands print tables and sentences. When piped,
-they print JSON. In a checkout, run \`npm run --silent plant-store --\` instead of \`plant-store\`.`;
+they print JSON. In a checkout, the command is \`bin/plant-store\`.`;
 
 const ENVIRONMENT = `## Environment
 

@@ -3,6 +3,7 @@
 import type { Config, Database } from '../config/config.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
+import { docsPage } from '../lib/docs-page.ts';
 import { UsageError } from '../lib/user-error.ts';
 import { openStore } from '../service/open-store.ts';
 
@@ -23,6 +24,6 @@ export async function withDatabase<T>(database: Database, work: (store: Store) =
 export function requireSqlite({ database }: Config): string {
   if (database.kind === 'sqlite') return database.path;
   throw new UsageError(
-    'This command supports SQLite only. Back up PostgreSQL with its own tools: see docs/guides/postgresql.md.',
+    `This command supports SQLite only. Back up PostgreSQL with its own tools: see ${docsPage('guides/postgresql.md')}.`,
   );
 }

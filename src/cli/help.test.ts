@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Command } from 'commander';
 import { runInProcess } from '../../testing/command-line.ts';
+import { docsPage } from '../lib/docs-page.ts';
 import { EXIT_STATUS, EXIT_STATUS_MEANINGS, INTERRUPTED } from './exit-status.ts';
 import { createProgram } from './program.ts';
 
@@ -43,6 +44,7 @@ for (const command of allCommands(program)) {
     const [, examples = ''] = help.split('\nExamples:\n');
     assert.ok(examples.includes(pathOf(command)), help);
     for (const line of help.split('\n')) {
+      if (line.trim() === docsPage('reference/configuration.md')) continue; // a path stays whole
       const isCommand = line.startsWith('  ') && line.includes('plant-store ');
       assert.ok(line.length <= (isCommand ? MAX_COMMAND_COLUMNS : MAX_COLUMNS), line);
     }

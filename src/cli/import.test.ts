@@ -77,7 +77,7 @@ suite('import and export', () => {
     assert.equal(refused.status, 5);
     assert.match(
       refused.stderr,
-      /^plant-store: .*plants:read.*"npm run --silent plant-store -- token create --name NAME --scopes all --database" in the folder of the server\.\n$/,
+      /^plant-store: .*plants:read.*"\S+\/bin\/plant-store token create --name NAME --scopes all --database" in the folder of the server\.\n$/,
     );
     assert.equal(existsSync(target), false);
     const gone = await run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });

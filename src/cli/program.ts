@@ -84,7 +84,7 @@ Exit status: 0 success, 1 failure, 2 invalid usage or settings, 3 not found,
 
 After "login", commands use that server. With --database, they open a database.
 Settings come from the environment. "plant-store settings" lists them all.
-In a checkout, run "npm run --silent plant-store --" instead of "plant-store".`;
+In a checkout, the command is "bin/plant-store".`;
 
 /** Returns the program. Only wanted commands are loaded: the help needs just usage and description of the others. */
 export async function createProgram(io: CommandIo, isWanted: (name: string) => boolean): Promise<Command> {

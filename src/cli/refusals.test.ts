@@ -83,7 +83,7 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
   await refused(
     ['get', '1'],
     5,
-    /^No token for http:\S+\. Run ".*plant-store -- login http:\S+", or set PLANT_STORE_TOKEN\.$/,
+    /^No token for http:\S+\. Run ".*plant-store login http:\S+", or set PLANT_STORE_TOKEN\.$/,
     {
       PLANT_STORE_TOKEN: '',
     },
@@ -91,7 +91,7 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
   await refused(
     ['get', '1'],
     5,
-    /"npm run --silent plant-store -- token create.*in the folder of the server, or with its DATABASE_URL/,
+    /"\S+\/bin\/plant-store token create.*in the folder of the server, or with its DATABASE_URL/,
     {
       PLANT_STORE_TOKEN: `${secret}x`,
       npm_lifecycle_event: 'plant-store',
@@ -113,7 +113,7 @@ test('without a server, the error has the URL and explains how to start one', as
   other.close();
   await once(other, 'close');
   const words = new RegExp(
-    `Cannot reach http://127.0.0.1:${port}/store: connection refused\\. .*plant-store -- serve"`,
+    `Cannot reach http://127.0.0.1:${port}/store: connection refused\\. .*bin/plant-store serve"`,
   );
   await refused(['rm', '1'], 6, words, where);
   await refused(['watch'], 6, words, where);

@@ -1,12 +1,13 @@
 // The command settings, which prints the table of environment variables. config.ts reads them.
 
 import { listSettings, SETTING_GROUPS, type Setting } from '../config/settings.ts';
+import { docsPage } from '../lib/docs-page.ts';
 import type { CliCommand } from './declare.ts';
 import { wrap } from './terminal/wrap.ts';
 
 const WIDTH = 80;
 const INDENT = '      ';
-const MORE_TRACES = 'docs/reference/configuration.md lists the other OTEL_* variables.';
+const MORE_TRACES = `The other OTEL_* variables are listed in\n${INDENT}${docsPage('reference/configuration.md')}`;
 
 export function declareSettings(command: CliCommand): void {
   command

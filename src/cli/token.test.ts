@@ -176,8 +176,7 @@ test('the change log names the token of the change', async () => {
   assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
 });
 
-const ID_FORM =
-  /^plant-store: A token id starts with tok_\. "npm run --silent plant-store -- token list" shows the ids\.\n$/;
+const ID_FORM = /^plant-store: A token id starts with tok_\. "\S+\/bin\/plant-store token list" shows the ids\.\n$/;
 const NAME_FORM = /--name must have 1 to 100 characters/;
 const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes must be .* not "root"/],

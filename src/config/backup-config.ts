@@ -1,5 +1,6 @@
 // Reads the settings of scheduled backups.
 
+import { docsPage } from '../lib/docs-page.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
 import { readNumber, refuse } from './parse-setting.ts';
@@ -36,7 +37,7 @@ export function readBackupSchedule(
   if (/^\s*$|^~/.test(dir)) throw refuse(folder, dir, 'a folder such as /var/backups/plant-store, without ~');
   if (database === 'postgres') {
     throw new UsageError(
-      `${folder} supports SQLite only. Unset it, and back up PostgreSQL with its own tools: see docs/guides/postgresql.md.`,
+      `${folder} supports SQLite only. Unset it, and back up PostgreSQL with its own tools: see ${docsPage('guides/postgresql.md')}.`,
     );
   }
   return {

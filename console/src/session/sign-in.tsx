@@ -136,7 +136,7 @@ function Help() {
         </p>
         <Code text={COMMAND} label="command" />
         <p class="help">
-          From a checkout, run <code>npm run --silent plant-store --</code> instead of <code>plant-store</code>.
+          In a checkout, the command is <code>bin/plant-store</code>.
         </p>
       </div>
     </details>

@@ -2,6 +2,7 @@
 
 import pg from 'pg';
 import { withDeadline } from '../../lib/deadline.ts';
+import { docsPage } from '../../lib/docs-page.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { connectClient } from '../../storage/postgres/connect.ts';
 import { describeConnectionUrl, parseConnectionUrl } from '../../storage/postgres/connection-url.ts';
@@ -92,5 +93,5 @@ function adviceOn(message: string, code: string | undefined): string {
   if (message.includes('SASL')) return LOGIN;
   if (message.includes('timeout')) return REACH;
   if (/CERT|UNABLE_TO_|^ERR_(SSL|TLS)/.test(code ?? '')) return CERTIFICATE;
-  return 'Correct DATABASE_URL, and check that PostgreSQL is running: see docs/guides/postgresql.md.';
+  return `Correct DATABASE_URL, and check that PostgreSQL is running: see ${docsPage('guides/postgresql.md')}.`;
 }

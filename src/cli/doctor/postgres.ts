@@ -3,6 +3,7 @@
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
 import { isLoopback } from '../../http/core/client-address.ts';
+import { docsPage } from '../../lib/docs-page.ts';
 import { describeConnectionUrl } from '../../storage/postgres/connection-url.ts';
 import { requireWhole } from '../../storage/postgres/database.ts';
 import {
@@ -21,7 +22,7 @@ import { judgeClock } from './surroundings.ts';
 
 /** Connections that a node opens beside its pool: one to listen, and one per export in progress. */
 const BESIDE_POOL = 17;
-const SEE_HA = 'see docs/guides/high-availability.md';
+const SEE_HA = `see ${docsPage('guides/high-availability.md')}`;
 
 type PostgresDatabase = Config['database'] & { kind: 'postgres' };
 

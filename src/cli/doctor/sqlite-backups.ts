@@ -3,6 +3,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { BackupSchedule } from '../../config/backup-config.ts';
+import { docsPage } from '../../lib/docs-page.ts';
 import { printDuration } from '../../lib/duration.ts';
 import { toSize } from '../../lib/size.ts';
 import { listBackups } from '../../storage/sqlite/backup-folder.ts';
@@ -12,7 +13,7 @@ import { type Check, type Finding, ok, problem, warning } from './finding.ts';
 import { checkFreeSpace } from './sqlite-location.ts';
 
 const MAX_AGE_MS = 7 * 86_400_000;
-const SCHEDULE = 'Set BACKUP_DIR for the server, which then writes backups itself: see docs/guides/backup-restore.md.';
+const SCHEDULE = `Set BACKUP_DIR for the server, which then writes backups itself: see ${docsPage('guides/backup-restore.md')}.`;
 const READ_LOG = 'Check that the server runs with this BACKUP_DIR, and look for backup_failed in the service log.';
 
 export interface BackedUp {

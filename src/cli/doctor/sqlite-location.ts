@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from 'node:
 import { statfs } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { OWN_COMMAND } from '../../config/command-name.ts';
+import { docsPage } from '../../lib/docs-page.ts';
 import { toSize } from '../../lib/size.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { requireWritable } from '../../storage/sqlite/file-location.ts';
@@ -131,7 +132,7 @@ async function checkFileSystem({ folder }: Location): Promise<Finding | undefine
     case 'container':
       return warning(
         `${found}: in a container, the data is deleted together with the container`,
-        'Mount a volume at this folder: see docs/guides/install.md.',
+        `Mount a volume at this folder: see ${docsPage('guides/install.md')}.`,
       );
   }
 }
