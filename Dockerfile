@@ -42,5 +42,5 @@ STOPSIGNAL SIGTERM
 # The health check uses plain HTTP. If you set TLS_CERT, replace it.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.BASE_PATH ?? ''}/readyz`, { signal: AbortSignal.timeout(4000) }).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "--min-semi-space-size=8", "--max-semi-space-size=8", "/usr/local/bin/plant-store"]
+ENTRYPOINT ["node", "/usr/local/bin/plant-store"]
 CMD ["serve"]

@@ -11,6 +11,7 @@ import { readMachine } from './machine.ts';
 import { peakMibOf, untilIdle } from './measure.ts';
 import { RESULTS, savePicture } from './picture.ts';
 import { comparePicture } from './plot-compare.ts';
+import { promotedPerCreate } from './promoted.ts';
 import { type Entrant, race, signalAll, takeTurn, WrongCount } from './race.ts';
 import { type Comparison, type End, summarize } from './results.ts';
 import { makeBenchFolder } from './server.ts';
@@ -104,13 +105,15 @@ async function compare(): Promise<Comparison> {
     stored: entrant.stored,
   }));
   const reads = await compareReads();
+  const isOurs = entrants.some(({ contestant }) => contestant.name === 'plant-store');
+  const promotedBytes = isOurs ? await promotedPerCreate(folder, WARM_UP_SECONDS, ROUNDS * SECONDS) : undefined;
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: readMachine(folder),
     load: { by: 'wrk', connections: CONNECTIONS, rounds: ROUNDS, seconds: SECONDS },
     creates,
     reads,
-    targets: toTargets(creates, reads),
+    targets: toTargets(creates, reads, promotedBytes),
     notMeasured,
   };
 }

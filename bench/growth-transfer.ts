@@ -6,7 +6,7 @@ import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { besideServer, FLAGS, LAUNCHER } from '../testing/launch.ts';
+import { besideServer, LAUNCHER } from '../testing/launch.ts';
 import { peakMibOf } from './measure.ts';
 import type { TokenedServer } from './server.ts';
 
@@ -28,7 +28,7 @@ export interface File {
 export async function importByCommand(database: string, file: File): Promise<Transfer> {
   await besideServer(`sqlite:${database}`, async () => {}); // creates the store
   const begunMs = performance.now();
-  const child = spawn(process.execPath, [...FLAGS, LAUNCHER, 'import', file.path], {
+  const child = spawn(process.execPath, [LAUNCHER, 'import', file.path], {
     env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${database}` },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

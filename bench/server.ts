@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { addToken, FLAGS, LAUNCHER } from '../testing/launch.ts';
+import { addToken, LAUNCHER } from '../testing/launch.ts';
 import { PLANT, type Request } from './load.ts';
 
 const START_MS = 120_000;
@@ -45,7 +45,7 @@ export async function startTokenedServer(databaseUrl: string, ...options: Server
 type ServerOptions = [env?: Record<string, string>, within?: string[]];
 
 export function startServer(databaseUrl: string, ...[env = {}, within = []]: ServerOptions): Promise<BenchServer> {
-  const [command = '', ...args] = [...within, process.execPath, ...FLAGS, LAUNCHER, 'serve'];
+  const [command = '', ...args] = [...within, process.execPath, LAUNCHER, 'serve'];
   return startProcess(command, args, {
     env: { PORT: '0', DATABASE_URL: databaseUrl, ...env },
     address: /"url":"([^"]+)"/,
@@ -57,13 +57,15 @@ export interface ProcessOptions {
   cwd?: string;
   /** Matches the URL in a printed line. If the process prints no URL, this is the URL to poll. */
   address: RegExp | string;
+  /** Receives each printed line. */
+  onLine?(line: string): void;
 }
 
 /** Starts a process. Throws with its last output if it exits before it listens, or does not listen in time. */
 export async function startProcess(
   command: string,
   args: string[],
-  { env = {}, cwd, address }: ProcessOptions,
+  { env = {}, cwd, address, onLine = () => {} }: ProcessOptions,
 ): Promise<BenchServer> {
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
@@ -78,7 +80,7 @@ export async function startProcess(
     await exited;
   };
   try {
-    return { url: await untilListening(child, address), pid: child.pid as number, stop };
+    return { url: await untilListening(child, address, onLine), pid: child.pid as number, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -88,11 +90,13 @@ export async function startProcess(
 function untilListening(
   child: ChildProcessByStdio<null, Readable, Readable>,
   address: RegExp | string,
+  onLine: (line: string) => void,
 ): Promise<string> {
   let printed = '';
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on('line', (line) => {
+      onLine(line);
       printed = `${printed}\n${line}`.slice(-2000);
       const found = typeof address === 'string' ? undefined : address.exec(line)?.[1];
       if (found) resolve(found);

@@ -2,13 +2,14 @@
 
 import { type Result, ratio, type Target, toRate } from './results.ts';
 
-export function toTargets(creates: Result[], reads: Result[]): Target[] {
+export function toTargets(creates: Result[], reads: Result[], promotedBytes: number | undefined): Target[] {
   const [create, read] = [creates, reads].map((rows) => rows.find(({ name }) => name === 'plant-store'));
   if (!create) return [];
   const oneThread = creates.find(({ name }) => name === 'plant-store-1-thread');
   return [
     toTarget('creates: CPU time ÷ echo', create.cpuOfFloor, { atMost: 1.5 }),
     toTarget('creates: rate ÷ one thread', ratio(create.rounds, oneThread?.rounds, toRate), { atLeast: 1 }),
+    toTarget('creates: bytes promoted', promotedBytes, { atMost: 100 }),
     toTarget('reads: rate ÷ echo', read?.rateOfFloor, { atLeast: 1 }),
     toTarget('peak memory under load, MiB', read?.serverMib ?? create.serverMib, { atMost: 300 }),
   ];

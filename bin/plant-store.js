@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
 
 /** The first Node 24 with SQLite 3.51.3, which fixes a corruption of a WAL that is being reset. */
 const PACKAGE_NEEDS = [24, 15];
@@ -28,9 +27,6 @@ if (cache) {
   process.env.NODE_COMPILE_CACHE = cache; // the other threads read it
   module.enableCompileCache(); // has no effect if the folder is not writable
 }
-// The flags of "npm start" are for this thread. Other threads have their own limits.
-setFlagsFromString('--min-semi-space-size=0');
-setFlagsFromString('--max-semi-space-size=0');
 process.env.UV_THREADPOOL_SIZE ??= '32'; // libuv uses half of them for DNS lookups, which can be very slow
 await import(pathToFileURL(join(root, isCheckout ? 'src/main.ts' : 'dist/main.js')).href);
 

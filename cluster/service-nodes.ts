@@ -2,7 +2,7 @@
 
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { FLAGS, LAUNCHER } from '../testing/launch.ts';
+import { LAUNCHER } from '../testing/launch.ts';
 import { eventually, freePorts, type Machine } from './machine.ts';
 
 /** Launcher of the build under test. A control of the failover trial sets another one. */
@@ -28,7 +28,7 @@ function createServiceNode(machine: Machine, launcher: string, name: string, por
     port,
     async start(databaseUrl: string): Promise<void> {
       const env = { PORT: String(port), DATABASE_URL: databaseUrl };
-      child = machine.start(name, process.execPath, [...FLAGS, launcher, 'serve'], env);
+      child = machine.start(name, process.execPath, [launcher, 'serve'], env);
       await eventually(`${name} is ready`, READY_WITHIN_MS, async () => {
         return (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(1000) })).ok || undefined;
       });

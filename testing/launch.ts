@@ -6,11 +6,6 @@ import type { Store } from '../src/domain/store.ts';
 import { issueToken, type NewToken, type Token } from '../src/domain/token.ts';
 import { openStore } from '../src/service/open-store.ts';
 
-/**
- * Flags of `npm start`. A small young generation saves memory: an export creates only short-lived objects. Its full size
- * from the start saves collections while code is loaded.
- */
-export const FLAGS = ['--min-semi-space-size=8', '--max-semi-space-size=8'];
 export const LAUNCHER = join(import.meta.dirname, '../bin/plant-store.js');
 
 /** Opens the store as a command does, beside a server that may be running. */

@@ -19,7 +19,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { atEndOfFile, atEndOfProcess } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
 import { freePort } from './free-port.ts';
-import { FLAGS, LAUNCHER } from './launch.ts';
+import { LAUNCHER } from './launch.ts';
 import { type Block, blocksOf } from './markdown.ts';
 import { makeEmptyDatabase } from './postgres.ts';
 import { makeFolder } from './server.ts';
@@ -119,7 +119,7 @@ function replaceAll(text: string, replacements: Map<string, string>): string {
 function withCommands(folder: string): NodeJS.ProcessEnv {
   const bin = join(makeFolder(), 'bin');
   mkdirSync(bin);
-  const launch = `exec "${process.execPath}" ${FLAGS.join(' ')} "${LAUNCHER}" "$@"`;
+  const launch = `exec "${process.execPath}" "${LAUNCHER}" "$@"`;
   writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\n${launch}\n`);
   chmodSync(join(bin, 'plant-store'), 0o755);
   symlinkSync(process.execPath, join(bin, 'node'));

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { SCOPES } from '../src/domain/names.ts';
 import { atEndOfFile, atEndOfProcess } from './clean-up.ts';
 import { findCommand } from './find-command.ts';
-import { addToken, besideServer, FLAGS, LAUNCHER } from './launch.ts';
+import { addToken, besideServer, LAUNCHER } from './launch.ts';
 import { type Call, callerOf } from './request.ts';
 
 export { addToken, besideServer, LAUNCHER };
@@ -84,7 +84,7 @@ export async function startServer({
   token: given,
 }: ServerOptions = {}): Promise<TestServer> {
   const { secret, id: tokenId } = given ?? (await addReadWriteToken(databaseUrl));
-  const [command = '', ...args] = [...wrapper, process.execPath, ...FLAGS, launcher, 'serve'];
+  const [command = '', ...args] = [...wrapper, process.execPath, launcher, 'serve'];
   const child = spawn(command, args, {
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: databaseUrl, ...numberOfThreads(), ...env },
     detached: true, // A process group of its own, so that a program under a wrapper ends with it.

@@ -17,6 +17,16 @@ import { endBySignal, onStopSignal } from './interrupt.ts';
 export const STOP_WITHIN_MS = 9500;
 /** Time after which threads that listen have usually loaded all code of the first requests. */
 const CODE_LOADED_MS = 1000;
+/**
+ * V8's flags for all threads while they serve requests, each with its default. A request is garbage when its response is
+ * sent. V8 must not learn to allocate such objects among the old ones, where only a slower collection frees them. Young
+ * objects are collected when 40 % of their 32 MiB are used, not 80 %, and old ones when they have doubled.
+ */
+const SERVING_FLAGS: [serving: string, loading: string][] = [
+  ['--no-allocation-site-pretenuring', '--allocation-site-pretenuring'],
+  ['--minor-gc-task-trigger=40', '--minor-gc-task-trigger=80'],
+  ['--heap-growing-percent=100', '--heap-growing-percent=0'],
+];
 /** Interval at which a process that npm started checks if its parent has ended. */
 const ORPHAN_CHECK_MS = 500;
 
@@ -87,14 +97,14 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   let isStopping = false;
   let exitStatus = 0;
   let service: Service | undefined;
-  let limitingGrowth: NodeJS.Timeout | undefined;
+  let settingFlags: NodeJS.Timeout | undefined;
   const terminal = findTerminal(io);
   const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
   onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
   const observe: Observe = (event) => {
     log(event);
     if (event.kind === 'threads_listening') {
-      limitingGrowth = setTimeout(() => setHeapGrowth(100), CODE_LOADED_MS).unref();
+      settingFlags = setTimeout(() => setServingFlags(true), CODE_LOADED_MS).unref();
     }
   };
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
@@ -110,8 +120,8 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     isStopping = true;
     setTimeout(killNow, STOP_WITHIN_MS).unref();
     if (exitStatus !== 0) setTimeout(() => process.exit(exitStatus), TIMEOUTS.lastRequestsMs).unref(); // the store has failed
-    clearTimeout(limitingGrowth);
-    setHeapGrowth(0);
+    clearTimeout(settingFlags);
+    setServingFlags(false);
     await (await starting).stop(reason).catch((error) => {
       if (exitStatus === 0) throw error; // otherwise, the store has reported its failure
     });
@@ -136,11 +146,11 @@ async function welcome(
 }
 
 /**
- * Sets the growth of a heap after which V8 collects its garbage. With 100 it needs up to 30 MiB less memory, at the same
- * speed, than with its default, 0. But then V8 uses no code from the cache, and caches no code that a next start can use.
+ * Sets V8's flags for serving requests, or its defaults. With other flags than the defaults, V8 uses no code from the
+ * cache, and caches no code that a next start can use.
  */
-function setHeapGrowth(percent: number): void {
-  setFlagsFromString(`--heap-growing-percent=${percent}`);
+function setServingFlags(isServing: boolean): void {
+  for (const [serving, loading] of SERVING_FLAGS) setFlagsFromString(isServing ? serving : loading);
 }
 
 /** Kills the process. process.exit() would wait for the writer thread and the disk. Commits survive the signal. */

@@ -21,8 +21,8 @@ interface Kept {
   chunks: Buffer[];
   isWhole: boolean;
   fault: PlantStoreError | undefined;
-  /** Settles the promise of `wholeBody`. Undefined until that method is called. */
-  settle: (() => void) | undefined;
+  /** The promise of `wholeBody`. Undefined until that method is called. */
+  whole: PromiseWithResolvers<Buffer> | undefined;
 }
 
 export class BufferedRequest extends ParsedRequest {
@@ -72,14 +72,9 @@ export class BufferedRequest extends ParsedRequest {
    */
   wholeBody(): Promise<Buffer> {
     const kept = this.#kept as Kept;
-    return new Promise((resolve, reject) => {
-      kept.settle = () => {
-        const [first = Buffer.alloc(0)] = kept.chunks;
-        if (kept.fault) reject(kept.fault);
-        else resolve(kept.chunks.length > 1 ? Buffer.concat(kept.chunks) : first);
-      };
-      if (kept.isWhole || kept.fault) kept.settle();
-    });
+    kept.whole = Promise.withResolvers<Buffer>();
+    if (kept.isWhole || kept.fault) settle(kept);
+    return kept.whole.promise;
   }
 
   protected override receive(chunk: Buffer | null): boolean {
@@ -87,7 +82,7 @@ export class BufferedRequest extends ParsedRequest {
     if (!kept) return super.receive(chunk);
     if (chunk === null) {
       kept.isWhole = true;
-      kept.settle?.();
+      settle(kept);
       return kept.use === 'early' || super.receive(null); // the stream itself is empty and ends as usual
     }
     if (kept.use === 'none' || kept.fault) {
@@ -116,7 +111,7 @@ export class BufferedRequest extends ParsedRequest {
     kept.chunks.forEach(free);
     kept.chunks = [];
     kept.fault = fault;
-    kept.settle?.();
+    settle(kept);
   }
 
   #endEarly(): Kept | undefined {
@@ -135,7 +130,17 @@ export class BufferedRequest extends ParsedRequest {
 }
 
 function createKept(use: Kept['use'], maxBytes: number, early?: SharedCount): Kept {
-  return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, settle: undefined };
+  return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, whole: undefined };
+}
+
+/**
+ * Settles the promise of `wholeBody`, if that method was called. With a closure per request in its place, V8 keeps dead
+ * requests in memory: it promotes 700 bytes per create among the old objects instead of 40 (decision 59).
+ */
+function settle({ chunks, fault, whole }: Kept): void {
+  const [first = Buffer.alloc(0)] = chunks;
+  if (fault) whole?.reject(fault);
+  else whole?.resolve(chunks.length > 1 ? Buffer.concat(chunks) : first);
 }
 
 /**
