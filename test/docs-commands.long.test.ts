@@ -2,6 +2,8 @@
 // project in an empty folder, with nothing but npm on the machine.
 
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { leadsToRegistry } from '../packaging/plain-environment.ts';
 import { checkoutPages, installedPages } from '../testing/docs-pages.ts';
@@ -21,7 +23,10 @@ test('the commands of the README and of the pages for a checkout work', {
 }, async (t) => {
   const folder = copyProject();
   const env = { ...withoutNpm(process.env), npm_config_prefer_offline: 'true' };
-  for (const page of checkoutPages()) await t.test(page, () => runPage(page, { folder, env }));
+  for (const page of checkoutPages()) {
+    await t.test(page, () => runPage(page, { folder, env }));
+    rmSync(join(folder, 'data'), { recursive: true, force: true }); // each page describes a first start
+  }
 });
 
 for (const page of installedPages()) {

@@ -1,5 +1,6 @@
 // Runs the commands of a documentation page as a reader does: from top to bottom, in an empty folder, on a terminal. HTML
-// comments before a block change this; CONTRIBUTING.md lists them.
+// comments before a block change this; CONTRIBUTING.md lists them. In place of `pst_YOUR_TOKEN`, it uses the token that the
+// server on a terminal has printed.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -74,7 +75,9 @@ async function runBlock({ language, text, comments }: Block, reader: Reader, pri
   if (language !== 'sh' || find(comments, /^run: (no), /)) return undefined;
   const background = find(comments, /^run: background(?: until "(.+)")?$/);
   if (background !== undefined) return reader.runInBackground(text, background || 'listening');
-  return reader.run(text);
+  const onTerminal = find(comments, /^run: background on a terminal until "(.+)"$/);
+  if (onTerminal !== undefined) return reader.runInBackground(text, onTerminal, true);
+  return reader.run(text.replaceAll('pst_YOUR_TOKEN', () => reader.findToken()));
 }
 
 /** Returns the first group of the first comment that matches; an empty text if the group is absent. */
@@ -123,8 +126,6 @@ function withCommands(folder: string): NodeJS.ProcessEnv {
   writeFileSync(join(bin, 'plant-store'), `#!/bin/sh\n${launch}\n`);
   chmodSync(join(bin, 'plant-store'), 0o755);
   symlinkSync(process.execPath, join(bin, 'node'));
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node')); // for npx
   const { name } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { name: string };
   mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true });
   symlinkSync(ROOT, join(folder, 'node_modules', name));
@@ -150,8 +151,7 @@ class Reader {
     this.#pipe = openSync(pipe, 'r+'); // opened for both, so that neither side waits for the other
     const loop = join(this.#scripts, 'loop.sh');
     writeFileSync(loop, `stty cols 120\nwhile read -r file < '${pipe}'; do . "$file" < /dev/null; done\n`);
-    const terminal = { ...env, SHELL: '/bin/sh', TERM: 'dumb', NO_COLOR: '1' };
-    this.#shell = new Program('script', ['-qec', `sh -e '${loop}'`, '/dev/null'], folder, terminal);
+    this.#shell = startOnTerminal(`sh -e '${loop}'`, folder, env);
     atEndOfFile(() => this.stop());
     atEndOfProcess(() => closeSync(this.#pipe));
   }
@@ -168,10 +168,13 @@ class Reader {
   }
 
   /** Runs commands in a terminal of their own until the page ends, and waits for a text that they print. */
-  async runInBackground(commands: string, text: string): Promise<string> {
+  async runInBackground(commands: string, text: string, isOnTerminal = false): Promise<string> {
     if (isServer(commands)) await this.stopServer(commands);
     const exported = this.#blocks === 0 ? '' : await this.run('export -p');
-    const program = new Program('sh', ['-c', `${exported}\n${commands}`], this.folder, this.#env, commands);
+    const script = `${exported}\n${commands}`;
+    const program = isOnTerminal
+      ? startOnTerminal(script, this.folder, this.#env, commands)
+      : new Program('sh', ['-c', script], this.folder, this.#env, commands);
     this.#background.push(program);
     await program.waitFor(text);
     return program.stdout;
@@ -187,6 +190,13 @@ class Reader {
       this.#background.splice(this.#background.indexOf(server), 1);
       await server.stop();
     }
+  }
+
+  /** Returns the token that a server has printed on its terminal. */
+  findToken(): string {
+    const [token] = /\bpst_\w+/.exec(this.#background.map(({ stdout }) => stdout).join('\n')) ?? [];
+    assert.ok(token, 'No server has printed a token');
+    return token;
   }
 
   lastErrors(): string {
@@ -206,6 +216,12 @@ function toLines(output: string): string {
 
 function isServer(commands: string): boolean {
   return /plant-store serve|npm start/.test(commands);
+}
+
+/** Starts commands on a terminal of their own. */
+function startOnTerminal(script: string, folder: string, env: NodeJS.ProcessEnv, commands = ''): Program {
+  const terminal = { ...env, SHELL: '/bin/sh', TERM: 'dumb', NO_COLOR: '1' };
+  return new Program('script', ['-qec', script, '/dev/null'], folder, terminal, commands);
 }
 
 /** A process with its child processes and its output. */

@@ -16,6 +16,9 @@ import type { FromThread, HttpThreadData, SummaryReply, ToThread } from './http-
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
 const THREAD = new URL(`./http-thread${extname(import.meta.filename)}`, import.meta.url);
 
+/** Limit on memory for short-lived objects, three times the semi-space of the main thread. */
+const YOUNG_MIB = 24;
+
 export interface HttpThreadPoolOptions {
   /** Returns the report of the main thread. */
   ownReport(isScrape: boolean): ThreadReport;
@@ -80,7 +83,11 @@ export class HttpThreadPool {
     const ports = join.kind === 'sqlite' ? [join.requests.port, join.imports.port] : [];
     let thread: Worker;
     try {
-      thread = new Worker(THREAD, { workerData: data, transferList: ports });
+      thread = new Worker(THREAD, {
+        workerData: data,
+        resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MIB },
+        transferList: ports,
+      });
     } catch (error) {
       for (const port of ports) port.close();
       this.#options.log({ kind: 'thread_not_started', error: error as Error }); // the system allows no further thread
