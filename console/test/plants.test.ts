@@ -131,8 +131,15 @@ describe('the list of plants in the console', needsBrowser, () => {
   });
 
   test('a used id is reported, and its plant can be opened', async () => {
+    const held = await hold(page, '**/plants?*sort=-id*');
+    const suggestion = page.waitForRequest(/sort=-id/);
     await page.getByRole('button', { name: 'Add plant' }).click();
-    await dialog().getByLabel('Id').fill('3');
+    await suggestion;
+    await dialog().getByLabel('Id').focus();
+    await held.release();
+    await page.keyboard.type('3');
+    assert.equal(await dialog().getByLabel('Id').inputValue(), '3', 'a late suggestion leaves the field to the user');
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
     await dialog().getByLabel('Name').fill('Another one');
     await page.keyboard.press('Enter');
     await dialog().getByText('Id 3 belongs to Ficus lyrata').waitFor();

@@ -62,6 +62,7 @@ export function AddDialog(props: Props) {
               <div class="with-btn">
                 <input
                   {...control}
+                  ref={plant.idField}
                   class="input mono"
                   inputMode="numeric"
                   autocomplete="off"
@@ -116,6 +117,7 @@ function useNewPlant({ name: firstName = '', tag: firstTag = '', onClose, onAdde
   const { client } = workspace;
   const tell = useTell();
   const form = useRef<HTMLFormElement>(null);
+  const idField = useRef<HTMLInputElement>(null);
   const isOpen = useRef(true);
   const [name, setName] = useState(firstName);
   const [id, setId] = useState('');
@@ -130,11 +132,12 @@ function useNewPlant({ name: firstName = '', tag: firstTag = '', onClose, onAdde
     name || id || tag ? `A plant was not added: ${[id, name, tag].filter(Boolean).join(', ')}` : '',
   );
 
-  /** Keeps an id that the user has typed meanwhile, unless `isWanted`. */
+  /** Leaves the field to a user who is in it or has typed an id, unless `isWanted`. */
   function suggestId(isWanted: boolean): void {
     nextFreeId(client).then(
       (free) => {
-        if (free !== undefined) setId((now) => (isWanted || now === '' ? String(free) : now));
+        const isInUse = !isWanted && document.activeElement === idField.current;
+        if (free !== undefined && !isInUse) setId((now) => (isWanted || now === '' ? String(free) : now));
         if (isWanted) setIdProblem(undefined);
       },
       (error) => endsSession(error, workspace) || setProblem(errorText(error)),
@@ -192,7 +195,7 @@ function useNewPlant({ name: firstName = '', tag: firstTag = '', onClose, onAdde
   }
 
   return {
-    ...{ form, name, setName, id, tag, setTag, isMore, setMore, isBusy, idProblem, problem, suggestId, add },
+    ...{ form, idField, name, setName, id, tag, setTag, isMore, setMore, isBusy, idProblem, problem, suggestId, add },
     setId(text: string) {
       setId(text);
       setIdProblem(undefined);
