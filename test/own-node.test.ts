@@ -24,9 +24,9 @@ const AS_NODE_20 = `data:text/javascript,${encodeURIComponent(`
 const env = { PATH: process.env.PATH, NODE_OPTIONS: `--import=${AS_NODE_20}`, AS_NODE_20: '1' };
 const PROGRAM = `
   const { PATH } = process.env;
+  if (process.argv[2] === 'wait') process.once('SIGTERM', () => process.exit(5)) && setInterval(() => {}, 1000);
   console.log(JSON.stringify({ node: process.execPath, flags: process.execArgv, args: process.argv.slice(2), PATH }));
   if (process.argv[2] === 'status') process.exit(7);
-  if (process.argv[2] === 'wait') process.once('SIGTERM', () => process.exit(5)) && setInterval(() => {}, 1000);
   if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');`;
 
 /** Returns a checkout whose program reports how it was started, with the given packages in node_modules. */
@@ -59,7 +59,7 @@ test('an old Node starts the Node of the checkout, without a link in node_module
   const node = join(realpathSync(folder), 'node_modules', NODE_PACKAGE, 'bin/node');
   for (const [command, flags, args] of [
     ['bin/plant-store list "a b"', [], ['list', 'a b']],
-    [scripts.start ?? '', (scripts.start ?? '').match(/--\S+/g) ?? [], ['serve']],
+    [scripts.start ?? '', ['--min-semi-space-size=8', '--max-semi-space-size=8'], ['serve']],
     [`${scripts.test} x.test.ts`, ['--import', './bin/own-node.js'], ['x.test.ts']],
   ] as const) {
     const { stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: folder, env, encoding: 'utf8' });

@@ -7,6 +7,7 @@ import { Readable, Writable } from 'node:stream';
 import { WriteStream } from 'node:tty';
 import type { CommandIo, Output } from '../src/cli/command-io.ts';
 import { runCommand } from '../src/cli/run.ts';
+import { OWN_COMMAND } from '../src/config/command-name.ts';
 import { LAUNCHER } from './server.ts';
 
 export interface Run {
@@ -17,6 +18,9 @@ export interface Run {
   /** The first line, if it names the server or the database. */
   using?: string;
 }
+
+/** Pattern of the command that messages recommend. It has quotes if the path of the checkout has blanks. */
+export const ADVISED_COMMAND = RegExp.escape(OWN_COMMAND);
 
 /** The line that names the store, also where it is wrapped. */
 const USING = /^Using\sthe\s(server|database)\s\S+(\s\(profile\s"[^"]*"\))?\.(\sTo\suse\sthe[^.]*\.)?\n/;

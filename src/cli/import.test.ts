@@ -6,7 +6,7 @@ import { EventEmitter, once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
+import { ADVISED_COMMAND, type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { LAUNCHER, makeFolder, makeStoreFolder, needs, query } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
@@ -77,7 +77,9 @@ suite('import and export', () => {
     assert.equal(refused.status, 5);
     assert.match(
       refused.stderr,
-      /^plant-store: .*plants:read.*"\S+\/bin\/plant-store token create --name NAME --scopes all --database" in the folder of the server\.\n$/,
+      new RegExp(
+        `^plant-store: .*plants:read.*"${ADVISED_COMMAND} token create --name NAME --scopes all --database" in the folder of the server\\.\n$`,
+      ),
     );
     assert.equal(existsSync(target), false);
     const gone = await run(folder, ['export', '-', '--url', 'http://127.0.0.1:1'], { env });

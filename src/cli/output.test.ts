@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
+import { ADVISED_COMMAND } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { createOver, post, send, sendRaw } from '../../testing/request.ts';
 import { addToken, LAUNCHER, makeFolder, needsCurl, needsTerminal, startServer } from '../../testing/server.ts';
@@ -153,7 +154,7 @@ test('a piped first start creates no token and logs how to create one', async (t
     printed += chunk;
     if (printed.includes('token create')) child.kill();
   }
-  assert.match(printed, /"kind":"no_token".*bin\/plant-store token create --name NAME/);
+  assert.match(printed, new RegExp(`"kind":"no_token".*${ADVISED_COMMAND} token create --name NAME`));
   assert.doesNotMatch(printed, /pst_/);
 });
 
@@ -186,7 +187,7 @@ test('on a terminal, the first start prints a token once and a curl command that
   assert.equal(new Set(first.match(/pst_\w{36}/g)).size, 1);
 
   const second = await onTerminal((shown) => {
-    const command = shellCommand(shown, '\\S+ token create');
+    const command = shellCommand(shown, `${ADVISED_COMMAND} token create`);
     const own = { cwd: dirname(dirname(LAUNCHER)), env: { PATH: env.PATH }, encoding: 'utf8' } as const;
     const secret = execFileSync('sh', ['-c', command], own).trim();
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(shown)?.[0];

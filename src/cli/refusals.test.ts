@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { type Run, runInProcess } from '../../testing/command-line.ts';
+import { ADVISED_COMMAND, type Run, runInProcess } from '../../testing/command-line.ts';
 import { addToken } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 
@@ -83,7 +83,7 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
   await refused(
     ['get', '1'],
     5,
-    /^No token for http:\S+\. Run ".*plant-store login http:\S+", or set PLANT_STORE_TOKEN\.$/,
+    new RegExp(`^No token for http:\\S+\\. Run "${ADVISED_COMMAND} login http:\\S+", or set PLANT_STORE_TOKEN\\.$`),
     {
       PLANT_STORE_TOKEN: '',
     },
@@ -91,7 +91,7 @@ test('with a missing, invalid or unauthorized token, the error explains how to c
   await refused(
     ['get', '1'],
     5,
-    /"\S+\/bin\/plant-store token create.*in the folder of the server, or with its DATABASE_URL/,
+    new RegExp(`"${ADVISED_COMMAND} token create.*in the folder of the server, or with its DATABASE_URL`),
     {
       PLANT_STORE_TOKEN: `${secret}x`,
       npm_lifecycle_event: 'plant-store',
@@ -113,7 +113,7 @@ test('without a server, the error has the URL and explains how to start one', as
   other.close();
   await once(other, 'close');
   const words = new RegExp(
-    `Cannot reach http://127.0.0.1:${port}/store: connection refused\\. .*bin/plant-store serve"`,
+    `Cannot reach http://127.0.0.1:${port}/store: connection refused\\. .*${ADVISED_COMMAND} serve"`,
   );
   await refused(['rm', '1'], 6, words, where);
   await refused(['watch'], 6, words, where);

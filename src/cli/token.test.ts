@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
+import { ADVISED_COMMAND, type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
 import { post } from '../../testing/request.ts';
 import { addToken, besideServer, makeFolder, query } from '../../testing/server.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
@@ -176,7 +176,9 @@ test('the change log names the token of the change', async () => {
   assert.deepEqual(change, { type: 'plant.created', plant_id: 7n, token_id: token.id });
 });
 
-const ID_FORM = /^plant-store: A token id starts with tok_\. "\S+\/bin\/plant-store token list" shows the ids\.\n$/;
+const ID_FORM = new RegExp(
+  `^plant-store: A token id starts with tok_\\. "${ADVISED_COMMAND} token list" shows the ids\\.\n$`,
+);
 const NAME_FORM = /--name must have 1 to 100 characters/;
 const REFUSED: [args: string[], status: number, message: RegExp][] = [
   [['create', '--name', 'x', '--scopes', 'plants:write,root'], 2, /--scopes must be .* not "root"/],

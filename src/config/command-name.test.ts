@@ -4,6 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { suite, test } from 'node:test';
 import { LAUNCHER, makeFolder } from '../../testing/server.ts';
+import { toShellWord } from '../lib/shell-word.ts';
 import { OWN_COMMAND, toCommand } from './command-name.ts';
 
 const PATH = '/home/me/shop/node_modules/.bin:/usr/local/bin:/usr/bin';
@@ -30,7 +31,7 @@ suite('OWN_COMMAND', { skip: process.platform === 'win32' }, () => {
     for (const folder of [bin, npx]) mkdirSync(folder, { recursive: true });
     symlinkSync(process.execPath, join(npx, 'node')); // of npx -p node@24
     const file = join(npx, 'plant-store');
-    const withNode = `${process.execPath} ${file}`;
+    const withNode = `${toShellWord(process.execPath)} ${toShellWord(file)}`;
     assert.equal(toCommand(file, [npx, bin].join(delimiter), process.execPath), withNode);
     writeFileSync(join(bin, 'node'), '#!/bin/sh\nexit 9\n');
     assert.equal(toCommand(file, [npx, bin].join(delimiter), process.execPath), withNode);

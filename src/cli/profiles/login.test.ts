@@ -196,7 +196,7 @@ test('profile lists and switches profiles, and logout removes them', async () =>
   assert.match(shown, /^NAME +URL +TOKEN +CURRENT\none +http:\S+ +tok_\w+ +yes\ntwo +http:\S+ +tok_\w+ +-\n$/);
   assert.match((await run(['whoami'], { columns: 200 })).stdout, /^Profile +one\nURL .*\nToken +test \(tok_/m);
 
-  const out = (await run(['logout'], { columns: 200 })).stdout;
+  const out = (await run(['logout'], { columns: 1000 })).stdout;
   const first = `^Signed out of ${server.url}: profile "one" removed\\. Its token is still valid\\. .*token revoke ${id} --database"`;
   assert.match(
     out,
