@@ -1,7 +1,7 @@
 // Takes the screenshots of the terminal in docs/screenshots: runs each command on a real terminal and draws what it shows.
 
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { startNursery } from '../../console/sample-nursery.ts';
 import { openBrowser } from '../../testing/browser.ts';
 import { cleanUpFile } from '../../testing/clean-up.ts';
@@ -27,7 +27,8 @@ const ENDS = new Set(['0', '22', '39']);
 const browser = await openBrowser();
 await drawStart();
 const { server, secret, failingWebhook } = await startNursery();
-const env = { DATABASE_URL: server.databaseUrl, PLANT_STORE_URL: server.url, PLANT_STORE_TOKEN: secret };
+const PATH = [dirname(LAUNCHER), process.env.PATH].join(delimiter); // messages recommend plant-store, not its path
+const env = { PATH, PLANT_STORE_URL: server.url, PLANT_STORE_TOKEN: secret };
 await drawCommands('terminal-list', ['list', '--limit', '8'], ['get', '10703'], ['tags']);
 await drawCommands('terminal-tokens', ['token', 'list']);
 await drawCommands('terminal-webhooks', ['webhook', 'list'], ['webhook', 'deliveries', failingWebhook, '--limit', '5']);
@@ -52,7 +53,7 @@ async function drawStart(): Promise<void> {
 async function drawCommands(name: string, ...commands: string[][]): Promise<void> {
   const texts: string[] = [];
   for (const args of commands) texts.push(`$ plant-store ${args.join(' ')}\n${await onTerminal(args, env, COLUMNS)}`);
-  await draw(name, texts.join('\n'));
+  await draw(name, texts.join('\n').replaceAll(server.url, 'http://127.0.0.1:3000'));
 }
 
 async function draw(name: string, text: string): Promise<void> {
