@@ -110,6 +110,29 @@ describe('an encoding that shows late', () => {
     }
   });
 
+  test('is not taken from a file that is cut off within a character', async () => {
+    const file = utf8('id;name\n1;Rosa\n2;Blüte');
+    const cut = file.subarray(0, file.indexOf(0xc3) + 1);
+    const { plants, errors, recognised } = await read(cut);
+    assert.deepEqual(plants, [[2, { id: 1n, name: 'Rosa' }]]);
+    assert.deepEqual(errors, [[3, 'The line is not UTF-8. Save the file as UTF-8.']]);
+    assert.deepEqual(recognised, ['CSV with semicolons']);
+    assert.equal((await read(windows1252('id;name\n1;Möhre\n2;Pensé'))).plants[1]?.[1].name, 'Pensé');
+  });
+
+  test('fails if the lines after it show that the file is UTF-8', async () => {
+    const file = Buffer.concat([utf8(`id;name\n1;Rosa\n2;M`), Buffer.of(0xc3), utf8(`(n\n${ascii}3;Röschen\n`)]);
+    await assert.rejects(read(file), {
+      name: 'UserError',
+      message: /^Line 3 is not UTF-8, so it was read as Windows-1252, but lines after it are UTF-8\. /,
+    });
+    const { errors } = await read(file, { encoding: 'utf-8' });
+    assert.deepEqual(
+      errors.map(([line]) => line),
+      [3],
+    );
+  });
+
   test('leaves no doubt unreported: a line with a byte that the encoding lacks, or one that is also UTF-8', async () => {
     const file = windows1252('id,name\n1,Süß\n2,Größe\n3,Schneeweiß®\n4,Ofen\n5,\x81\n6,Müll\n');
     const { plants, errors, recognised } = await read(file);
@@ -232,6 +255,47 @@ test('plants written in any dialect are read as if they were written plainly', a
       );
     }),
     { numRuns: 500 },
+  );
+});
+
+test('any text is read as the same text with commas and semicolons exchanged', async () => {
+  const exchange = (text: string) => text.replace(/[,;]/g, (found) => (found === ',' ? ';' : ','));
+  const pieces = fc.constantFrom(
+    '1;a;b\n',
+    '"',
+    '";"',
+    '";',
+    ';"',
+    ',',
+    ';',
+    '\n',
+    '\r',
+    '\r\n',
+    'x',
+    ' ',
+    '2',
+    '""',
+    '",',
+  );
+  const cases = fc.record({
+    rows: fc.array(pieces, { maxLength: 24 }).map((parts) => `id;name;tag\n${parts.join('')}`),
+    size: fc.integer({ min: 1, max: 40 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ rows, size }) => {
+      const { plants, errors } = await read(utf8(rows), { delimiter: ';' }, size);
+      const exchanged = await readPlantFile('csv', utf8(exchange(rows)), 65_536);
+      const names = plants.map(([line, { id, name, tag = '-' }]) => [line, id, exchange(name), exchange(tag)]);
+      assert.deepEqual(
+        names,
+        exchanged.plants.map(([line, { id, name, tag = '-' }]) => [line, id, name, tag]),
+      );
+      assert.deepEqual(
+        errors.map(([line]) => line),
+        exchanged.errors.map(({ line }) => line),
+      );
+    }),
+    { numRuns: 300 },
   );
 });
 

@@ -13,6 +13,7 @@ import {
 } from './csv-record-end.ts';
 import { concatBytes } from './csv-to-utf8.ts';
 
+const SPACE = 0x20;
 const LINE_END = Uint8Array.of(NEWLINE);
 /** Replaces the missing end of a quoted cell. The reader rejects text after a closing quotation mark. */
 const NOT_CLOSED = new TextEncoder().encode('" (not closed)');
@@ -121,8 +122,12 @@ function createCommaWriter(delimiter: number): CommaWriter {
       quote(start, end); // the reader takes all of it for text
       return end;
     }
-    if (isTextAfter) end = recordEnd;
     copy(start, end);
+    if (isTextAfter) {
+      out[length++] = SPACE; // text that starts with a comma would end the cell
+      copy(end, recordEnd);
+      end = recordEnd;
+    }
     if (!isClosed) for (const byte of NOT_CLOSED) out[length++] = byte;
     return end;
   }

@@ -1,7 +1,8 @@
 // Converts the bytes of a CSV file to UTF-8. Also runs in browsers. No line is converted to a wrong text unnoticed: a line
 // with bytes that cannot be decoded stays invalid UTF-8, so that the reader reports it.
 
-import { MAX_RECORD_BYTES, NEWLINE } from './csv-record-end.ts';
+import { UserError } from '../lib/user-error.ts';
+import { countLines, MAX_RECORD_BYTES, NEWLINE } from './csv-record-end.ts';
 
 const REPLACEMENT = '\ufffd';
 /** A byte that UTF-8 never contains. */
@@ -52,12 +53,14 @@ async function* decodeAll(chunks: AsyncIterable<Uint8Array>, encoding: string): 
  * Yields UTF-8 unchanged, and converts the lines of a Windows-1252 file. A file is Windows-1252 while it has more invalid
  * lines than bytes of valid UTF-8 outside ASCII, counted up to the end of each block. The first block cannot decide
  * this, because the first umlaut may come late. A line that is valid UTF-8 in a Windows-1252 file is ambiguous, and
- * becomes invalid.
+ * becomes invalid. Throws UserError if lines were converted and the file is UTF-8 after all.
  */
 async function* guessByLine(chunks: AsyncIterable<Uint8Array>, onWindows1252: () => void): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   let utf8Bytes = 0;
   let invalidLines = 0;
+  let linesBefore = 0;
+  let firstConverted: number | undefined;
   for await (const chunk of chunks) {
     const bytes = concatBytes([rest, chunk]);
     const end = bytes.lastIndexOf(NEWLINE) + 1 || (bytes.length > MAX_RECORD_BYTES ? bytes.length : 0);
@@ -69,17 +72,27 @@ async function* guessByLine(chunks: AsyncIterable<Uint8Array>, onWindows1252: ()
   function convert(block: Uint8Array): Uint8Array {
     const ofBlock = countUtf8Quickly(block);
     utf8Bytes += ofBlock ?? 0;
-    if (ofBlock === 0 || (ofBlock !== undefined && invalidLines <= utf8Bytes)) return block;
+    if (ofBlock === 0 || (ofBlock !== undefined && invalidLines <= utf8Bytes)) return asItIs(block);
     const lines = linesOf(block).map((line) => ({ line, count: countUtf8(line) }));
-    for (const { count } of ofBlock === undefined ? lines : []) {
-      if (count === undefined) invalidLines++;
-      else utf8Bytes += count;
+    for (const { line, count } of ofBlock === undefined ? lines : []) {
+      if (count !== undefined) utf8Bytes += count;
+      else if (!isCutOff(line)) invalidLines++;
     }
-    if (invalidLines <= utf8Bytes) return block;
+    if (invalidLines <= utf8Bytes) return asItIs(block);
     onWindows1252();
+    firstConverted ??= linesBefore + 1 + lines.findIndex(({ count }) => count === undefined);
     return concatBytes(
       lines.map(({ line, count }) => (count === 0 ? line : fromWindows1252(line, count !== undefined))),
     );
+  }
+
+  function asItIs(block: Uint8Array): Uint8Array {
+    if (firstConverted === undefined) linesBefore += countLines(block, 0, block.length) - 1;
+    else if (utf8Bytes >= invalidLines) {
+      const start = `Line ${firstConverted} is not UTF-8, so it was read as Windows-1252, but lines after it are UTF-8`;
+      throw new UserError(`${start}. Correct that line, or use the command with --encoding utf-8.`);
+    }
+    return block;
   }
 }
 
@@ -115,6 +128,13 @@ function countUtf8(bytes: Uint8Array): number | undefined {
     count += more;
   }
   return count;
+}
+
+/** True for UTF-8 that ends within a character, as the last line of a file that is incomplete. */
+function isCutOff(line: Uint8Array): boolean {
+  if (line.at(-1) === NEWLINE) return false;
+  const ends = [0x80, 0xbf].flatMap((byte) => [1, 2, 3].map((length) => new Uint8Array(length).fill(byte)));
+  return ends.some((end) => countUtf8(concatBytes([line, end])) !== undefined);
 }
 
 function linesOf(block: Uint8Array): Uint8Array[] {
