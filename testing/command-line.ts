@@ -23,7 +23,8 @@ export interface Run {
 export const ADVISED_COMMAND = RegExp.escape(OWN_COMMAND);
 
 /** The line that names the store, also where it is wrapped. */
-const USING = /^Using\sthe\s(server|database)\s\S+(\s\(profile\s"[^"]*"\))?\.(\sTo\suse\sthe[^.]*\.)?\n/;
+const USING =
+  /^Using\sthe\s(server|database)\s\S+(\s\(profile\s"[^"]*"\))?\.((\sPLANT_STORE_TOKEN\sselects\sno\sserver\.)?\sTo\suse\s[^.]*\.)?\n/;
 
 export type Environment = Record<string, string>;
 

@@ -10,7 +10,8 @@ import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readOneOf } from './parse-arguments.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 import { countOf, report } from './terminal/report.ts';
 
 interface ListOptions extends ServerOptions, ChangePagesOptions {

@@ -118,8 +118,11 @@ test('without a profile, commands use the database; PLANT_STORE_URL and --url se
   const env = { DATABASE_URL: `sqlite:${folder}/plants.db`, PLANT_STORE_TOKEN: secret };
   const using = async (args: string[], more: Record<string, string> = {}) =>
     (await runInProcess(['token', 'list', ...args], { env: { ...env, ...more } })).using;
-  assert.equal(await using([]), `Using the database ${folder}/plants.db.`);
-  assert.equal(await using([], { PORT: '0' }), `Using the database ${folder}/plants.db.`);
+  const database = `Using the database ${folder}/plants.db.`;
+  const note = 'PLANT_STORE_TOKEN selects no server. To use one, add --url or --profile.';
+  assert.equal(await using([]), `${database} ${note}`);
+  assert.equal(await using([], { PORT: '0' }), `${database} ${note}`);
+  assert.equal(await using(['--database']), database);
   assert.equal(await using(['--url', server.url]), `Using the server ${server.url}.`);
   assert.equal(
     await using([], { PLANT_STORE_URL: server.url }),
@@ -127,7 +130,7 @@ test('without a profile, commands use the database; PLANT_STORE_URL and --url se
   );
 });
 
-suite('only serve and restore create stores', () => {
+suite('only serve, restore and migrate create stores', () => {
   const COMMANDS = [
     ['import', '-'],
     ['export', '-'],

@@ -7,8 +7,8 @@ import { type Config, type Database, describeDatabase, readConfig } from '../con
 import type { Store } from '../domain/store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { withDatabase } from './database-access.ts';
-import type { ChosenServer } from './profiles/choose-server.ts';
-import { findServer, type RemoteOptions, type ServerOptions, showUrl, withChosenServer } from './remote.ts';
+import type { ChosenServer, ServerOptions } from './profiles/choose-server.ts';
+import { findServer, type RemoteOptions, showUrl, withChosenServer } from './remote.ts';
 import { writeWords } from './terminal/report.ts';
 
 /** Options that choose the store. They exclude each other. */
@@ -31,23 +31,17 @@ export async function withStore<T>(
   remoteOptions: RemoteOptions = {},
 ): Promise<T> {
   const { io, config } = context;
-  const server = options.database === undefined ? await findSelectedServer(context, options) : undefined;
-  if (server) {
+  const server = options.database === undefined ? await findServer(context, options) : undefined;
+  if (server?.isSelected) {
     writeWords(io.stderr, `Using the server ${nameOf(server)}.${noteOnDatabase(io, options)}`);
     return withChosenServer(server, config, onServer, remoteOptions);
   }
   const database = chooseDatabase(io, config, options);
   return withDatabase(database, (store) => {
     const name = database.kind === 'sqlite' ? resolve(database.path) : describeDatabase(database);
-    writeWords(io.stderr, `Using the database ${name}.`);
+    writeWords(io.stderr, `Using the database ${name}.${noteOnToken(config, options)}`);
     return onDatabase(store);
   });
-}
-
-async function findSelectedServer(context: CommandContext, options: ServerOptions): Promise<ChosenServer | undefined> {
-  const server = await findServer(context, options);
-  const { isSelected } = await import('./profiles/choose-server.ts');
-  return server && isSelected(options, context.config, server) ? server : undefined;
 }
 
 function chooseDatabase({ env }: CommandIo, config: Config, { database }: StoreOptions): Database {
@@ -58,6 +52,12 @@ function chooseDatabase({ env }: CommandIo, config: Config, { database }: StoreO
 function nameOf({ url, credential }: ChosenServer): string {
   const source = credential?.source;
   return source?.kind === 'profile' ? `${showUrl(url)} (profile "${source.name}")` : showUrl(url);
+}
+
+/** Returns a sentence if the user may expect a server, because the token for one is set. It overrules the current profile. */
+function noteOnToken({ clientToken }: Config, { database }: StoreOptions): string {
+  if (clientToken === undefined || database !== undefined) return '';
+  return ' PLANT_STORE_TOKEN selects no server. To use one, add --url or --profile.';
 }
 
 /** Returns a sentence if the user may expect the database of DATABASE_URL, which a variable or a profile has overruled. */

@@ -6,8 +6,9 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 /** Says which store a command uses. */
 const STORE_RULE = `
 Without these options, the command uses the server in PLANT_STORE_URL or
-PLANT_STORE_PROFILE, or that of the current profile. If there is none, it opens
-the database. Its first line of output names the server or the database.`;
+PLANT_STORE_PROFILE, or that of the current profile unless PLANT_STORE_TOKEN is
+set. Otherwise it opens the database. Its first line of output names the store.
+Set DATABASE_URL instead of --database if the URL has a password.`;
 
 /** An option with fixed values for shell completion. Commander's choices support no lists and have other messages. */
 export class FixedOption extends Option {

@@ -4,7 +4,8 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import type { CheckResult, Status } from './doctor/finding.ts';
 import { EXIT_STATUS } from './exit-status.ts';
-import { findServer, type ServerOptions } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { findServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson } from './terminal/report.ts';
 
 interface DoctorOptions extends ServerOptions, FormOptions {

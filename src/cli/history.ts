@@ -4,7 +4,8 @@ import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } 
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { readPlantId } from './parse-arguments.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 
 export function declareHistory(command: CliCommand): void {
   command

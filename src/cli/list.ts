@@ -6,7 +6,8 @@ import { SORTS } from '../domain/names.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readCount, readOneOf } from './parse-arguments.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { createTable } from './terminal/table.ts';
 

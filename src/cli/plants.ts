@@ -10,7 +10,8 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './parse-arguments.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 const ID = ['<id>', 'id of the plant, a 64-bit integer; it can be negative'] as const;

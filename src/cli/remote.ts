@@ -9,8 +9,6 @@ import type { CommandContext } from './command-io.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import type { ChosenServer, ServerOptions, TokenSource } from './profiles/choose-server.ts';
 
-export type { ServerOptions };
-
 /** Number of retries of a request. It is low because a person waits for the command. */
 const RETRIES = 2;
 /** The same number for a command that transfers a file. */

@@ -3,7 +3,8 @@
 import type { PlantStoreClient, Summary } from '../client/client.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 import { countOf, type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { type Column, toTable } from './terminal/table.ts';
 

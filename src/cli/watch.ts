@@ -5,7 +5,8 @@ import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { onStopSignal } from './interrupt.ts';
 import { readCount } from './parse-arguments.ts';
-import { type ServerOptions, withServer } from './remote.ts';
+import type { ServerOptions } from './profiles/choose-server.ts';
+import { withServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 
 interface WatchOptions extends ServerOptions, FormOptions {

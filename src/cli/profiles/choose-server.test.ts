@@ -130,9 +130,28 @@ test('the token of a profile is never used with another URL', () => {
   for (const url of others) {
     const byOption = chooseServer({ url }, readConfig({ PLANT_STORE_PROFILE: 'home' }), () => PROFILES);
     const byVariable = chooseServer({}, { ...readConfig({ PLANT_STORE_URL: LOCAL }), serverUrl: url }, () => PROFILES);
-    assert.deepEqual([byOption, byVariable], Array(2).fill({ url, credential: undefined }));
+    assert.deepEqual([byOption, byVariable], Array(2).fill({ url, isSelected: true, credential: undefined }));
   }
 });
+
+for (const [when, env, current, isSelected] of [
+  ['the current profile', {}, 'home', true],
+  ['the current profile, although PORT names the same server', { PORT: '8080' }, 'local', true],
+  ['PLANT_STORE_URL', { PLANT_STORE_URL: WORK, ...SECRET }, undefined, true],
+  ['PLANT_STORE_PROFILE', { PLANT_STORE_PROFILE: 'work' }, 'home', true],
+  ['PLANT_STORE_TOKEN', SECRET, 'home', false],
+  ['PORT, although a profile that is not current has this URL', { PORT: '8080' }, 'home', false],
+  ['nothing, although a profile that is not current has the default URL', {}, undefined, false],
+] as const) {
+  test(`import and other commands use ${isSelected ? 'a server' : 'the database'} because of ${when}`, () => {
+    const byName = new Map([
+      ...PROFILES.byName,
+      ['local', { url: 'http://127.0.0.1:8080', token: 'x' }],
+      ['default', { url: LOCAL, token: 'y' }],
+    ]);
+    assert.equal(chooseServer({}, readConfig(env), () => ({ current, byName }))?.isSelected, isSelected);
+  });
+}
 
 test('profiles are not read if the environment has the token', () => {
   const fail = () => assert.fail('the profiles were read');

@@ -15,6 +15,8 @@ export type TokenSource = { kind: 'variable' } | { kind: 'profile'; name: string
 
 export interface ChosenServer {
   url: string;
+  /** True if an option, PLANT_STORE_URL, PLANT_STORE_PROFILE or the current profile names the server. */
+  isSelected: boolean;
   /** The token and its source. Undefined if there is no token for this URL. */
   credential: { token: string; source: TokenSource } | undefined;
 }
@@ -32,7 +34,7 @@ export function chooseServer(
 ): ChosenServer | undefined {
   const { clientProfile, clientToken, serverUrl, serverUrlFrom } = settings;
   if (options.profile !== undefined) return ofProfile(options.profile, readProfiles());
-  if (options.url !== undefined) return ofUrl(readServerUrl(options.url));
+  if (options.url !== undefined) return ofUrl(readServerUrl(options.url), true);
   if (clientProfile !== undefined) {
     const other = clientToken !== undefined ? 'PLANT_STORE_TOKEN' : serverUrlFrom;
     if (other.startsWith('PLANT_STORE_')) {
@@ -46,30 +48,20 @@ export function chooseServer(
     const { current, byName } = profiles;
     if (current !== undefined && byName.has(current)) return ofProfile(current, profiles);
   }
-  return serverUrl === undefined ? undefined : ofUrl(serverUrl);
+  return serverUrl === undefined ? undefined : ofUrl(serverUrl, serverUrlFrom === 'PLANT_STORE_URL');
 
   /** Returns the URL with the token of the environment, or of a profile that has this URL. */
-  function ofUrl(url: string): ChosenServer {
+  function ofUrl(url: string, isSelected: boolean): ChosenServer {
     if (clientToken !== undefined) {
-      return { url, credential: { token: requireToken(clientToken), source: { kind: 'variable' } } };
+      return { url, isSelected, credential: { token: requireToken(clientToken), source: { kind: 'variable' } } };
     }
     const { current, byName } = readProfiles();
     const matches = [...byName].filter(([, profile]) => isSameUrl(profile.url, url));
     const [name, profile] = matches.find(([one]) => one === current) ?? matches[0] ?? [];
-    if (name === undefined || profile === undefined) return { url, credential: undefined };
-    return { url, credential: { token: profile.token, source: { kind: 'profile', name } } };
+    if (name === undefined || profile === undefined) return { url, isSelected, credential: undefined };
+    const credential = { token: profile.token, source: { kind: 'profile', name } } as const;
+    return { url, isSelected: isSelected || name === current, credential };
   }
-}
-
-/** True if an option, a variable or a saved profile selects the server. Otherwise it is the one on this machine. */
-export function isSelected(
-  { url, profile }: ServerOptions,
-  { clientProfile, serverUrlFrom }: Settings,
-  { credential }: ChosenServer,
-): boolean {
-  const isByOption = url !== undefined || profile !== undefined;
-  const isByVariable = clientProfile !== undefined || serverUrlFrom === 'PLANT_STORE_URL';
-  return isByOption || isByVariable || credential?.source.kind === 'profile';
 }
 
 /** Returns the variable that makes commands use another server or token than this profile has, if there is one. */
@@ -84,7 +76,7 @@ export function findOverride(settings: Settings, name: string, url: string): str
 
 function ofProfile(name: string, profiles: Profiles): ChosenServer {
   const { url, token } = getProfile(profiles, name);
-  return { url, credential: { token, source: { kind: 'profile', name } } };
+  return { url, isSelected: true, credential: { token, source: { kind: 'profile', name } } };
 }
 
 /** True if both URLs name the same server and base path. Final slashes make no difference. */

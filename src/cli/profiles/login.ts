@@ -7,10 +7,11 @@ import { UsageError } from '../../lib/user-error.ts';
 import type { CommandContext, CommandIo } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
 import { CommandError, INTERRUPTED } from '../exit-status.ts';
-import { type ServerOptions, withServer, withTarget } from '../remote.ts';
+import { withServer, withTarget } from '../remote.ts';
 import { type FormOptions, jsonLine, report, wantsJson, writeWords } from '../terminal/report.ts';
 import { toFields } from '../terminal/table.ts';
 import { timeToMinute } from '../terminal/time.ts';
+import type { ServerOptions } from './choose-server.ts';
 
 const DEFAULT_PROFILE = 'default';
 const MAX_TOKEN_CHARS = 16 * 1024;
