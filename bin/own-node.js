@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The first Node that this project uses to run TypeScript directly. */
 const NEEDED = 26;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 const PARENT_CHECK_MS = 500;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -30,7 +30,9 @@ function findInstalledNode() {
 
 /** Runs the same command on another Node, and ends as it does. Programs that it starts find this Node in PATH. */
 function startAgain(node) {
-  process.env.PATH = [dirname(node), process.env.PATH].join(delimiter);
+  process.env.PATH = [dirname(node), process.env.PATH].filter(Boolean).join(delimiter);
+  const isFromNpm = process.env.npm_lifecycle_event !== undefined;
+  process.env.npm_lifecycle_event ??= 'node'; // a server then ends if this process is killed, as it does with npm
   const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   child.on('error', ({ message }) => refuse(`Cannot start the Node of the checkout: ${message}`));
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
@@ -41,7 +43,7 @@ function startAgain(node) {
   });
   const parent = process.ppid;
   const hasEnded = () => process.ppid !== parent && process.exit(); // the server detects this in turn, and stops
-  if (process.env.npm_lifecycle_event) setInterval(hasEnded, PARENT_CHECK_MS);
+  if (isFromNpm) setInterval(hasEnded, PARENT_CHECK_MS);
   return new Promise(() => {}); // the old Node runs nothing else
 }
 

@@ -28,7 +28,9 @@ else if (isOlderThan(PACKAGE_NEEDS)) {
   process.exit(2);
 }
 
-if (process.argv[2] === 'serve' && process.platform !== 'win32') {
+// A parent with a channel to this process would lose it, and Node's permission model forbids new processes.
+const mayReplace = process.platform !== 'win32' && !process.channel && !process.permission;
+if (process.argv[2] === 'serve' && mayReplace) {
   if (!SERVER_FLAGS.every((flag) => process.execArgv.includes(flag))) {
     process.execve(process.execPath, [
       process.execPath,

@@ -80,6 +80,19 @@ test('the command ends as the program does, and passes on signals', async () => 
   assert.deepEqual(await once(waiting, 'close'), [5, null]);
 });
 
+test('a server whose old Node is killed stops', async () => {
+  const folder = makeFolder();
+  const old = { ...env, PORT: '0', DATABASE_URL: `sqlite:${folder}/plants.db`, LOG_LEVEL: 'info' };
+  const command = spawn(join(ROOT, 'bin/plant-store'), ['serve'], { env: old });
+  let log = '';
+  for await (const chunk of command.stdout) {
+    log += chunk;
+    if (log.includes('"listening"')) command.kill('SIGKILL');
+  }
+  assert.match(log, /Stopping \(the parent process ended\)/);
+  assert.match(log, /"Stopped"\}\n$/);
+});
+
 test('a checkout without its Node says how to get one', () => {
   const folder = makeCheckout(['typescript']);
   const { status, stderr } = spawnSync(join(folder, 'bin/plant-store'), ['list'], { env, encoding: 'utf8' });

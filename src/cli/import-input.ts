@@ -33,6 +33,7 @@ export function openInput(path: string, stdin: Readable): ImportInput {
   if (!stat) throw new UserError(`File not found: ${path}`);
   if (stat.isDirectory()) throw new UserError(`${path} is a folder, not a file`);
   const chunks = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  chunks.on('error', () => {}); // who reads it gets the error, possibly later
   return { chunks, file: stat.isFile() ? { path, bytes: stat.size } : undefined };
 }
 

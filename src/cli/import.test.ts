@@ -4,10 +4,12 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { ADVISED_COMMAND, type InProcessOptions, type Run, runInProcess } from '../../testing/command-line.ts';
 import { freePort } from '../../testing/free-port.ts';
+import { answer, serveInTurn } from '../../testing/scripted-server.ts';
 import { LAUNCHER, makeFolder, makeStoreFolder, needs, query } from '../../testing/server.ts';
 import { startTestService } from '../../testing/service.ts';
 import { until } from '../../testing/until.ts';
@@ -270,6 +272,31 @@ test('an import to an unreachable server reports it without the password', async
   assert.doesNotMatch(away.stderr, /geheim/);
   assert.match(away.stderr, /^plant-store: Cannot reach .*: connection refused\. Start a server/m);
   assert.equal(away.status, 6);
+});
+
+test('an import that fails in the middle prints what was stored before', async () => {
+  const stored = answer(200, '{"created":1000,"replayed":0,"failed":0,"errors":[]}');
+  const { url } = await serveInTurn([stored, answer(403, '{"error":40300,"message":"No."}')]);
+  const input = [makeNdjson(40_000), makeNdjson(40_000)];
+  const { status, stdout, stderr } = await run(makeFolder(), ['import', '-', '--url', url], {
+    env: { PLANT_STORE_TOKEN: 'pst_x' },
+    input,
+  });
+  assert.equal(status, 5, stderr);
+  assert.deepEqual(JSON.parse(stdout), { created: 1000, replayed: 0, failed: 0 });
+});
+
+test('a file that cannot be opened is reported in one line', { skip: process.platform === 'win32' }, async () => {
+  const folder = await makeStoreFolder();
+  const path = join(folder, 'socket.csv');
+  const socket = createServer().listen(path);
+  await once(socket, 'listening');
+  const { status, stderr } = await run(folder, ['import', path]);
+  socket.close();
+  assert.deepEqual(
+    [status, stderr],
+    [1, `plant-store: Cannot read ${path}: ENXIO: no such device or address, open '${path}'\n`],
+  );
 });
 
 suite('export', () => {

@@ -65,16 +65,17 @@ async function importFile(context: CommandContext, file: string, options: Import
   });
   let progress: Progress | undefined;
   let doneBytes = 0;
-  let counts: Counts = { created: 0, replayed: 0, failed: 0 };
+  let counts: Counts | undefined;
+  let failure: unknown;
   try {
     const work = { onServer: importTo(sendFile), onDatabase: importTo(readFile) };
     await withStore(context, options, work, { isRead: dryRun === true, retries: TRANSFER_RETRIES });
   } catch (error) {
-    if (!stop.signal.aborted) throw toUserError(file, error);
-  } finally {
-    progress?.stop();
+    if (!stop.signal.aborted) failure = toUserError(file, error);
   }
-  reportCounts(io, counts, dryRun);
+  progress?.stop();
+  if (counts || !failure) reportCounts(io, counts ?? { created: 0, replayed: 0, failed: 0 }, dryRun);
+  if (failure) throw failure;
   if (stop.signal.aborted) reportInterrupt(io, dryRun, stop.signal.reason);
 
   /** Returns work that shows its progress. */

@@ -93,6 +93,7 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
     log({ kind: 'bug', error });
     process.exit(1);
   });
+  const parent = process.ppid; // it can end before the server is ready
   let isStopping = false;
   let exitStatus = 0;
   let service: Service | undefined;
@@ -108,7 +109,7 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   };
   const starting = startService(config, { observe, onFailure: () => stop('the store failed', 1) });
   service = await starting;
-  if (config.startedByNpm) onOrphaned(() => stop('npm ended', 0));
+  if (config.startedByNpm) onOrphaned(parent, () => stop('the parent process ended', 0));
   if (terminal) terminal.write(await welcome(service, config, terminal));
   else if (service.isFirstStart) log({ kind: 'no_token' });
   if (options.open) (await import('./open-browser.ts')).openBrowser(`${service.url}/`, io);
@@ -166,8 +167,7 @@ function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
 }
 
 /** Calls back when the parent has ended. A signal to npm ends the shell in between, which does not forward it. */
-function onOrphaned(callback: () => void): void {
-  const parent = process.ppid;
+function onOrphaned(parent: number, callback: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === parent) return;
     clearInterval(timer);

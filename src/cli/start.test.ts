@@ -1,7 +1,7 @@
 // Tests of the start of a server: settings, the database, and errors.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -38,6 +38,15 @@ test('an unknown command or option ends with status 2, help and version with 0',
   assert.equal(help.status, 0);
   assert.match(help.stdout, /Examples:/);
   assert.match((await run(['--version'])).stdout, /^\d+\.\d+\.\d+\n$/);
+});
+
+test('a program that starts the server with a channel keeps the channel', async () => {
+  const env = { ...process.env, PORT: '0', DATABASE_URL: `sqlite:${makeFolder()}/plants.db` };
+  const child = fork(LAUNCHER, ['serve'], { env, stdio: ['ignore', 'pipe', 'ignore', 'ipc'] });
+  for await (const line of child.stdout ?? []) if (String(line).includes('"listening"')) break;
+  assert.equal(child.connected, true);
+  child.kill();
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 test('an unknown host is reported in one line, and creates no store', async () => {

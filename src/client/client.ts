@@ -34,6 +34,7 @@ import {
   toQuery,
 } from './request.ts';
 import {
+  having,
   lastSeqOf,
   nextParameter,
   seqOf,
@@ -85,6 +86,7 @@ export {
 const WALK_LIMIT = 1000;
 const PRUNE = { method: 'POST', path: '/events/prune' } as const;
 const PRUNE_MS = 600_000;
+const toPruned = having<Pruned>('pruned');
 
 /**
  * A plant store that is reached over HTTP. Methods throw a `PlantStoreError`, or the signal's reason after an abort.
@@ -243,7 +245,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
         return { changes: (changes as Change[]).map(toChange), ...(next !== undefined && { next: Number(next) }) };
       });
     },
-    prune: (changes, options) => requestJson({ timeoutMs: PRUNE_MS, ...options, ...PRUNE, ...json(changes) }),
+    prune: (changes, options) => requestJson({ timeoutMs: PRUNE_MS, ...options, ...PRUNE, ...json(changes) }, toPruned),
     lastSeq(options) {
       const call = { ...options, method: 'HEAD', path: '/events?limit=1' } as const;
       return request(call, async ({ headers }) => lastSeqOf(headers));

@@ -105,7 +105,9 @@ test('The client retries calls that change tokens or webhooks only if they were 
     assert.equal(requests.length, calls.length);
   }
   const over = answer(429, '{"error":42900,"message":"Later"}');
-  const { url, requests } = await serveInTurn(calls.flatMap(() => [over, answer(200, '{"plant":1}')]));
+  const { url, requests } = await serveInTurn(
+    calls.flatMap(() => [over, answer(200, '{"id":"x","secret":"s","delivered":true,"plant":1}')]),
+  );
   for (const call of calls) await call(quickClient(url));
   assert.equal(requests.length, 2 * calls.length);
 });
@@ -176,6 +178,31 @@ test('The client throws, without a retry, on a response that is not from a plant
     await rejects(quickClient(url).get(5n), { code, detail });
     assert.equal(requests.length, 1);
   }
+});
+
+test('No method for tokens, webhooks or pruning takes an unrelated response for a result', async () => {
+  const { url, requests } = await serveInTurn(Array(14).fill(answer(200, '{}')));
+  const { tokens, webhooks, prune } = quickClient(url);
+  const wanted = { name: 'x', scopes: ['plants:read' as const] };
+  for (const call of [
+    () => tokens.create(wanted),
+    () => tokens.list(),
+    () => tokens.get('x'),
+    () => tokens.self(),
+    () => tokens.update('x', { name: 'y' }),
+    () => tokens.rotate('x'),
+    () => webhooks.create({ url: 'https://example.com/' }),
+    () => webhooks.list(),
+    () => webhooks.update('x', { enabled: true }),
+    () => webhooks.rotate('x'),
+    () => webhooks.enable('x'),
+    () => webhooks.test('x'),
+    () => webhooks.deliveries('x'),
+    () => prune({ olderThan: '90d' }),
+  ]) {
+    await rejects(call(), { code: 'unavailable', detail: {} });
+  }
+  assert.equal(requests.length, 14);
 });
 
 test('The client does not follow redirects, so it does not send the token to another server', async () => {

@@ -80,6 +80,20 @@ export function unexpectedResponse(reason: string, cause?: unknown): PlantStoreE
   return new PlantStoreError('unavailable', `The response is not from a plant store: ${reason}`, { cause });
 }
 
+/** Returns a function that returns the object if it has the field. Otherwise the response is not from a plant store. */
+export function having<T>(field: keyof T & string): (json: unknown) => T {
+  return (json) => {
+    if ((json as T | null)?.[field] === undefined) throw unexpectedResponse(`"${field}" is missing`);
+    return json as T;
+  };
+}
+
+/** Returns the array. Throws if the response is none. */
+export function toArray<T>(json: unknown): T[] {
+  if (Array.isArray(json)) return json;
+  throw unexpectedResponse('it is not an array');
+}
+
 /** Returns the plant with a bigint id. Despite its type, a parsed id is a number unless it is unsafe. */
 export function withExactId<P extends { id: bigint }>(plant: P): P {
   return { ...plant, id: BigInt(plant.id) };

@@ -3,6 +3,7 @@
 
 import type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken } from '../domain/token.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
+import { having, toArray } from './response.ts';
 
 /** Methods for tokens. All except `self` need the scope `admin`. */
 export interface TokensClient {
@@ -25,16 +26,20 @@ export interface TokensClient {
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
+const toToken = having<DescribedToken>('id');
+const toSecret = having<TokenWithSecret>('secret');
+
 /** Returns the client's `tokens`. */
 export function createTokensClient({ requestJson, request }: Requester): TokensClient {
   return {
-    create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }),
-    list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }),
-    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
-    self: (options) => requestJson({ ...options, method: 'GET', path: '/tokens/self' }),
-    update: (id, change, options) => requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(change) }),
+    create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }, toSecret),
+    list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }, toArray<DescribedToken>),
+    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }, toToken),
+    self: (options) => requestJson({ ...options, method: 'GET', path: '/tokens/self' }, toToken),
+    update: (id, change, options) =>
+      requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(change) }, toToken),
     rotate: (id, { grace } = {}, options) =>
-      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }),
+      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }, toSecret),
     async revoke(id, options) {
       await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
     },

@@ -5,6 +5,7 @@ import type { Delivery, DeliveryDetail, Replay, TestResult } from '../domain/del
 import type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../domain/webhook.ts';
 import type { DeliveryQuery } from '../domain/webhook-store.ts';
 import { type CallOptions, json, type Requester, toQuery } from './request.ts';
+import { having, toArray } from './response.ts';
 
 /**
  * Methods for webhooks. All need the scope `admin`. `create`, `update`, `rotate`, `enable`, `delivery`, `retry` and
@@ -37,22 +38,28 @@ export interface WebhooksClient {
   replay(id: string, range: Replay, options?: CallOptions): Promise<Webhook>;
 }
 
+const toWebhook = having<Webhook>('id');
+const toSecret = having<WebhookWithSecret>('secret');
+
 /** Returns the client's `webhooks`. */
 export function createWebhooksClient({ requestJson, request }: Requester): WebhooksClient {
   return {
-    create: (webhook, options) => requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }),
-    list: (options) => requestJson({ ...options, method: 'GET', path: '/webhooks' }),
-    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }),
-    update: (id, patch, options) => requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(patch) }),
+    create: (webhook, options) =>
+      requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }, toSecret),
+    list: (options) => requestJson({ ...options, method: 'GET', path: '/webhooks' }, toArray<Webhook>),
+    get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }, toWebhook),
+    update: (id, patch, options) =>
+      requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(patch) }, toWebhook),
     async delete(id, options) {
       await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
     },
-    rotate: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate` }),
-    enable: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }),
-    test: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/test` }),
+    rotate: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate` }, toSecret),
+    enable: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }, toWebhook),
+    test: (id, options) =>
+      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/test` }, having<TestResult>('delivered')),
     deliveries(id, { limit, before, status } = {}, options) {
       const path = `${pathOf(id)}/deliveries${toQuery({ limit, before, status })}`;
-      return requestJson({ ...options, method: 'GET', path }, (page) => (page as Delivery[]).map(toDelivery));
+      return requestJson({ ...options, method: 'GET', path }, (page) => toArray<Delivery>(page).map(toDelivery));
     },
     delivery(id, seq, options) {
       const path = `${pathOf(id)}/deliveries/${seq}`;
@@ -63,7 +70,7 @@ export function createWebhooksClient({ requestJson, request }: Requester): Webho
       return requestJson({ ...options, method: 'POST', path }, (delivery) => toDelivery(delivery as Delivery));
     },
     replay: (id, range, options) =>
-      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/replay`, ...json(range) }),
+      requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/replay`, ...json(range) }, toWebhook),
   };
 }
 
