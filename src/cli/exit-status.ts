@@ -20,7 +20,7 @@ export const EXIT_STATUS_MEANINGS: { status: number; meaning: string; commands: 
   {
     status: EXIT_STATUS.failed,
     meaning:
-      'The command failed or the server rejected it. Standard error has the reason. `import` prints a line for each bad line, and `webhook test` and `doctor` print their results on standard output. A TLS failure, such as an untrusted certificate, also has this status.',
+      'The command failed or the server rejected it. Standard error has the reason. `import` prints a line for each bad line, and `webhook test` and `doctor` print their results on standard output. A TLS failure, such as an untrusted certificate, and a response that is not from a plant store also have this status.',
     commands: 'all',
   },
   {

@@ -1,6 +1,6 @@
 // Translates a client error into an exit status and a message with advice.
 
-import { networkCodesOf } from '../client/response.ts';
+import { networkCodesOf, TransientError } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { EXIT_STATUS, type ExitStatus, exitStatusOf } from './exit-status.ts';
@@ -23,8 +23,13 @@ const TLS_FAULTS = /^(ERR_SSL_|ERR_TLS_|EPROTO)|CERT|UNABLE_TO_/;
 
 /** Returns the exit status for the error of a request. */
 export function statusOfFailure(error: PlantStoreError): ExitStatus {
-  const isHopeless = networkCodesOf(error)?.some((code) => TLS_FAULTS.test(code));
-  return isHopeless ? EXIT_STATUS.failed : exitStatusOf(error);
+  const isTls = networkCodesOf(error)?.some((code) => TLS_FAULTS.test(code));
+  return isTls || isForeign(error) ? EXIT_STATUS.failed : exitStatusOf(error);
+}
+
+/** Returns true if the server answered, but not as a plant store does: the URL can be wrong. */
+function isForeign(error: PlantStoreError): boolean {
+  return error.code === 'unavailable' && !(error instanceof TransientError);
 }
 
 /** Returns one line with the error and advice. `isRead` is true for a command that changes nothing. */
@@ -35,7 +40,7 @@ export function explainFailure(
 ): string {
   const codes = networkCodesOf(error);
   if (codes === undefined) {
-    const advice = adviceOn(error.code, url, source);
+    const advice = isForeign(error) ? `. Check the URL ${url}.` : adviceOn(error.code, url, source);
     return advice === '' ? error.message : `${error.message.replace(/\.$/, '')}${advice}`;
   }
   if (codes.some((code) => NO_TLS.test(code))) {

@@ -80,10 +80,11 @@ export function unexpectedResponse(reason: string, cause?: unknown): PlantStoreE
   return new PlantStoreError('unavailable', `The response is not from a plant store: ${reason}`, { cause });
 }
 
-/** Returns a function that returns the object if it has the field. Otherwise the response is not from a plant store. */
-export function having<T>(field: keyof T & string): (json: unknown) => T {
+/** Returns a function that returns the object if it has the fields. Otherwise the response is not from a plant store. */
+export function having<T>(...fields: (keyof T & string)[]): (json: unknown) => T {
   return (json) => {
-    if ((json as T | null)?.[field] === undefined) throw unexpectedResponse(`"${field}" is missing`);
+    const missing = fields.find((field) => (json as T | null)?.[field] === undefined);
+    if (missing !== undefined) throw unexpectedResponse(`"${missing}" is missing`);
     return json as T;
   };
 }

@@ -26,7 +26,7 @@ export interface TokensClient {
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
-const toToken = having<DescribedToken>('id');
+const toToken = having<DescribedToken>('id', 'name', 'scopes');
 const toSecret = having<TokenWithSecret>('secret');
 
 /** Returns the client's `tokens`. */

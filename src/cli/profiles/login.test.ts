@@ -75,7 +75,12 @@ suite('login', () => {
         6,
         /^plant-store: Cannot reach http:\/\/127.0.0.1:1: .*Is the server running\? Nothing was saved\.$/m,
       ],
-      [[foreign.url], 'pst_x', 1, /The response of http:\S+ is not from a plant store\. Check the URL\.$/m],
+      [
+        [foreign.url],
+        'pst_x',
+        1,
+        /The response is not from a plant store: "id" is missing\. Check the URL http:\S+\.$/m,
+      ],
       [[server.url], ' \n', 2, /Standard input has no token\./],
       [[server.url], 'pst_a\npst_b', 2, /Standard input has something else than one token\./],
       [[server.url], 'x'.repeat(20_000), 2, /something else than one token/],

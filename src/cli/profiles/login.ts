@@ -1,12 +1,12 @@
 // The commands login, which saves a server and a token as a profile, and whoami, which shows the token in use.
 
 import { Option } from 'commander';
-import type { DescribedToken, PlantStoreClient } from '../../client/client.ts';
+import type { DescribedToken } from '../../client/client.ts';
 import { toSafeText } from '../../lib/safe-text.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import type { CommandContext, CommandIo } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
-import { CommandError, INTERRUPTED } from '../exit-status.ts';
+import { INTERRUPTED } from '../exit-status.ts';
 import { withServer, withTarget } from '../remote.ts';
 import { type FormOptions, jsonLine, report, wantsJson, writeWords } from '../terminal/report.ts';
 import { toFields } from '../terminal/table.ts';
@@ -75,7 +75,9 @@ async function login(
     io.exitCode = INTERRUPTED;
     return;
   }
-  const self = await withTarget({ url, token, source: { kind: 'input' } }, readSelf, { isRead: true });
+  const self = await withTarget({ url, token, source: { kind: 'input' } }, (client) => client.tokens.self(), {
+    isRead: true,
+  });
   const isRevocable = /^tok_\w+$/.test(self.id); // logout shows it in a command
   await updateProfiles(path, (profiles) => {
     profiles.byName.set(name, { url, token, ...(isRevocable && { tokenId: self.id }) });
@@ -93,7 +95,7 @@ async function whoami(context: CommandContext, options: ServerOptions & FormOpti
   const { self, url, source } = await withServer(
     context,
     options,
-    async (client, url, source) => ({ self: await readSelf(client, url), url, source }),
+    async (client, url, source) => ({ self: await client.tokens.self(), url, source }),
     { isRead: true },
   );
   const profile = source.kind === 'profile' ? source.name : undefined;
@@ -110,14 +112,6 @@ async function whoami(context: CommandContext, options: ServerOptions & FormOpti
     ['Rate', String(self.rate ?? 'no limit')],
   ];
   stdout.write(toFields(fields, stdout));
-}
-
-/** Returns the token that the client uses. Throws CommandError if the response is not that of a plant store. */
-async function readSelf(client: PlantStoreClient, url: string): Promise<DescribedToken> {
-  const self = await client.tokens.self();
-  const isRight = typeof self?.id === 'string' && typeof self.name === 'string' && Array.isArray(self.scopes);
-  if (isRight) return self;
-  throw new CommandError(`The response of ${url} is not from a plant store. Check the URL.`);
 }
 
 /** Returns the fields of a token that tell what it permits. */
