@@ -1,12 +1,12 @@
 // Splits a file of plants at ends of records, so that importing the pieces gives the same result as importing the file.
 // Only a few pieces are in memory at a time.
 
+import { afterByteOrderMark, concatBytes, inLargeChunks } from '../files/bytes.ts';
 import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
 
 const READ_BYTES = 1024 * 1024;
 /** Number of bytes sent of a line that is too long: enough for the server to reject it. */
 const SHOWN_BYTES = MAX_RECORD_BYTES + 256 * 1024;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const LINE_END = Uint8Array.of(NEWLINE);
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -35,7 +35,7 @@ export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ
 
   while (isFirst || rest.length > 0 || !ahead.done) {
     const next = await readNext();
-    const bytes = rest.length === 0 ? next : concat([rest, next], rest.length + next.length);
+    const bytes = rest.length === 0 ? next : concatBytes([rest, next]);
     const end = endOfRecords(bytes);
     const records = bytes.subarray(0, end);
     const parts = [records];
@@ -83,7 +83,7 @@ export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ
     if (!isCsv) return bytes.lastIndexOf(NEWLINE) + 1;
     const endOfRecord = createEndOfQuoted(bytes);
     let last = 0;
-    for (let at = isFirst ? afterMark(bytes) : 0; ; at = last) {
+    for (let at = isFirst ? afterByteOrderMark(bytes) : 0; ; at = last) {
       const end = nextEnd(bytes, at, endOfRecord);
       if (end === -1) return last;
       last = end + 1;
@@ -99,17 +99,7 @@ async function* readChunks(file: FileBytes, bytes: number): AsyncGenerator<Bytes
     }
     return;
   }
-  let parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of file) {
-    parts.push(part);
-    length += part.length;
-    if (length < bytes) continue;
-    yield concat(parts, length);
-    parts = [];
-    length = 0;
-  }
-  if (length > 0) yield concat(parts, length);
+  yield* inLargeChunks(file, bytes);
 }
 
 /** Returns the end of the next record, or -1. Like the server, it skips only the first line of a malformed record. */
@@ -127,7 +117,7 @@ function isWithoutEnd(bytes: Bytes): boolean {
 /** Returns the first valid record, including its line end. */
 function findHeader(bytes: Bytes, isFirst: boolean): Bytes | undefined {
   const endOfRecord = createEndOfQuoted(bytes);
-  for (let at = isFirst ? afterMark(bytes) : 0; at < bytes.length; ) {
+  for (let at = isFirst ? afterByteOrderMark(bytes) : 0; at < bytes.length; ) {
     const end = endOfRecord(at);
     const record = bytes.slice(at, end + 1);
     if (end >= 0 && end - at <= MAX_RECORD_BYTES && isUtf8(record)) return record;
@@ -147,20 +137,6 @@ function isUtf8(bytes: Uint8Array): boolean {
   }
 }
 
-function afterMark(bytes: Uint8Array): number {
-  return BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? BYTE_ORDER_MARK.length : 0;
-}
-
 function newlinesIn(bytes: Uint8Array): number {
   return countLines(bytes, 0, bytes.length) - 1;
-}
-
-function concat(parts: Uint8Array[], length: number): Bytes {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }

@@ -1,10 +1,11 @@
 // Converts CSV files as Excel and other spreadsheets write them to UTF-8 with commas, which the reader and the API
 // require. Also runs in browsers. Every record keeps its line number, and memory is bounded for any input.
 
+import { concatBytes, inLargeChunks } from './bytes.ts';
 import { type CsvDialect, findByteOrderMark, findDelimiter, findDelimiterLine } from './csv-dialect.ts';
 import { CARRIAGE_RETURN, NEWLINE, QUOTE } from './csv-record-end.ts';
 import { toCommas } from './csv-to-commas.ts';
-import { concatBytes, toUtf8 } from './csv-to-utf8.ts';
+import { toUtf8 } from './csv-to-utf8.ts';
 
 /** Minimum size of the chunks that are converted, and in which the dialect is recognised. The last can be smaller. */
 const CHUNK_BYTES = 64 * 1024;
@@ -24,7 +25,7 @@ export async function* convertCsv(
   choice: CsvChoice,
   onRecognised: (dialect: CsvDialect) => void,
 ): AsyncGenerator<Uint8Array> {
-  const file = await readFirst(inLargeChunks(chunks));
+  const file = await readFirst(inLargeChunks(chunks, CHUNK_BYTES));
   let encoding = choice.encoding ?? findByteOrderMark(file.first)?.encoding;
   let delimiter: string | undefined;
 
@@ -64,20 +65,6 @@ function moveLine(head: Uint8Array, line: string, delimiter: string): Uint8Array
 
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
-}
-
-async function* inLargeChunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let collected: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    collected.push(chunk);
-    bytes += chunk.length;
-    if (bytes < CHUNK_BYTES) continue;
-    yield concatBytes(collected);
-    collected = [];
-    bytes = 0;
-  }
-  if (bytes > 0) yield concatBytes(collected);
 }
 
 /** Reads the first chunk, which is empty at the end of the file. */

@@ -1,6 +1,7 @@
 // Converts CSV with another delimiter to CSV with commas, record by record. Also runs in browsers. Lines that the reader
 // would reject stay invalid, and all others keep the exact text of their cells.
 
+import { concatBytes } from './bytes.ts';
 import {
   CARRIAGE_RETURN,
   COMMA,
@@ -11,7 +12,6 @@ import {
   NOT_CSV,
   QUOTE,
 } from './csv-record-end.ts';
-import { concatBytes } from './csv-to-utf8.ts';
 
 const SPACE = 0x20;
 const LINE_END = Uint8Array.of(NEWLINE);

@@ -2,6 +2,7 @@
 // with bytes that cannot be decoded stays invalid UTF-8, so that the reader reports it.
 
 import { UserError } from '../lib/user-error.ts';
+import { concatBytes } from './bytes.ts';
 import { countLines, MAX_RECORD_BYTES, NEWLINE } from './csv-record-end.ts';
 
 const REPLACEMENT = '\ufffd';
@@ -145,15 +146,4 @@ function linesOf(block: Uint8Array): Uint8Array[] {
     start = end;
   }
   return lines;
-}
-
-/** Returns all parts as new bytes. */
-export function concatBytes(parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
 }

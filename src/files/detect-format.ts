@@ -1,13 +1,12 @@
 // Reads files of plants whose format is not declared.
 
 import type { Format } from '../domain/names.ts';
+import { firstCharacter } from './bytes.ts';
 import type { PlantBlock } from './plant-block.ts';
 import { readPlants } from './plant-files.ts';
 
 /** Maximum number of bytes that are searched for the first character. */
 const SEARCHED_BYTES = 64 * 1024;
-/** Blanks, line ends and the bytes of a byte order mark. */
-const SKIPPED = Buffer.from(' \t\r\n\ufeff');
 const BRACE = 0x7b;
 
 /** Yields the plants of a file. A file whose first character is `{` is NDJSON, every other file is CSV. */
@@ -20,7 +19,7 @@ export async function* readUndeclaredPlants(chunks: AsyncIterable<Uint8Array>): 
     if (done) break;
     searched.push(value);
     bytes += value.length;
-    const first = value.find((byte) => !SKIPPED.includes(byte));
+    const first = firstCharacter(value);
     if (first !== undefined) format = first === BRACE ? 'ndjson' : 'csv';
   }
   yield* readPlants(format ?? 'csv', all());

@@ -3,6 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { ImportError } from '../domain/plant.ts';
+import { afterByteOrderMark } from './bytes.ts';
 import {
   CARRIAGE_RETURN,
   countLines,
@@ -14,8 +15,6 @@ import {
 
 /** Minimum number of bytes to parse. Smaller chunks are collected first. */
 const READ_AT_ONCE_BYTES = 64 * 1024;
-
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
 /** A part of a file. */
 export interface Block {
@@ -55,7 +54,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     const allUtf8 = isUtf8(bytes);
     const endOfRecord = quotes ? createEndOfQuoted(bytes) : (start: number) => bytes.indexOf(NEWLINE, start);
     let at = dropping ? afterDropped(bytes) : 0;
-    if (isFirst && bytes.subarray(0, 3).equals(BYTE_ORDER_MARK)) at = 3;
+    if (isFirst) at = afterByteOrderMark(bytes);
     isFirst = false;
     if (!quotes && allUtf8) at = readLines(block, bytes, at);
     while (at < bytes.length) {

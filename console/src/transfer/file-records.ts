@@ -2,18 +2,16 @@
 
 import type { FileType } from 'plant-store/client';
 import { cutFile } from '../../../src/client/file-pieces.ts';
+import { afterByteOrderMark, firstCharacter } from '../../../src/files/bytes.ts';
 import { CARRIAGE_RETURN, countLines, createEndOfQuoted, NEWLINE } from '../../../src/files/csv-record-end.ts';
 
 /** Number of records that are checked at once, and from which the preview is made. */
 const HEAD_RECORDS = 1000;
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const BRACE = 0x7b;
 /** Number of bytes in which a zero means that the file is no text. */
 const SNIFFED_BYTES = 1000;
 /** Number of bytes that are searched for the first character. */
 const SEARCHED_BYTES = 64 * 1024;
-/** Bytes before the first character: blanks, line ends and a byte order mark. */
-const SKIPPED = [0x20, 0x09, 0x0d, 0x0a, ...BYTE_ORDER_MARK];
 
 export interface FileRecord {
   /** Number of its first line. */
@@ -94,7 +92,7 @@ function* splitRecords(bytes: Uint8Array, isCsv: boolean, linesBefore: number): 
   ended[bytes.length] = NEWLINE;
   const endOfQuoted = isCsv ? createEndOfQuoted(ended) : () => -1;
   let line = linesBefore + 1;
-  let start = linesBefore === 0 && BYTE_ORDER_MARK.every((byte, at) => bytes[at] === byte) ? BYTE_ORDER_MARK.length : 0;
+  let start = linesBefore === 0 ? afterByteOrderMark(bytes) : 0;
   while (start < bytes.length) {
     const quotedEnd = endOfQuoted(start);
     const end = quotedEnd >= 0 ? quotedEnd : ended.indexOf(NEWLINE, start);
@@ -109,11 +107,6 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 function decode(bytes: Uint8Array, { start, end }: Range): string {
   return decoder.decode(bytes.subarray(start, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
-}
-
-/** Returns the first byte that is not blank. */
-function firstCharacter(bytes: Uint8Array): number | undefined {
-  return bytes.find((byte) => !SKIPPED.includes(byte));
 }
 
 function isNdjsonName(name: string): boolean {
