@@ -12,7 +12,7 @@ const ALLOWED = [
   /^docs\/([a-z]+\/)?[\w-]+\.md$/,
   /^docs\/background\/[a-z]+\.svg$/,
   /^docs\/(screenshots|results)\/[a-z-]+\.(png|json)$/,
-  /^dist\/([a-z-]+\/)*[a-z-]+\.(js|d\.ts)$/,
+  /^dist\/([a-z-]+\/)*[a-z0-9-]+\.(js|d\.ts)$/,
   /^dist\/storage\/(sqlite|postgres)\/migrations\/\d{4}_\w+\.sql$/,
   /^dist\/console\/.+\.gz$/,
 ];

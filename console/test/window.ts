@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -116,11 +117,12 @@ export async function openView(page: Page, view: string): Promise<void> {
 }
 
 /** Resets the window and signs in. This is faster than opening another window. */
-export async function startOver({ page }: Window, url: string, secret: string): Promise<void> {
+export async function startOver({ page, faults }: Window, url: string, secret: string): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   page.removeAllListeners('request');
   if (page.url().startsWith(url)) await page.evaluate(() => sessionStorage.clear());
   await page.goto('about:blank'); // A URL that differs only in its fragment would not be loaded again.
+  faults.length = 0; // The old page may still have asked for what the next test has removed.
   await signIn(page, url, secret);
 }
 
@@ -148,10 +150,16 @@ export async function hold(page: Page, address: string, isHeld: (url: string) =>
   return {
     async release() {
       released.resolve();
-      await Promise.all(going);
+      await Promise.race([Promise.all(going), tooLate(`requests to ${address} that have no end`)]);
       await shown(page);
     },
   };
+}
+
+/** Throws after the timeout that other waits have, because a test that only ends by its own timeout says nothing. */
+async function tooLate(what: string): Promise<never> {
+  await delay(TIMEOUT_MS, undefined, { ref: false });
+  throw new Error(`Waited too long for ${what}`);
 }
 
 /** Returns an array to which the path of each further request with this method is added. */

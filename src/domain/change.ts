@@ -1,7 +1,7 @@
 // The change log: each create, update and delete adds one numbered change, in the same transaction as the write.
 
 import { z } from 'zod';
-import { DURATION_FORM, parseDuration } from '../lib/duration.ts';
+import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../lib/duration.ts';
 import { PlantStoreError } from './errors.ts';
 import { CHANGE_TYPES, type ChangeOrder, type ChangeType } from './names.ts';
 import { NewPlant } from './plant.ts';
@@ -48,8 +48,9 @@ export const Prune = z
         .string({ error: ({ input }) => (input === undefined ? 'is missing' : `must be ${DURATION_FORM}`) })
         .refine((text) => parseDuration(text) !== undefined, { error: `must be ${DURATION_FORM}` })
         .meta({
-          description: 'Age of the changes to remove, such as `30m`, `12h`, `90d` or `4w`, by the server clock',
-          pattern: '^[1-9][0-9]{0,8}[smhdw]$',
+          description:
+            'Age of the changes to remove, such as `30m`, `12h`, `90d` or `4w`, by the server clock. At most 100 years.',
+          pattern: `^${DURATION_PATTERN}$`,
           examples: ['90d'],
         }),
     },

@@ -2,7 +2,7 @@
 // The secret itself is shown once, on creation, and is not stored.
 
 import { z } from 'zod';
-import { parseDuration } from '../lib/duration.ts';
+import { DURATION_PATTERN, parseDuration } from '../lib/duration.ts';
 import { toIsoTime } from '../lib/iso-time.ts';
 import { parseRate, printRate, RATE_FORM, type Rate } from '../lib/token-bucket.ts';
 import { PlantStoreError } from './errors.ts';
@@ -80,8 +80,7 @@ export const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
 const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a duration such as 90d';
 /** Checks only the syntax. The code also requires an existing day in the future. */
-const EXPIRES_PATTERN =
-  '^([1-9][0-9]{0,8}[smhdw]|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$';
+const EXPIRES_PATTERN = `^(${DURATION_PATTERN}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$`;
 const ScopeName = z.enum(SCOPES, { error: `must be one of ${SCOPES.join(', ')}` });
 const RateText = z
   .string({ error: `must be ${RATE_FORM}` })

@@ -5,6 +5,9 @@ import { UsageError } from './user-error.ts';
 const UNIT_MS: Record<string, number> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 const MAX_MS = 100 * 365 * 86_400_000;
 
+/** Pattern of a duration, for the description. The limit of 100 years is not in it. */
+export const DURATION_PATTERN = '[1-9][0-9]{0,8}[smhdw]';
+
 /** Description of a valid duration, for error messages. */
 export const DURATION_FORM = 'a number and a unit (30s, 30m, 12h, 90d, 4w), at most 100 years';
 

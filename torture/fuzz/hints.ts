@@ -6,13 +6,15 @@ import type { Description } from '../../testing/description.ts';
 import type { Hints, Schema } from './schema-texts.ts';
 
 const json = (...values: unknown[]) => fc.constantFrom(...values.map((value) => JSON.stringify(value)));
+const DURATIONS = ['30s', '24h', '4w', '999999999s']; // at most 100 years
 const ETAGS = json('*', '"1"', '"2"', '"7"', 'W/"3"', '"1", "5", "9"', '"x"');
 
 /** Returns the hints. Names of query parameters have a question mark in front. All webhooks point to the receiver. */
 export function createHints({ components }: Description, receiverUrl: string): Hints {
   const only: Record<string, fc.Arbitrary<string>> = {
     expires: json('90d', '100w', '2099-12-31T23:59:59Z', '2099-01-01T00:00:00.5+02:00'), // in the future
-    '?grace': json('0', '30s', '24h', '4w', '999999999s'), // at most 100 years
+    '?grace': json('0', ...DURATIONS),
+    olderThan: json(...DURATIONS),
     url: json(
       ...['gone', 'gone', 'gone?x=1', 'gone/é', 'gone', 'gone', 'fails', 'takes'].map((path) => receiverUrl + path),
     ),

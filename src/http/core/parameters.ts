@@ -10,7 +10,7 @@ import { DEFAULT_LIMIT, MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
 import { FIRST_TIME_MS, isTime } from '../../domain/time.ts';
-import { DURATION_FORM, parseDuration } from '../../lib/duration.ts';
+import { DURATION_FORM, DURATION_PATTERN, parseDuration } from '../../lib/duration.ts';
 import { readEtags } from './etag.ts';
 
 export interface Parameter<T> {
@@ -128,7 +128,7 @@ export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, 
 
 const GRACE =
   'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
-const SPAN = { type: 'string', pattern: '^(0|[1-9][0-9]{0,8}[smhdw])$', default: '24h', examples: ['24h'] };
+const SPAN = { type: 'string', pattern: `^(0|${DURATION_PATTERN})$`, default: '24h', examples: ['24h'] };
 export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
   if (text === '0' || parseDuration(text) !== undefined) return text;
   throw malformed('"grace"', `0, or ${DURATION_FORM}`);
