@@ -223,8 +223,9 @@ describe('the list of plants in the console', needsBrowser, () => {
     assert.equal(await topOf(), was);
     await page.getByRole('button', { name: '1 new change' }).click();
     await row(999n).waitFor();
-    for (let n = 999n; n < 1300n; n++) await others.delete(n);
     noFaults();
+    await page.goto('about:blank'); // otherwise it renders each deletion
+    await Promise.all(Array.from({ length: 301 }, (_, n) => others.delete(BigInt(999 + n))));
   });
 
   test('the list works with the keyboard alone', async () => {
