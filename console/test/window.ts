@@ -47,7 +47,7 @@ export async function requireAccessible(page: Page, what: string): Promise<void>
   await page.evaluate(AXE);
   const violations = await page.evaluate(async () => {
     // biome-ignore lint/suspicious/noExplicitAny: axe-core defines this property
-    const { violations } = await (window as any).axe.run();
+    const { violations } = await (window as any).axe.run({ resultTypes: ['violations'] });
     return violations as { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[];
   });
   const found = violations
