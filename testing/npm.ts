@@ -10,12 +10,13 @@ import { promisify } from 'node:util';
 import { plainEnvironment } from '../packaging/plain-environment.ts';
 import { atEndOfFile } from './clean-up.ts';
 import { makeFolder } from './server.ts';
+import { NO_PROFILES } from './setup.ts';
 
 /** The npm of Node 20, which does not link a bundled Node into node_modules/.bin. */
 export const NPM_10 = '10.8.2';
 const INSTALL_WITHIN_MS = 240_000;
 
-const env = { ...plainEnvironment(), npm_config_prefer_offline: 'true' };
+const env = { ...plainEnvironment(), npm_config_prefer_offline: 'true', XDG_CONFIG_HOME: NO_PROFILES };
 
 /** Installs this version of npm. Returns its path, or undefined if the registry cannot be reached. */
 export async function installNpm(version: string): Promise<string | undefined> {
