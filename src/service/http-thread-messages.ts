@@ -43,7 +43,7 @@ export type FromThread =
   | { kind: 'listening' }
   | { kind: 'event'; event: ServiceEvent }
   | { kind: 'traced_change'; change: TracedChange }
-  | { kind: 'webhooks_changed' }
+  | { kind: 'webhook_changed'; id: string }
   | { kind: 'store_failed'; error: Error }
   /** Asks for the reports of all threads. */
   | { kind: 'report_all'; isScrape: boolean; reply: MessagePort }

@@ -25,7 +25,7 @@ export interface HttpThreadPoolOptions {
   readSummary: ReadSummary;
   /** Receives the events of the threads, which have counted them. */
   log: Observe;
-  onWebhooksChanged(): void;
+  onWebhookChange(id: string): void;
   onTracedChange(change: TracedChange): void;
   onStoreFailed(error: Error): void;
 }
@@ -122,7 +122,7 @@ export class HttpThreadPool {
   }
 
   #receive(thread: Worker, state: ThreadState, message: FromThread, unwritten: SharedCount): void {
-    const { log, onStoreFailed, onWebhooksChanged, onTracedChange, readSummary } = this.#options;
+    const { log, onStoreFailed, onWebhookChange, onTracedChange, readSummary } = this.#options;
     switch (message.kind) {
       case 'ready':
         if (this.#isStopping) return;
@@ -140,8 +140,8 @@ export class HttpThreadPool {
       case 'traced_change':
         onTracedChange(message.change);
         return;
-      case 'webhooks_changed':
-        onWebhooksChanged();
+      case 'webhook_changed':
+        onWebhookChange(message.id);
         return;
       case 'store_failed':
         onStoreFailed(message.error);

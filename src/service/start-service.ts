@@ -84,17 +84,17 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   const limits = createSharedLimits();
   let delivery: DeliveryLoop | undefined;
-  const onWebhooksChanged = () => delivery?.claim();
+  const onWebhookChange = (id: string) => delivery?.noteChange(id);
   const readSummary = createSummaryReader(store);
   const pool = new HttpThreadPool({
     ownReport: (isScrape) => counts.report(isScrape),
-    ...{ readSummary, log, onWebhooksChanged, onStoreFailed: opened.fail },
+    ...{ readSummary, log, onWebhookChange, onStoreFailed: opened.fail },
     onTracedChange: (change) => tracing?.noteChange(change),
   });
   const listener = await createHttpListener({
     ...{ config, store, limits, readSummary, certificate, tracing, observe, startedMs, timeouts },
     readThreads: (isScrape) => pool.report(isScrape),
-    webhooks: { targetGuard, receiverClient, onChange: onWebhooksChanged },
+    webhooks: { targetGuard, receiverClient, onChange: onWebhookChange },
   });
   cleanUp.defer(() => listener.close());
   // If the database is unreachable, this read fails before the service listens.

@@ -57,6 +57,35 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await loop.stop();
   });
 
+  test('sends nothing to a changed webhook until the change is applied, but continues with the others', async () => {
+    let mayClaim = Promise.resolve();
+    const loop = await startLoop({
+      store: {
+        ...store,
+        async claimWebhooks(node, leaseMs) {
+          await mayClaim;
+          return store.claimWebhooks(node, leaseMs);
+        },
+      },
+    });
+    await addWebhook('whk_other');
+    await loop.claimed();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    mayClaim = promise;
+    await store.updateWebhook(loop.webhookId, { events: ['plant.deleted'] }, Date.now());
+    loop.loop.noteChange(loop.webhookId);
+    await create();
+    await until(() => loop.sent.length > 0);
+    resolve();
+    await loop.claimed();
+    await create();
+    await until(() => loop.sent.length > 1);
+    await loop.claimed();
+    assert.deepEqual(loop.sent, ['https://whk-other.example/', 'https://whk-other.example/']);
+    await store.removeWebhook('whk_other');
+    await loop.end();
+  });
+
   test('retries a failure after 5 s, even if the wall clock is set meanwhile', async () => {
     const loop = await startLoop({ outcomes: [FAILED] });
     await create();

@@ -60,6 +60,8 @@ export class DeliveryLoop {
   private isStopped = false;
   private claiming: Promise<void> | undefined;
   private isClaimDue = false;
+  /** Ids of the webhooks that were changed since the last claim began. Until a claim has applied it, nothing is sent. */
+  private readonly changed: string[] = [];
   private isFollowing = false;
   private isReadDue = false;
   /** End of the lease on both clocks: one cannot be set, the other advances while the machine sleeps. */
@@ -84,7 +86,7 @@ export class DeliveryLoop {
       receiverClient,
       requests: { inFlight: 0, shared: 0 },
       observe,
-      maySend: () => this.maySend(),
+      maySend: (id) => this.maySend(id),
       claim: () => this.claim(),
       reportIfBug,
     };
@@ -99,7 +101,13 @@ export class DeliveryLoop {
     ];
   }
 
-  /** Claims webhooks now, because one was added or changed. */
+  /** Must be called after a webhook was added or changed. From then on the loop sends nothing by its old state. */
+  noteChange(id: string): void {
+    this.changed.push(id);
+    this.claim();
+  }
+
+  /** Claims webhooks now. */
   claim(): void {
     this.isClaimDue = this.claiming !== undefined;
     if (this.claiming || this.stopping.signal.aborted) return;
@@ -126,7 +134,8 @@ export class DeliveryLoop {
   }
 
   private async claimNow(): Promise<void> {
-    const { context, deliveries, store } = this;
+    const { changed, context, deliveries, store } = this;
+    const applied = changed.length;
     const { leaseMs } = this.leaseTiming;
     const leaseEnd = { monotonicMs: context.clock.monotonicMs() + leaseMs, wallMs: context.clock.wallMs() + leaseMs };
     const claimed = await store.claimWebhooks(this.options.node, leaseMs);
@@ -139,6 +148,7 @@ export class DeliveryLoop {
     const added = [...webhooks.values()].filter(({ id }) => !deliveries.has(id));
     for (let at = 0; at < added.length; at += STARTED_AT_ONCE)
       await this.startDeliveries(added.slice(at, at + STARTED_AT_ONCE), maxOpen);
+    changed.splice(0, applied);
     this.readOn();
     if (!this.isFollowing) void this.follow();
   }
@@ -213,12 +223,12 @@ export class DeliveryLoop {
     for (const delivery of this.deliveries.values()) delivery.pump();
   }
 
-  private maySend(): boolean {
-    const { leaseEnd, recorder } = this;
+  private maySend(id: string): boolean {
+    const { changed, leaseEnd, recorder } = this;
     const { clock } = this.context;
     const { attemptMs } = this.leaseTiming;
     const isLeased =
       clock.monotonicMs() + attemptMs < leaseEnd.monotonicMs && clock.wallMs() + attemptMs < leaseEnd.wallMs;
-    return isLeased && !recorder.isFailing && !this.stopping.signal.aborted;
+    return isLeased && !changed.includes(id) && !recorder.isFailing && !this.stopping.signal.aborted;
   }
 }

@@ -51,8 +51,11 @@ export interface DeliveryContext {
   /** Number of requests in flight, and how many of them are not the first of their webhook. */
   requests: { inFlight: number; shared: number };
   observe: Observe;
-  /** False without a valid lease, while progress cannot be saved, and after the loop was stopped. */
-  maySend(): boolean;
+  /**
+   * False without a valid lease, until a change of the webhook is applied, while progress cannot be saved, and after the
+   * loop was stopped.
+   */
+  maySend(webhookId: string): boolean;
   /** Claims webhooks again, because a delivery is ending or has no more requests in flight. */
   claim(): void;
   /** Reports an error, unless the database is temporarily unavailable. Returns true if the error is a bug. */
@@ -139,7 +142,7 @@ export class WebhookDelivery {
 
   private maySend(): boolean {
     const { clock, maySend } = this.context;
-    return this.state === 'active' && clock.monotonicMs() >= this.pausedUntilMs && maySend();
+    return this.state === 'active' && clock.monotonicMs() >= this.pausedUntilMs && maySend(this.queue.webhook.id);
   }
 
   private readonly pauseIfBug = (error: unknown): void => {
