@@ -127,3 +127,18 @@ test('A checkpoint that is not possible now does not throw', () => {
   db.exec('COMMIT');
   db.close();
 });
+
+test('A store closes in half a second beside a reader, for which the WAL stays', () => {
+  const { db, path, write, walPages } = openTable();
+  const checkpoint = new WalCheckpoint(db);
+  write(50);
+  const reader = new DatabaseSync(path);
+  reader.exec('BEGIN; SELECT count(*) FROM texts');
+  const startMs = performance.now();
+  checkpoint.empty();
+  const tookMs = performance.now() - startMs;
+  assert.ok(tookMs >= 490 && tookMs < 2500, `${tookMs} ms`);
+  assert.ok(walPages() >= 50, `${walPages()} pages`);
+  db.close();
+  reader.close();
+});

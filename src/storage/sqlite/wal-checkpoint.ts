@@ -41,23 +41,30 @@ export class WalCheckpoint {
       const { log, checkpointed } = this.#run('NOOP');
       if (log < this.#failedAtPages) this.#failedAtPages = 0;
       if (log - checkpointed >= CHECKPOINT_PAGES) this.#run('PASSIVE');
-      if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) this.#runAndWait(log);
+      if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) {
+        const isDone = this.#runAndWait('RESTART', Math.min(MAX_WAIT_MS, (WAIT_MS * log) / WAIT_PAGES));
+        this.#failedAtPages = isDone ? 0 : log;
+      }
     });
   }
 
-  /** Empties the WAL. Closing the connection would do it as well, but would not report a failure. */
+  /**
+   * Empties the WAL. Closing the connection would do it as well, but would not report a failure. Beside a reader of another
+   * process, the WAL stays.
+   */
   empty(): void {
-    tolerantly(() => this.#run('TRUNCATE'));
+    tolerantly(() => this.#runAndWait('TRUNCATE', MAX_WAIT_MS));
   }
 
-  #runAndWait(log: number): void {
+  /** Returns false if some reader used the WAL for all of the time. */
+  #runAndWait(mode: 'RESTART' | 'TRUNCATE', waitMs: number): boolean {
     const { timeout } = this.#db.prepare('PRAGMA busy_timeout').get() as { timeout: bigint };
     this.#db.exec(`PRAGMA busy_timeout = ${ATTEMPT_MS}`);
     try {
-      const endMs = performance.now() + Math.min(MAX_WAIT_MS, (WAIT_MS * log) / WAIT_PAGES);
-      let { busy } = this.#run('RESTART');
-      while (busy && performance.now() < endMs) ({ busy } = this.#run('RESTART'));
-      this.#failedAtPages = busy ? log : 0;
+      const endMs = performance.now() + waitMs;
+      let { busy } = this.#run(mode);
+      while (busy && performance.now() < endMs) ({ busy } = this.#run(mode));
+      return !busy;
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
