@@ -36,7 +36,6 @@ describe('the change log in the console', needsBrowser, () => {
 
   beforeEach(async () => {
     await page.goto(`${server.url}/#/activity`);
-    await page.reload();
     await rows().first().waitFor();
   });
 
@@ -65,6 +64,7 @@ describe('the change log in the console', needsBrowser, () => {
   });
 
   test('the arrow keys move through the entries, and Enter opens one', async () => {
+    await page.reload(); // no entry has been open
     await page.getByRole('region', { name: 'Changes' }).focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');
@@ -134,6 +134,7 @@ describe('the change log in the console', needsBrowser, () => {
     await client.put(400n, { name: 'First' });
     await client.put(400n, { name: 'Second' });
     await client.delete(400n);
+    await page.reload(); // without the entries that were loaded before
     await row(/Deleted.*Second/).waitFor();
     await page.getByRole('button', { name: 'Updated', exact: true }).click();
     await eventually(async () => assert.equal(await row('Added').count(), 0));

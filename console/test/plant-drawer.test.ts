@@ -73,7 +73,6 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
     await page.keyboard.press('e');
     await page.keyboard.type('Acer rubrum');
     await drawer().getByText('1 unsaved change').waitFor();
-    await requireAccessible(page, 'an edit');
     await page.keyboard.press('Enter');
     await said('Saved Acer rubrum');
     assert.deepEqual(await texts(), ['Acer rubrum', 'tree']);
@@ -139,7 +138,6 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
     await drawer().getByRole('button', { name: 'Discard' }).click();
     await page.getByRole('button', { name: 'More actions' }).click();
     await page.getByRole('menuitem', { name: 'Duplicate' }).waitFor();
-    await requireAccessible(page, 'the menu');
     await page.keyboard.press('Escape');
     noFaults();
   });
@@ -180,7 +178,6 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
     await history.locator('ins', { hasText: 'Marshall' }).waitFor();
     await history.getByRole('button', { name: 'Restore this version' }).click();
     await dialog().getByText('unchanged').waitFor();
-    await requireAccessible(page, 'a restore');
     await dialog().getByRole('button', { name: 'Restore' }).click();
     await said(/^Restored an earlier version/);
     assert.deepEqual(await texts(), ['Acer saccharum', 'tree']);
@@ -210,7 +207,6 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
   test('on a phone the plant is a page, and nothing is cut', async () => {
     await page.setViewportSize({ width: 390, height: 800 });
     await requireFits(page, 'the plant on a phone');
-    await requireAccessible(page, 'the plant on a phone');
     await drawer().getByRole('button', { name: 'Back to the list' }).click();
     await drawer().waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 1440, height: 900 });

@@ -209,6 +209,24 @@ describe('the list of plants under difficulties', needsBrowser, () => {
     assert.ok(await lost.isVisible(), 'a wrong token does not remove the message');
   });
 
+  test('rows stay in place below the top when others add a plant above them', async () => {
+    await others.import(
+      Array.from({ length: 300 }, (_, n) => ({ id: BigInt(10_000 + n), name: `Row ${n}`, tag: 'rows' })),
+    );
+    await page.goto(`${server.url}/#/plants?tag=rows&sort=id`);
+    await row(10_000n).waitFor();
+    await page.getByRole('region', { name: 'List of plants' }).evaluate((box) => box.scrollTo(0, 3360));
+    await row(10_085n).waitFor();
+    await shown(page);
+    const topOf = () => row(10_085n).evaluate((tr) => tr.getBoundingClientRect().top);
+    const was = await topOf();
+    await others.create({ id: 9999n, name: 'Above', tag: 'rows' });
+    await page.getByRole('button', { name: '1 new change' }).waitFor();
+    assert.equal(await topOf(), was);
+    await page.getByRole('button', { name: '1 new change' }).click();
+    await row(9999n).waitFor();
+  });
+
   test('scrolling through 1,500 plants shows each of them and keeps few rows on the page', async () => {
     const many = Array.from({ length: 1500 }, (_, n) => ({ id: BigInt(1000 + n), name: `Many ${n}`, tag: 'many' }));
     await others.import(many);
