@@ -8,7 +8,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
-import { openView, openWindow, signIn, type Window } from './window.ts';
+import { openView, openWindow, STILL, signIn, type Window } from './window.ts';
 
 describe('the change log in the console', needsBrowser, () => {
   let server: TestService;
@@ -28,7 +28,7 @@ describe('the change log in the console', needsBrowser, () => {
     await client.put(200n, { name: 'Acer saccharum' });
     await shop.patch(200n, { name: 'Acer saccharum Marshall', tag: 'tree' });
     await shop.delete(149n);
-    window = await openWindow(browser, server.url);
+    window = await openWindow(browser, server.url, STILL);
     page = window.page;
     await signIn(page, server.url, secret);
     await openView(page, 'Activity');

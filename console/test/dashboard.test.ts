@@ -7,7 +7,7 @@ import { createClient, type PlantStoreClient } from '../../src/client/client.ts'
 import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
-import { openView, openWindow, signIn, type Window } from './window.ts';
+import { openView, openWindow, STILL, signIn, type Window } from './window.ts';
 
 const LONG_NAME = 'Crataegus'.repeat(200);
 
@@ -29,7 +29,7 @@ describe('the dashboard', needsBrowser, () => {
       { id: 3n, name: 'Abies balsamea', tag: 'conifer' },
       { id: 4n, name: 'Unknown' },
     ]);
-    window = await openWindow(browser, server.url);
+    window = await openWindow(browser, server.url, STILL);
     page = window.page;
     await signIn(page, server.url, secret);
     await openView(page, 'Dashboard');

@@ -8,7 +8,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
-import { openWindow, requireAccessible, requireFits, signIn, type Window } from './window.ts';
+import { openWindow, requireAccessible, requireFits, STILL, signIn, type Window } from './window.ts';
 
 describe('the drawer of a plant in the console', needsBrowser, () => {
   let server: TestService;
@@ -23,7 +23,7 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
     const { secret } = await server.addToken({ name: 'shop-sync' });
     others = createClient({ url: server.url, token: secret });
     browser = await sharedBrowser();
-    window = await openWindow(browser, server.url, { viewport: { width: 1440, height: 900 } });
+    window = await openWindow(browser, server.url, { ...STILL, viewport: { width: 1440, height: 900 } });
     page = window.page;
     await signIn(page, server.url, server.secret);
   });
@@ -84,7 +84,7 @@ describe('the drawer of a plant in the console', needsBrowser, () => {
   });
 
   test('two windows edit different fields of one plant: both edits survive', async () => {
-    const second = await openWindow(browser, server.url);
+    const second = await openWindow(browser, server.url, STILL);
     await signIn(second.page, server.url, server.secret);
     await open(second.page, id);
     await editName('Acer saccharum Marshall');

@@ -8,7 +8,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
-import { hold, openWindow, requireAccessible, requireFits, signIn, type Window } from './window.ts';
+import { hold, openWindow, requireAccessible, requireFits, STILL, signIn, type Window } from './window.ts';
 
 const MAX_ID = 9223372036854775807n;
 const PLANTS = [
@@ -30,7 +30,7 @@ describe('the list of plants in the console', needsBrowser, () => {
     const { secret } = await server.addToken({ name: 'shop-sync' });
     others = createClient({ url: server.url, token: secret });
     browser = await sharedBrowser();
-    window = await openWindow(browser, server.url, { viewport: { width: 1440, height: 900 } });
+    window = await openWindow(browser, server.url, { ...STILL, viewport: { width: 1440, height: 900 } });
     page = window.page;
     await others.import(PLANTS);
     await signIn(page, server.url, server.secret);

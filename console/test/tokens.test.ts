@@ -8,7 +8,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
 import { eventually } from '../../testing/until.ts';
-import { openView, openWindow, signIn, type Window } from './window.ts';
+import { openView, openWindow, STILL, signIn, type Window } from './window.ts';
 
 describe('the tokens page', needsBrowser, () => {
   let server: TestService;
@@ -20,7 +20,7 @@ describe('the tokens page', needsBrowser, () => {
     server = await startTestService();
     const { secret } = await server.addToken({ name: 'owner', scopes: ['plants:read', 'plants:write', 'admin'] });
     client = createClient({ url: server.url, token: secret });
-    window = await openWindow(await sharedBrowser(), server.url);
+    window = await openWindow(await sharedBrowser(), server.url, STILL);
     await window.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     page = window.page;
     await signIn(page, server.url, secret);

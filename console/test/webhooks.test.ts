@@ -8,7 +8,7 @@ import { needsBrowser } from '../../testing/browser.ts';
 import { type Receiver, startReceiver } from '../../testing/receiver.ts';
 import { startTestService, type TestService } from '../../testing/service.ts';
 import { sharedBrowser } from '../../testing/shared-browser.ts';
-import { openView, openWindow, signIn, type Window } from './window.ts';
+import { openView, openWindow, STILL, signIn, type Window } from './window.ts';
 
 describe('the webhooks page', needsBrowser, () => {
   let server: TestService;
@@ -23,7 +23,7 @@ describe('the webhooks page', needsBrowser, () => {
     client = createClient({ url: server.url, token: secret });
     await client.create({ id: 1n, name: 'Before any webhook' });
     receiver = await startReceiver();
-    window = await openWindow(await sharedBrowser(), server.url);
+    window = await openWindow(await sharedBrowser(), server.url, STILL);
     page = window.page;
     await signIn(page, server.url, secret);
   });

@@ -208,9 +208,9 @@ test('a line over 1 MiB is rejected, and the others are read', async () => {
 test('lines that are designed to be slow are converted quickly', async () => {
   const before = process.threadCpuUsage();
   for (const line of [',\n', '"\n', '"a\n', 'a"\n', '\xe4\n', '"";', ',;', '\n']) {
-    await convert(Buffer.from(`id;name\n${line.repeat(500_000)}`, 'latin1'), {}, 65_536);
+    await convert(Buffer.from(`id;name\n${line.repeat(150_000)}`, 'latin1'), {}, 65_536);
   }
-  assert.ok(process.threadCpuUsage(before).user < 8000 * 1000, `${process.threadCpuUsage(before).user}`);
+  assert.ok(process.threadCpuUsage(before).user < 2400 * 1000, `${process.threadCpuUsage(before).user}`);
 });
 
 test('plants written in any dialect are read as if they were written plainly', async () => {
