@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { makeFolder } from '../../../testing/server.ts';
+import { until } from '../../../testing/until.ts';
 import { WalCheckpoint } from './wal-checkpoint.ts';
 
 const PAGE_BYTES = 4096;
@@ -125,6 +126,30 @@ test('A checkpoint that is not possible now does not throw', () => {
   db.exec('BEGIN IMMEDIATE');
   checkpoint.runIfLong(); // SQLite reports SQLITE_LOCKED for every kind of checkpoint
   db.exec('COMMIT');
+  db.close();
+});
+
+test('A store closes in half a second beside a checkpoint of another process, without using the CPU', async () => {
+  const { db, path, write } = openTable();
+  const checkpoint = new WalCheckpoint(db);
+  write(50);
+  const reader = new DatabaseSync(path);
+  reader.exec('BEGIN; SELECT count(*) FROM texts');
+  const code = `
+    const { DatabaseSync } = require('node:sqlite');
+    const db = new DatabaseSync(require('node:worker_threads').workerData, { timeout: 5000 });
+    db.exec('PRAGMA wal_checkpoint(RESTART)');`;
+  const other = new Worker(code, { eval: true, workerData: path });
+  await until(() => db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()?.busy === 1n);
+  const startMs = performance.now();
+  const cpu = process.threadCpuUsage();
+  checkpoint.empty();
+  const { user, system } = process.threadCpuUsage(cpu);
+  assert.ok(performance.now() - startMs < 2500);
+  assert.ok((user + system) / 1000 < 100, `${(user + system) / 1000} ms of CPU time`);
+  reader.exec('COMMIT');
+  await once(other, 'exit');
+  reader.close();
   db.close();
 });
 

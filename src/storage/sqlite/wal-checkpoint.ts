@@ -62,9 +62,12 @@ export class WalCheckpoint {
     this.#db.exec(`PRAGMA busy_timeout = ${ATTEMPT_MS}`);
     try {
       const endMs = performance.now() + waitMs;
-      let { busy } = this.#run(mode);
-      while (busy && performance.now() < endMs) ({ busy } = this.#run(mode));
-      return !busy;
+      for (;;) {
+        const startMs = performance.now();
+        if (!this.#run(mode).busy) return true;
+        if (performance.now() >= endMs) return false;
+        sleepSync(ATTEMPT_MS - (performance.now() - startMs)); // SQLite waits for readers, not for another checkpoint
+      }
     } finally {
       this.#db.exec(`PRAGMA busy_timeout = ${timeout}`);
     }
@@ -74,6 +77,10 @@ export class WalCheckpoint {
     const row = this.#db.prepare(`PRAGMA wal_checkpoint(${mode})`).get() as Record<string, bigint>;
     return { busy: row.busy === 1n, log: Number(row.log), checkpointed: Number(row.checkpointed) };
   }
+}
+
+function sleepSync(timeMs: number): void {
+  if (timeMs > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, timeMs);
 }
 
 function tolerantly(checkpoint: () => void): void {
