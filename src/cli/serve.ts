@@ -1,5 +1,6 @@
 // The command serve, which runs the service as a process: options, signals, banner and exit status.
 
+import { isatty } from 'node:tty';
 import { setFlagsFromString } from 'node:v8';
 import { Option } from 'commander';
 import { OWN_COMMAND } from '../config/command-name.ts';
@@ -99,7 +100,9 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   let service: Service | undefined;
   let settingFlags: NodeJS.Timeout | undefined;
   const terminal = findTerminal(io);
-  const signals = terminal ? (['SIGTERM', 'SIGINT', 'SIGHUP'] as const) : (['SIGTERM', 'SIGINT'] as const);
+  const signals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+  if (terminal || isatty(0)) signals.push('SIGHUP');
+  else io.on('SIGHUP', () => {}); // nohup had it ignored, which Node has undone
   onStopSignal(io, signals, (signal) => (service === undefined ? endBySignal(signal) : void stop(signal, 0)), killNow);
   const observe: Observe = (event) => {
     log(event);
@@ -158,10 +161,7 @@ function killNow(): void {
   process.kill(process.pid, 'SIGKILL');
 }
 
-/**
- * Returns the output that is a terminal, if any. A secret is printed only there: piped output ends up in a file.
- * Under nohup no output is a terminal, and the process ignores SIGHUP.
- */
+/** Returns the output that is a terminal, if any. A secret is printed only there: piped output ends up in a file. */
 function findTerminal({ stdout, stderr }: CommandIo): Output | undefined {
   return [stdout, stderr].find(({ isTTY }) => isTTY);
 }

@@ -11,8 +11,9 @@ import { setTimeout } from 'node:timers/promises';
 import { LAUNCHER, makeFolder, needsTerminal, query, startServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
-test('SIGTERM lets the server respond to all pipelined requests', async () => {
+test('SIGTERM lets the server respond to all pipelined requests, and without a terminal SIGHUP does not stop it', async () => {
   const server = await startServer();
+  server.process.kill('SIGHUP'); // as when the terminal of nohup closes
   const headers = `Host: x\r\nAuthorization: Bearer ${server.secret}\r\nContent-Type: application/json\r\n`;
   const received = Array.from({ length: 8 }, (_, client) => {
     const socket = connect(server.port, '127.0.0.1');
