@@ -26,8 +26,8 @@ const chosen = process.argv.slice(2).filter((argument) => argument !== '--long')
 const isLong = process.argv.includes('--long') || chosen.some((file) => file.endsWith('.long.test.ts'));
 if (!isLong) keepFilesInMemory();
 if (!isLong) process.env.THREADS ??= '1'; // servers start faster; the long tests run with the default
-await globalSetup();
 const checks = isLong || chosen.length > 0 ? [] : CHECKS.map(check);
+await globalSetup();
 const tests = runTests(chooseTests(), isLong ? LONG_CONCURRENCY : CONCURRENCY);
 const failed = (await Promise.all([...checks, tests])).filter((name) => name !== undefined);
 await globalTeardown();

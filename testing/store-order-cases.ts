@@ -110,18 +110,12 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     }
   },
 
-  async 'list() with an offset refuses a cursor and keeps the limit of sorted matches'({ store, by }) {
-    const plants = Array.from({ length: 10_001 }, (_, at) => ({ id: BigInt(at), name: `n${at}`, tag: 't' }));
-    await store.import(plants, by);
+  async 'list() with an offset refuses a cursor'({ store, by }) {
+    for (const id of [1n, 2n]) await store.create({ id, name: 'n' }, by);
     const { next: cursor } = await store.list({ limit: 1 });
     for (const offset of [0, 1]) {
       const error = await refuses('bad_parameter', store.list({ cursor, offset }));
       assert.match(error.message, /"offset" and "cursor" exclude each other. Send/);
-    }
-    assert.deepEqual((await store.list({ tag: 't', offset: 10_000 })).records[0]?.id, 10_000n);
-    for (const sort of SORTS.filter((one) => one !== 'id')) {
-      await refuses('bad_parameter', store.list({ tag: 't', sort, offset: 9000 }));
-      assert.equal((await store.list({ sort, offset: 9999 })).records.length, 2);
     }
   },
 
@@ -248,7 +242,7 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
     await refuses('bad_parameter', store.list({ sort: 'name', cursor: notUtf8 }));
   },
 
-  async 'list() sorts at most 10,000 matches of a filter'({ store, by }) {
+  async 'list() sorts at most 10,000 matches of a filter, with an offset as well'({ store, by }) {
     const plants = Array.from({ length: 10_000 }, (_, at) => ({ id: BigInt(at), name: `n${at}`, tag: 't' }));
     await store.import(plants, by);
     const last = await store.list({ tag: 't', sort: '-id', limit: 1 });
@@ -261,8 +255,11 @@ export const ORDER_CASES: Record<string, (tested: Tested) => Promise<void>> = {
       const error = await refuses('bad_parameter', store.list({ tag: 't', sort }));
       assert.match(error.message, /10000 matches.*Narrow the filter/);
       assert.equal((await store.list({ sort, limit: 3 })).records.length, 3);
+      await refuses('bad_parameter', store.list({ tag: 't', sort, offset: 9000 }));
+      assert.equal((await store.list({ sort, offset: 9999 })).records.length, 2);
     }
     assert.equal((await store.list({ tag: 't', limit: 3 })).records.length, 3);
+    assert.deepEqual((await store.list({ tag: 't', offset: 10_000 })).records[0]?.id, 10_000n);
     assert.deepEqual(await store.count({ tag: 't' }), { plants: 10_001, isMore: false });
     assert.deepEqual(await store.count(), { plants: 10_001, isMore: false });
   },
