@@ -43,7 +43,8 @@ export type FromThread =
   | { kind: 'listening' }
   | { kind: 'event'; event: ServiceEvent }
   | { kind: 'traced_change'; change: TracedChange }
-  | { kind: 'webhook_changed'; id: string }
+  /** Is replied to when nothing more is sent by the old state of the webhook with this id, if any. */
+  | { kind: 'webhook_changed'; id?: string; reply: MessagePort }
   | { kind: 'store_failed'; error: Error }
   /** Asks for the reports of all threads. */
   | { kind: 'report_all'; isScrape: boolean; reply: MessagePort }

@@ -25,7 +25,7 @@ export interface HttpThreadPoolOptions {
   readSummary: ReadSummary;
   /** Receives the events of the threads, which have counted them. */
   log: Observe;
-  onWebhookChange(id: string): void;
+  onWebhookChange(id?: string): void;
   onTracedChange(change: TracedChange): void;
   onStoreFailed(error: Error): void;
 }
@@ -142,6 +142,7 @@ export class HttpThreadPool {
         return;
       case 'webhook_changed':
         onWebhookChange(message.id);
+        message.reply.postMessage(undefined);
         return;
       case 'store_failed':
         onStoreFailed(message.error);

@@ -50,7 +50,7 @@ const listener = await createHttpListener({
   limits: createSharedLimits(limits),
   readThreads: (isScrape) => askThread<ThreadReport[]>(main, { kind: 'report_all', isScrape }),
   readSummary: async () => toSummary(await askThread<SummaryReply>(main, { kind: 'summary' })),
-  webhooks: { targetGuard, receiverClient, onChange: (id) => send({ kind: 'webhook_changed', id }) },
+  webhooks: { targetGuard, receiverClient, onChange: (id) => askThread(main, { kind: 'webhook_changed', id }) },
 });
 let listening: Promise<unknown> | undefined;
 main.on('message', (message: ToThread) => {

@@ -84,7 +84,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   const receiverClient = createReceiverClient(targetGuard, createBugReport(observe));
   const limits = createSharedLimits();
   let delivery: DeliveryLoop | undefined;
-  const onWebhookChange = (id: string) => delivery?.noteChange(id);
+  const onWebhookChange = (id?: string) => (id === undefined ? delivery?.claim() : delivery?.hold(id));
   const readSummary = createSummaryReader(store);
   const pool = new HttpThreadPool({
     ownReport: (isScrape) => counts.report(isScrape),

@@ -73,7 +73,7 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     mayClaim = promise;
     await store.updateWebhook(loop.webhookId, { events: ['plant.deleted'] }, Date.now());
-    loop.loop.noteChange(loop.webhookId);
+    loop.loop.hold(loop.webhookId);
     await create();
     await until(() => loop.sent.length > 0);
     resolve();
@@ -82,6 +82,25 @@ suite('the delivery loop', { concurrency: 1 }, () => {
     await until(() => loop.sent.length > 1);
     await loop.claimed();
     assert.deepEqual(loop.sent, ['https://whk-other.example/', 'https://whk-other.example/']);
+    await store.removeWebhook('whk_other');
+    await loop.end();
+  });
+
+  test('a changed webhook continues although another one cannot be loaded', async () => {
+    const loop = await startLoop({
+      store: {
+        ...store,
+        async openDeliveries(ids) {
+          if (ids.includes('whk_other')) throw unavailable('not now');
+          return store.openDeliveries(ids);
+        },
+      },
+    });
+    await addWebhook('whk_other');
+    loop.loop.hold(loop.webhookId);
+    await loop.claimed();
+    await create();
+    await until(() => loop.sent.length > 0);
     await store.removeWebhook('whk_other');
     await loop.end();
   });

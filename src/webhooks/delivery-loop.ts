@@ -60,8 +60,8 @@ export class DeliveryLoop {
   private isStopped = false;
   private claiming: Promise<void> | undefined;
   private isClaimDue = false;
-  /** Ids of the webhooks that were changed since the last claim began. Until a claim has applied it, nothing is sent. */
-  private readonly changed: string[] = [];
+  /** Ids of the webhooks that may send nothing until a claim that has not begun yet reloads them. */
+  private readonly held: string[] = [];
   private isFollowing = false;
   private isReadDue = false;
   /** End of the lease on both clocks: one cannot be set, the other advances while the machine sleeps. */
@@ -101,9 +101,9 @@ export class DeliveryLoop {
     ];
   }
 
-  /** Must be called after a webhook was added or changed. From then on the loop sends nothing by its old state. */
-  noteChange(id: string): void {
-    this.changed.push(id);
+  /** Reloads the webhooks, and from now on sends nothing by the old state of this one. */
+  hold(id: string): void {
+    this.held.push(id);
     this.claim();
   }
 
@@ -134,8 +134,8 @@ export class DeliveryLoop {
   }
 
   private async claimNow(): Promise<void> {
-    const { changed, context, deliveries, store } = this;
-    const applied = changed.length;
+    const { context, deliveries, held, store } = this;
+    const reloaded = held.length;
     const { leaseMs } = this.leaseTiming;
     const leaseEnd = { monotonicMs: context.clock.monotonicMs() + leaseMs, wallMs: context.clock.wallMs() + leaseMs };
     const claimed = await store.claimWebhooks(this.options.node, leaseMs);
@@ -143,12 +143,12 @@ export class DeliveryLoop {
     context.log.noteChange(claimed.lastSeq);
     const webhooks = new Map(claimed.webhooks.map((webhook) => [webhook.id, webhook]));
     await this.updateAll(webhooks);
+    held.splice(0, reloaded);
     await this.handOver(claimed.surplus, webhooks);
     const maxOpen = Math.max(MIN_OPEN, Math.min(MAX_OPEN, Math.floor(MAX_OPEN_IN_ALL / (webhooks.size + 1))));
     const added = [...webhooks.values()].filter(({ id }) => !deliveries.has(id));
     for (let at = 0; at < added.length; at += STARTED_AT_ONCE)
       await this.startDeliveries(added.slice(at, at + STARTED_AT_ONCE), maxOpen);
-    changed.splice(0, applied);
     this.readOn();
     if (!this.isFollowing) void this.follow();
   }
@@ -224,11 +224,11 @@ export class DeliveryLoop {
   }
 
   private maySend(id: string): boolean {
-    const { changed, leaseEnd, recorder } = this;
+    const { held, leaseEnd, recorder } = this;
     const { clock } = this.context;
     const { attemptMs } = this.leaseTiming;
     const isLeased =
       clock.monotonicMs() + attemptMs < leaseEnd.monotonicMs && clock.wallMs() + attemptMs < leaseEnd.wallMs;
-    return isLeased && !changed.includes(id) && !recorder.isFailing && !this.stopping.signal.aborted;
+    return isLeased && !held.includes(id) && !recorder.isFailing && !this.stopping.signal.aborted;
   }
 }

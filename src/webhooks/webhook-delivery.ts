@@ -52,8 +52,8 @@ export interface DeliveryContext {
   requests: { inFlight: number; shared: number };
   observe: Observe;
   /**
-   * False without a valid lease, until a change of the webhook is applied, while progress cannot be saved, and after the
-   * loop was stopped.
+   * False without a valid lease, until a change of the webhook has been loaded, while progress cannot be saved, and after
+   * the loop was stopped.
    */
   maySend(webhookId: string): boolean;
   /** Claims webhooks again, because a delivery is ending or has no more requests in flight. */

@@ -20,8 +20,8 @@ import type { TargetGuard } from './target-guard.ts';
 export interface WebhookTools {
   targetGuard: TargetGuard;
   receiverClient: ReceiverClient;
-  /** Called after the webhook with this id, or its deliveries, were changed. */
-  onChange(id: string): void;
+  /** Must be called after any change. With an id, nothing more is sent by the old state of that webhook. */
+  onChange(id?: string): void | Promise<void>;
 }
 
 /** Operations on the webhooks of a store. Those that take an id throw `not_found`. */
@@ -57,7 +57,7 @@ export function createWebhookOperations(
       const secret = mintWebhookSecret();
       const own = { id: mintWebhookId(), secret, createdMs: clock() };
       const webhook = await store.addWebhook({ ...own, ...target, ...(format && { format }), ...(name && { name }) });
-      onChange(webhook.id);
+      await onChange();
       return { ...describeWebhook(webhook, clock()), secret };
     },
     list: async () => (await store.listWebhooks()).map((webhook) => describeWebhook(webhook, clock())),
@@ -66,17 +66,17 @@ export function createWebhookOperations(
       const target = url === undefined ? undefined : await targetGuard.check(url);
       const patch = { ...others, ...(target && { url: target }), ...(events && { events: [...new Set(events)] }) };
       const webhook = await store.updateWebhook(id, patch, clock());
-      onChange(id);
+      await onChange(id);
       return describeWebhook(webhook, clock());
     },
     async delete(id) {
       await store.removeWebhook(id);
-      onChange(id);
+      await onChange(id);
     },
     async rotate(id) {
       const secret = mintWebhookSecret();
       const webhook = await store.rotateSecret(id, secret, clock() + OLD_SECRET_MS);
-      onChange(id);
+      await onChange();
       return { ...describeWebhook(webhook, clock()), secret };
     },
     async test(id) {
@@ -87,12 +87,12 @@ export function createWebhookOperations(
     delivery: async (id, seq) => describeDelivery(id, await store.getDelivery(id, seq)),
     async retry(id, seq) {
       const delivery = await store.retryDelivery(id, seq, clock());
-      onChange(id);
+      await onChange();
       return delivery;
     },
     async replay(id, range) {
       const webhook = await store.replay(id, range, clock());
-      onChange(id);
+      await onChange(id);
       return describeWebhook(webhook, clock());
     },
   };
