@@ -13,6 +13,10 @@ const DIST = join(ROOT, 'dist');
 const FOLDERS = ['src', 'console', 'examples'];
 const SOURCES = [...FOLDERS, 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.client.json'];
 
+if (!existsSync(join(ROOT, 'node_modules/typescript'))) {
+  process.stderr.write('plant-store: The tools for development are not installed. Run "npm ci --include=dev" first.\n');
+  process.exit(2);
+}
 const draft = mkdtempSync(join(ROOT, '.build-')); // on the same file system as dist/, so that it can be renamed
 process.on('exit', () => rmSync(draft, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(1));

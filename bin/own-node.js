@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 
 /** The first Node that this project uses to run TypeScript directly. */
@@ -36,10 +37,13 @@ function startAgain(node) {
   const child = spawn(node, [...process.execArgv, ...process.argv.slice(1)], { stdio: 'inherit' });
   child.on('error', ({ message }) => refuse(`Cannot start the Node of the checkout: ${message}`));
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));
+  const terminals = [0, 1, 2].filter((output) => isatty(output));
   child.on('close', (status, signal) => {
-    if (!signal) process.exit(status);
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
+    const isTerminalGone = terminals.some((output) => !isatty(output)); // an old Node would crash in process.exit()
+    const ending = isTerminalGone ? 'SIGHUP' : signal;
+    if (!ending) process.exit(status);
+    process.removeAllListeners(ending);
+    process.kill(process.pid, ending);
   });
   const parent = process.ppid;
   const hasEnded = () => process.ppid !== parent && process.exit(); // the server detects this in turn, and stops

@@ -3,12 +3,23 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { plainEnvironment } from '../packaging/plain-environment.ts';
 import { execute, installNpm, NPM_10, startAndStorePlant } from '../testing/npm.ts';
 import { copyProject } from '../testing/packed.ts';
-import { makeFolder } from '../testing/server.ts';
+import { makeFolder, needsTerminal } from '../testing/server.ts';
+import { until } from '../testing/until.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
@@ -24,7 +35,8 @@ const AS_NODE_20 = `data:text/javascript,${encodeURIComponent(`
 const env = { PATH: process.env.PATH, NODE_OPTIONS: `--import=${AS_NODE_20}`, AS_NODE_20: '1' };
 const PROGRAM = `
   const { PATH } = process.env;
-  if (process.argv[2] === 'wait') process.once('SIGTERM', () => process.exit(5)) && setInterval(() => {}, 1000);
+  if (process.argv[2] === 'wait') setInterval(() => {}, 1000);
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(5));
   console.log(JSON.stringify({ node: process.execPath, flags: process.execArgv, args: process.argv.slice(2), PATH }));
   if (process.argv[2] === 'status') process.exit(7);
   if (process.argv[2] === 'die') process.kill(process.pid, 'SIGKILL');`;
@@ -78,6 +90,24 @@ test('the command ends as the program does, and passes on signals', async () => 
   await once(waiting.stdout, 'data');
   waiting.kill('SIGTERM');
   assert.deepEqual(await once(waiting, 'close'), [5, null]);
+});
+
+test('the command does not crash after its terminal was closed', needsTerminal, async (t) => {
+  const plain = plainEnvironment();
+  const { stdout: version } = spawnSync('node', ['--version'], { env: plain, encoding: 'utf8' });
+  if (Number.parseInt(version.slice(1), 10) >= 26) return t.skip('SKIPPED: the Node of this machine is not an old one');
+  const folder = makeCheckout([NODE_PACKAGE]);
+  const command = `echo "pid $$"; exec "${folder}/bin/plant-store" wait 2> "${folder}/errors"`;
+  const terminal = spawn('script', ['-qec', command, '/dev/null'], { env: plain });
+  let shown = '';
+  for await (const chunk of terminal.stdout.iterator({ destroyOnReturn: false })) {
+    shown += chunk;
+    if (shown.includes('"args"')) break;
+  }
+  terminal.kill('SIGKILL');
+  const pid = Number(/pid (\d+)/.exec(shown)?.[1]);
+  await until(() => !existsSync(`/proc/${pid}`));
+  assert.equal(readFileSync(join(folder, 'errors'), 'utf8'), '');
 });
 
 test('a server whose old Node is killed stops', async () => {
