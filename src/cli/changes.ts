@@ -5,16 +5,14 @@ import type { ChangePageQuery, Pruned } from '../client/client.ts';
 import { CHANGE_TYPES } from '../domain/names.ts';
 import { parseDuration, readDuration } from '../lib/duration.ts';
 import { UsageError } from '../lib/user-error.ts';
-import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } from './change-pages.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
+import { allOption, limitOption, type PageOptions, printChanges } from './pages.ts';
 import { readOneOf } from './parse-arguments.ts';
-import type { ServerOptions } from './profiles/choose-server.ts';
-import { withServer } from './remote.ts';
 import { countOf, report } from './terminal/report.ts';
 
-interface ListOptions extends ServerOptions, ChangePagesOptions {
+interface ListOptions extends PageOptions {
   type?: string;
   token?: string;
   since?: string;
@@ -34,8 +32,8 @@ export function declareChanges(command: CliCommand): void {
     .option('--since <time>', 'only changes since a time, 2026-11-17T09:00:00Z, or an age, 24h')
     .option('--until <time>', 'only changes until a time or an age')
     .option('--desc', 'newest first')
-    .option(...LIMIT)
-    .addOption(allOption())
+    .addOption(limitOption('changes'))
+    .addOption(allOption('changes'))
     .serverOptions()
     .printsJsonOrTable('change')
     .notes(`
@@ -69,15 +67,8 @@ async function listChanges(context: CommandContext, options: ListOptions): Promi
     untilMs: await readTime('--until', until, nowMs),
     order: desc ? 'desc' : 'asc',
   };
-  const max = readMax(options);
-  await withServer(
-    context,
-    options,
-    (client) =>
-      printChangePages<number>(context.io, options, max, (seq, limit) =>
-        client.changePage({ ...query, limit, ...(desc ? { before: seq } : { after: seq }) }),
-      ),
-    { isRead: true },
+  await printChanges<number>(context, options, (client, seq, limit) =>
+    client.changePage({ ...query, limit, ...(desc ? { before: seq } : { after: seq }) }),
   );
 }
 

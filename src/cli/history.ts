@@ -1,17 +1,15 @@
 // The command history, which prints the changes of one plant on a server, newest first.
 
-import { allOption, type ChangePagesOptions, LIMIT, printChangePages, readMax } from './change-pages.ts';
 import type { CommandContext } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
+import { allOption, limitOption, type PageOptions, printChanges } from './pages.ts';
 import { readPlantId } from './parse-arguments.ts';
-import type { ServerOptions } from './profiles/choose-server.ts';
-import { withServer } from './remote.ts';
 
 export function declareHistory(command: CliCommand): void {
   command
     .argument('<id>', 'id of the plant, a 64-bit integer; it can be negative')
-    .option(...LIMIT)
-    .addOption(allOption())
+    .addOption(limitOption('changes'))
+    .addOption(allOption('changes'))
     .serverOptions()
     .printsJsonOrTable('change')
     .notes(`
@@ -22,18 +20,7 @@ use "changes list".`)
     .runs(listHistory);
 }
 
-async function listHistory(
-  context: CommandContext,
-  idText: string,
-  options: ServerOptions & ChangePagesOptions,
-): Promise<void> {
+async function listHistory(context: CommandContext, idText: string, options: PageOptions): Promise<void> {
   const id = readPlantId(idText);
-  const max = readMax(options);
-  await withServer(
-    context,
-    options,
-    (client) =>
-      printChangePages<string>(context.io, options, max, (cursor, limit) => client.history(id, { cursor, limit })),
-    { isRead: true },
-  );
+  await printChanges<string>(context, options, (client, cursor, limit) => client.history(id, { cursor, limit }));
 }

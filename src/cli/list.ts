@@ -1,27 +1,22 @@
 // The command list, which prints pages of plants from a server as they arrive, as a table or as NDJSON, or their number.
 
 import { Option } from 'commander';
-import type { Filter, ListQuery, PlantRecord, PlantStoreClient } from '../client/client.ts';
+import type { Filter } from '../client/client.ts';
 import { SORTS } from '../domain/names.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
+import { allOption, limitOption, type PageOptions, printPages } from './pages.ts';
 import { readCount, readOneOf } from './parse-arguments.ts';
-import type { ServerOptions } from './profiles/choose-server.ts';
 import { withServer } from './remote.ts';
-import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { writeOut } from './terminal/report.ts';
 import { createTable } from './terminal/table.ts';
 
-const DEFAULT_LIMIT = '100';
-const PAGE = 1000;
-
-interface ListOptions extends ServerOptions, FormOptions {
+interface ListOptions extends PageOptions {
   tag?: string[];
   untagged?: true;
   search?: string;
   sort?: string;
-  limit?: string;
   offset?: string;
-  all?: true;
   count?: true;
 }
 
@@ -31,9 +26,9 @@ export function declareList(command: CliCommand): void {
     .option('--untagged', 'only plants without a tag; with --tag, also these')
     .option('--search <words>', 'only plants whose name has a word that starts with each of these')
     .addOption(new FixedOption('--sort <order>', 'id, name or updated; a leading - reverses it (default: id)', SORTS))
-    .option('--limit <n>', `maximum number of plants (default: ${DEFAULT_LIMIT})`)
+    .addOption(limitOption('plants'))
     .option('--offset <n>', 'number of plants to skip, in the order of --sort (default: 0)')
-    .addOption(new Option('--all', 'all plants, without a limit').conflicts('limit'))
+    .addOption(allOption('plants'))
     .addOption(
       new Option('--count', 'print only the number of plants, or >100000').conflicts([
         'sort',
@@ -63,39 +58,22 @@ always exact.`)
 }
 
 async function listPlants(context: CommandContext, options: ListOptions): Promise<void> {
-  const { stdout, stderr } = context.io;
   const filter: Filter = { tag: options.tag, untagged: options.untagged, q: options.search };
   if (options.count) return printCount(context, options, filter);
   const sort = options.sort === undefined ? undefined : readOneOf('--sort', options.sort, SORTS);
-  const max = options.all ? Number.POSITIVE_INFINITY : readCount('--limit', options.limit ?? DEFAULT_LIMIT, 1);
   const offset = options.offset === undefined ? undefined : readCount('--offset', options.offset, 0);
-  const isJson = wantsJson(stdout, options);
   const { PLANT_COLUMNS } = await import('./terminal/plant-table.ts');
-  const print = isJson ? toLines : createTable(PLANT_COLUMNS, stdout);
-  let count = 0;
-  let thereIsMore = false;
-  await withServer(context, options, (client) => writeOut(stdout, printed(client)), { isRead: true });
-  if (thereIsMore) {
-    stderr.write('More plants match. Use --all or a larger --limit.\n');
-  } else if (count === 0 && !isJson) {
-    stdout.write('No plants found.\n');
-  }
-
-  async function* printed(client: PlantStoreClient): AsyncGenerator<string> {
-    const query: ListQuery = { ...filter, sort, offset };
-    do {
-      const page = await client.list({ ...query, limit: Math.min(PAGE, max - count) });
-      if (page.records.length > 0) yield print(page.records);
-      count += page.records.length;
-      query.cursor = page.next;
-      query.offset = undefined;
-    } while (query.cursor !== undefined && count < max);
-    thereIsMore = query.cursor !== undefined;
-  }
-
-  function toLines(records: PlantRecord[]): string {
-    return records.map(jsonLine).join('');
-  }
+  await printPages(
+    context,
+    options,
+    'plants',
+    async (client, cursor: string | undefined, limit) => {
+      const place = cursor === undefined ? { offset } : { cursor };
+      const { records, next } = await client.list({ ...filter, sort, ...place, limit });
+      return { rows: records, next };
+    },
+    createTable(PLANT_COLUMNS, context.io.stdout),
+  );
 }
 
 /** Adds a tag to those before it. */
