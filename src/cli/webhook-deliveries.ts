@@ -9,11 +9,9 @@ import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut, writeWords } from './terminal/report.ts';
 import { DELIVERY_COLUMNS, toDeliveryText } from './webhook-tables.ts';
-import { withWebhooks } from './with-webhooks.ts';
+import { WEBHOOK_ID, withWebhook } from './with-webhooks.ts';
 
 const MAX_LISTED = 1000;
-export const WEBHOOK_ID = ['<id>', 'id of the webhook, whk_… (see "webhook list")'] as const;
-
 const SEQ = ['<seq>', 'number of the change (see "webhook deliveries")'] as const;
 
 export function declareDeliveries(webhook: CliCommand): void {
@@ -70,8 +68,7 @@ async function listDeliveries(
   const limit = readNumber('--limit', options.limit, MAX_LISTED);
   const before = options.before === undefined ? undefined : readNumber('--before', options.before);
   const status = readStatus(options.status);
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const deliveries = await webhooks.deliveries(id, { status, before, limit });
     await printRows(stdout, options, deliveries, { columns: DELIVERY_COLUMNS, ifEmpty: 'No deliveries found.' });
     if (stdout.isTTY && !options.json && deliveries.some(({ error }) => error !== undefined)) {
@@ -92,8 +89,7 @@ async function showDelivery(
 ): Promise<void> {
   const { stdout } = context.io;
   const number = readNumber('<seq>', seq);
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const delivery = await webhooks.delivery(id, number);
     const text = wantsJson(stdout, options) ? jsonLine(delivery) : toDeliveryText(delivery, stdout);
     await writeOut(stdout, [text]);
@@ -103,8 +99,7 @@ async function showDelivery(
 async function retryDelivery(context: CommandContext, id: string, seq: string, options: StoreOptions): Promise<void> {
   const { stdout } = context.io;
   const number = readNumber('<seq>', seq);
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const delivery = await webhooks.retry(id, number);
     const words = `Change ${seq} is queued for delivery.${enableHint(await webhooks.get(id))}`;
     report(stdout, words, delivery);
@@ -119,8 +114,7 @@ async function replayChanges(
   const from = readNumber('--from', options.from);
   const to = options.to === undefined ? undefined : readNumber('--to', options.to);
   if (to !== undefined && to < from) throw new UsageError('--to must not be less than --from');
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const webhook = await webhooks.replay(id, { from, to });
     const range = to === undefined ? `Changes from ${from}` : `Changes ${from} to ${to}`;
     const words = `${range} are queued for delivery. New changes follow them.${enableHint(webhook)}`;
@@ -144,9 +138,4 @@ function readNumber(name: string, text: string, max = Number.MAX_SAFE_INTEGER): 
   const number = /^[1-9]\d{0,15}$/.test(text) ? Number(text) : Number.NaN;
   if (number <= max) return number;
   throw new UsageError(`${name} must be an integer from 1 to ${max}, not "${text}"`);
-}
-
-export function requireWebhookId(id: string): void {
-  if (/^whk_[0-9A-Za-z]+$/.test(id)) return;
-  throw new UsageError(`A webhook id starts with whk_. "${OWN_COMMAND} webhook list" shows the ids.`);
 }

@@ -8,11 +8,12 @@ import { UsageError } from '../lib/user-error.ts';
 import type { StoreOptions } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
+import { EXIT_STATUS } from './exit-status.ts';
 import { readList } from './parse-arguments.ts';
 import { type FormOptions, printRows, report } from './terminal/report.ts';
-import { declareDeliveries, requireWebhookId, WEBHOOK_ID } from './webhook-deliveries.ts';
+import { declareDeliveries } from './webhook-deliveries.ts';
 import { WEBHOOK_COLUMNS } from './webhook-tables.ts';
-import { withWebhooks } from './with-webhooks.ts';
+import { WEBHOOK_ID, withWebhook, withWebhooks } from './with-webhooks.ts';
 
 const FORMAT = 'body of the messages: plant, or event, which has the type and the change';
 
@@ -134,14 +135,7 @@ async function listWebhooks(context: CommandContext, options: StoreOptions & For
 async function updateWebhook(
   context: CommandContext,
   id: string,
-  options: {
-    profile?: string;
-    database?: string | true;
-    url?: string;
-    events?: string;
-    format?: string;
-    name?: string;
-  },
+  options: StoreOptions & { events?: string; format?: string; name?: string },
 ): Promise<void> {
   const { url, events, format, name, ...storeOptions } = options;
   const patch: WebhookPatch = {
@@ -152,8 +146,7 @@ async function updateWebhook(
   };
   if (Object.keys(patch).length === 0)
     throw new UsageError('Nothing to change. Add --url, --events, --format or --name.');
-  requireWebhookId(id);
-  await withWebhooks(context, storeOptions, async (webhooks) => {
+  await withWebhook(context, id, storeOptions, async (webhooks) => {
     const webhook = await webhooks.update(id, patch);
     const words = `Webhook ${id} sends ${webhook.events.join(', ')} to ${webhook.url} in the format ${webhook.format}.`;
     report(context.io.stdout, words, webhook);
@@ -161,22 +154,19 @@ async function updateWebhook(
 }
 
 async function removeWebhook(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
-  requireWebhookId(id);
-  await withWebhooks(context, options, (webhooks) => webhooks.delete(id));
+  await withWebhook(context, id, options, (webhooks) => webhooks.delete(id));
   if (context.io.stderr.isTTY) context.io.stderr.write(`Webhook ${id} removed.\n`);
 }
 
 async function rotateSecret(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const words = `Secret of webhook ${id} rotated. For 24 hours, the old secret also signs each delivery.`;
     reportSecret(context.io, words, await webhooks.rotate(id));
   });
 }
 
 async function enableWebhook(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const before = await webhooks.get(id);
     const webhook = await webhooks.update(id, { enabled: true });
     const words =
@@ -188,8 +178,7 @@ async function enableWebhook(context: CommandContext, id: string, options: Store
 }
 
 async function disableWebhook(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
-  requireWebhookId(id);
-  await withWebhooks(context, options, async (webhooks) => {
+  await withWebhook(context, id, options, async (webhooks) => {
     const webhook = await webhooks.update(id, { enabled: false });
     const words = `Webhook ${id} is disabled. To deliver the changes after ${webhook.position}, run "${OWN_COMMAND} webhook enable ${id}".`;
     report(context.io.stdout, words, webhook);
@@ -197,16 +186,15 @@ async function disableWebhook(context: CommandContext, id: string, options: Stor
 }
 
 async function testWebhook(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
-  requireWebhookId(id);
   const { io } = context;
-  await withWebhooks(context, options, async (webhooks, sender) => {
+  await withWebhook(context, id, options, async (webhooks, sender) => {
     const result = await webhooks.test(id);
     const { delivered, code, error, answer = '', milliseconds } = result;
     const words = delivered
       ? `Delivered ${sender}. The receiver returned ${code} after ${milliseconds} ms.`
       : `Not delivered: ${error}`;
     report(io.stdout, answer === '' ? words : `${words}\n${answer}`, result);
-    if (!delivered) io.exitCode = 1;
+    if (!delivered) io.exitCode = EXIT_STATUS.failed;
   });
 }
 
