@@ -5,10 +5,11 @@ import { resolve } from 'node:path';
 import type { PlantStoreClient } from '../client/client.ts';
 import { type Config, type Database, describeDatabase, readConfig } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
+import { showUrl } from '../lib/describe-url.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { withDatabase } from './database-access.ts';
 import type { ChosenServer, ServerOptions } from './profiles/choose-server.ts';
-import { findServer, type RemoteOptions, showUrl, withChosenServer } from './remote.ts';
+import { findServer, type RemoteOptions, withChosenServer } from './remote.ts';
 import { writeWords } from './terminal/report.ts';
 
 /** Options that choose the store. They exclude each other. */
@@ -18,7 +19,7 @@ export interface StoreOptions extends ServerOptions {
 }
 
 /** What a command does with a store of each kind. */
-export interface StoreWork<T> {
+interface StoreWork<T> {
   onServer(client: PlantStoreClient): Promise<T>;
   onDatabase(store: Store): Promise<T>;
 }

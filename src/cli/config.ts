@@ -7,6 +7,7 @@ import { toSafeText } from '../lib/safe-text.ts';
 import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
+import { findServer } from './remote.ts';
 import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
 import { widthOf } from './terminal/table.ts';
 import { wrap } from './terminal/wrap.ts';
@@ -38,14 +39,11 @@ async function printConfig(context: CommandContext, options: FormOptions): Promi
 }
 
 /** Returns the settings that a saved profile determines. */
-async function valuesOfProfile({ io, config }: CommandContext): Promise<Record<string, Partial<EffectiveSetting>>> {
-  const [{ chooseServer }, { findProfilesPath, readProfiles }, { HIDDEN }] = await Promise.all([
-    import('./profiles/choose-server.ts'),
-    import('./profiles/profile-file.ts'),
-    import('../config/effective-settings.ts'),
-  ]);
+async function valuesOfProfile(context: CommandContext): Promise<Record<string, Partial<EffectiveSetting>>> {
+  const { config } = context;
+  const { HIDDEN } = await import('../config/effective-settings.ts');
   try {
-    const server = chooseServer({}, config, () => readProfiles(findProfilesPath(io.env)));
+    const server = await findServer(context, {});
     const used = server?.credential?.source;
     if (server === undefined || used?.kind !== 'profile') return {};
     const { url } = server;

@@ -4,7 +4,7 @@ import type { ClientOptions, PlantStoreClient } from '../client/client.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config } from '../config/config.ts';
 import { PlantStoreError } from '../domain/errors.ts';
-import { describeUrl } from '../lib/describe-url.ts';
+import { showUrl } from '../lib/describe-url.ts';
 import type { CommandContext } from './command-io.ts';
 import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import type { ChosenServer, ServerOptions, TokenSource } from './profiles/choose-server.ts';
@@ -21,13 +21,6 @@ export interface RemoteOptions extends Partial<ClientOptions> {
 
 type Work<T> = (client: PlantStoreClient, url: string, source: TokenSource) => Promise<T>;
 
-/** A server and the token for it. */
-export interface Target {
-  url: string;
-  token: string;
-  source: TokenSource;
-}
-
 /** Runs `work` with a client. Throws a CommandError in place of a PlantStoreError. */
 export async function withServer<T>(
   context: CommandContext,
@@ -40,25 +33,17 @@ export async function withServer<T>(
 }
 
 /** Like `withServer`, with a chosen server. */
-export function withChosenServer<T>(
+export async function withChosenServer<T>(
   { url, credential }: ChosenServer,
   config: Config,
   work: Work<T>,
-  remoteOptions: RemoteOptions = {},
-): Promise<T> {
-  if (!credential) throw new CommandError(noToken(url, config), EXIT_STATUS.credentials);
-  return withTarget({ url, ...credential }, work, remoteOptions);
-}
-
-/** Like `withServer`, with a given server and token. */
-export async function withTarget<T>(
-  { url, token, source }: Target,
-  work: Work<T>,
   { isRead = false, ...clientOptions }: RemoteOptions = {},
 ): Promise<T> {
+  if (!credential) throw new CommandError(noToken(url, config), EXIT_STATUS.credentials);
+  const { token, source } = credential;
   const { createClient } = await import('../client/client.ts');
   const client = createClient({ url, token, retries: RETRIES, ...clientOptions });
-  return work(client, showUrl(url), source).catch((error) => rethrow(error, { url, source }, isRead));
+  return work(client, showUrl(url), source).catch((error) => rethrow(error, showUrl(url), source, isRead));
 }
 
 /** Returns the server of a command. Undefined if nothing names one and its port on this machine is any free one. */
@@ -81,14 +66,8 @@ function noToken(url: string, { serverUrl, serverUrlFrom }: Config): string {
 }
 
 /** Throws a PlantStoreError as a CommandError with advice, and any other error unchanged. */
-async function rethrow(error: unknown, { url, source }: Omit<Target, 'token'>, isRead: boolean): Promise<never> {
+async function rethrow(error: unknown, url: string, source: TokenSource, isRead: boolean): Promise<never> {
   if (!(error instanceof PlantStoreError)) throw error;
   const { explainFailure, statusOfFailure } = await import('./remote-failure.ts');
-  const message = explainFailure(error, { url: showUrl(url), source }, isRead);
-  throw new CommandError(message, statusOfFailure(error));
-}
-
-/** Returns the URL without its password. */
-export function showUrl(url: string): string {
-  return describeUrl(url).replace(/\/$/, '');
+  throw new CommandError(explainFailure(error, { url, source }, isRead), statusOfFailure(error));
 }

@@ -1,7 +1,7 @@
 // Lists every setting with the value that is in force, and its source.
 
 import { resolve } from 'node:path';
-import { describeUrl } from '../lib/describe-url.ts';
+import { describeUrl, showUrl } from '../lib/describe-url.ts';
 import { type Config, describeDatabase } from './config.ts';
 import { listSettings, type Setting } from './settings.ts';
 
@@ -37,7 +37,7 @@ function shownValue(name: string, given: string | undefined, { database, serverU
   if (name === 'DATABASE_URL') {
     return database.kind === 'sqlite' ? `sqlite:${resolve(database.path)}` : describeDatabase(database);
   }
-  if (name === 'PLANT_STORE_URL') return serverUrl && describeUrl(serverUrl).replace(/\/$/, '');
+  if (name === 'PLANT_STORE_URL') return serverUrl && showUrl(serverUrl);
   if (given === undefined) return undefined;
   if (name === 'PLANT_STORE_TOKEN' || name.endsWith('_HEADERS')) return HIDDEN;
   return /^https?:/i.test(given) && URL.canParse(given) ? describeUrl(given) : given;

@@ -4,7 +4,7 @@
 import packageJson from '../../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { describeUrl } from '../../lib/describe-url.ts';
+import { showUrl } from '../../lib/describe-url.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Finding, ok, problem, skipped, toProblem, warning } from './finding.ts';
 
@@ -20,7 +20,7 @@ export interface CheckedServer {
 
 export async function checkServer({ url, token, usesDatabase }: CheckedServer): Promise<Finding> {
   if (url === undefined) return skipped('PORT is 0 (any free port)', 'Set --url or PLANT_STORE_URL to check a server.');
-  const name = describeUrl(url).replace(/\/$/, '');
+  const name = showUrl(url);
   try {
     await getStatus(url, '/healthz', 'ok');
   } catch (error) {

@@ -7,11 +7,11 @@ import { UsageError } from '../../lib/user-error.ts';
 import type { CommandContext, CommandIo } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
 import { INTERRUPTED } from '../exit-status.ts';
-import { withServer, withTarget } from '../remote.ts';
+import { withChosenServer, withServer } from '../remote.ts';
 import { type FormOptions, jsonLine, report, wantsJson, writeWords } from '../terminal/report.ts';
 import { toFields } from '../terminal/table.ts';
 import { timeToMinute } from '../terminal/time.ts';
-import type { ServerOptions } from './choose-server.ts';
+import type { ChosenServer, ServerOptions } from './choose-server.ts';
 
 const DEFAULT_PROFILE = 'default';
 const MAX_TOKEN_CHARS = 16 * 1024;
@@ -75,9 +75,8 @@ async function login(
     io.exitCode = INTERRUPTED;
     return;
   }
-  const self = await withTarget({ url, token, source: { kind: 'input' } }, (client) => client.tokens.self(), {
-    isRead: true,
-  });
+  const server: ChosenServer = { url, isSelected: true, credential: { token, source: { kind: 'input' } } };
+  const self = await withChosenServer(server, config, (client) => client.tokens.self(), { isRead: true });
   const isRevocable = /^tok_\w+$/.test(self.id); // logout shows it in a command
   await updateProfiles(path, (profiles) => {
     profiles.byName.set(name, { url, token, ...(isRevocable && { tokenId: self.id }) });
