@@ -1,8 +1,8 @@
 // Splits a file of plants at ends of records, so that importing the pieces gives the same result as importing the file.
 // Only a few pieces are in memory at a time.
 
-import { afterByteOrderMark, concatBytes, inLargeChunks } from '../files/bytes.ts';
-import { countLines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
+import { afterByteOrderMark, concatBytes, inLargeChunks, readBlob } from '../files/bytes.ts';
+import { countNewlines, createEndOfQuoted, MAX_RECORD_BYTES, NEWLINE, NOT_CSV } from '../files/csv-record-end.ts';
 
 const READ_BYTES = 1024 * 1024;
 /** Number of bytes sent of a line that is too long: enough for the server to reject it. */
@@ -25,7 +25,7 @@ export type FileBytes = Blob | AsyncIterable<Uint8Array>;
 
 /** Yields the pieces of a file: at least one, even if the file is empty. Every CSV piece starts with the header row. */
 export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ_BYTES): AsyncGenerator<Piece> {
-  const chunks = readChunks(file, readBytes);
+  const chunks = file instanceof Blob ? readBlob(file, readBytes) : inLargeChunks(file, readBytes);
   let ahead = await chunks.next();
   let header: Bytes | undefined;
   let rest: Bytes = new Uint8Array(0);
@@ -51,11 +51,11 @@ export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ
     const before = isFirst ? [] : header ? [header] : isCsv ? [] : [LINE_END];
     yield {
       body: new Blob([...before, ...parts]),
-      linesBefore: lines - before.reduce((sum, part) => sum + newlinesIn(part), 0),
+      linesBefore: lines - before.reduce((sum, part) => sum + countNewlines(part), 0),
       bytes: read - rest.length,
     };
     if (isCsv) header ??= findHeader(records, isFirst);
-    lines += newlinesIn(records) + (isTooLong ? 1 : 0);
+    lines += countNewlines(records) + (isTooLong ? 1 : 0);
     isFirst = false;
   }
 
@@ -91,17 +91,6 @@ export async function* cutFile(file: FileBytes, isCsv: boolean, readBytes = READ
   }
 }
 
-/** Yields the bytes of a file in chunks of at least `bytes` bytes, except for the last one. */
-async function* readChunks(file: FileBytes, bytes: number): AsyncGenerator<Bytes, undefined> {
-  if (file instanceof Blob) {
-    for (let at = 0; at < file.size; at += bytes) {
-      yield new Uint8Array(await file.slice(at, at + bytes).arrayBuffer());
-    }
-    return;
-  }
-  yield* inLargeChunks(file, bytes);
-}
-
 /** Returns the end of the next record, or -1. Like the server, it skips only the first line of a malformed record. */
 function nextEnd(bytes: Uint8Array, at: number, endOfRecord: (start: number) => number): number {
   const end = endOfRecord(at);
@@ -135,8 +124,4 @@ function isUtf8(bytes: Uint8Array): boolean {
   } catch {
     return false;
   }
-}
-
-function newlinesIn(bytes: Uint8Array): number {
-  return countLines(bytes, 0, bytes.length) - 1;
 }

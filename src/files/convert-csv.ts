@@ -1,14 +1,11 @@
 // Converts CSV files as Excel and other spreadsheets write them to UTF-8 with commas, which the reader and the API
 // require. Also runs in browsers. Every record keeps its line number, and memory is bounded for any input.
 
-import { concatBytes, inLargeChunks } from './bytes.ts';
+import { afterByteOrderMark, concatBytes, inLargeChunks, readFirst, withFirst } from './bytes.ts';
 import { type CsvDialect, findByteOrderMark, findDelimiter, findDelimiterLine } from './csv-dialect.ts';
 import { CARRIAGE_RETURN, NEWLINE, QUOTE } from './csv-record-end.ts';
 import { toCommas } from './csv-to-commas.ts';
 import { toUtf8 } from './csv-to-utf8.ts';
-
-/** Minimum size of the chunks that are converted, and in which the dialect is recognised. The last can be smaller. */
-const CHUNK_BYTES = 64 * 1024;
 
 /** The parts of a dialect that the user knows. They are not recognised. */
 export interface CsvChoice {
@@ -25,18 +22,18 @@ export async function* convertCsv(
   choice: CsvChoice,
   onRecognised: (dialect: CsvDialect) => void,
 ): AsyncGenerator<Uint8Array> {
-  const file = await readFirst(inLargeChunks(chunks, CHUNK_BYTES));
+  const file = await readFirst(inLargeChunks(chunks));
   let encoding = choice.encoding ?? findByteOrderMark(file.first)?.encoding;
   let delimiter: string | undefined;
 
-  const { first, rest } = await readFirst(toUtf8(join(file.first, file.rest), encoding, onWindows1252));
-  const head = first.subarray(findByteOrderMark(first)?.mark.length ?? 0);
+  const { first, rest } = await readFirst(toUtf8(withFirst(file.first, file.rest), encoding, onWindows1252));
+  const head = first.subarray(afterByteOrderMark(first));
   const named = findDelimiterLine(head);
   delimiter = choice.delimiter ?? named?.delimiter ?? findDelimiter(head);
   if (named || delimiter !== ',' || (encoding ?? 'utf-8') !== 'utf-8') tell(delimiter);
-  if (named) yield* toCommas(join(moveLine(head, named.line, delimiter), rest), delimiter.charCodeAt(0));
-  else if (delimiter !== ',') yield* toCommas(join(head, rest), delimiter.charCodeAt(0));
-  else yield* join(first, rest);
+  if (named) yield* toCommas(withFirst(moveLine(head, named.line, delimiter), rest), delimiter.charCodeAt(0));
+  else if (delimiter !== ',') yield* toCommas(withFirst(head, rest), delimiter.charCodeAt(0));
+  else yield* withFirst(first, rest);
 
   function onWindows1252(): void {
     if (encoding !== undefined) return;
@@ -65,18 +62,4 @@ function moveLine(head: Uint8Array, line: string, delimiter: string): Uint8Array
 
 function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
-}
-
-/** Reads the first chunk, which is empty at the end of the file. */
-async function readFirst(
-  chunks: AsyncIterable<Uint8Array>,
-): Promise<{ first: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
-  const iterator = chunks[Symbol.asyncIterator]();
-  const { value, done } = await iterator.next();
-  return { first: done ? new Uint8Array(0) : value, rest: { [Symbol.asyncIterator]: () => iterator } };
-}
-
-async function* join(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  if (first.length > 0) yield first;
-  yield* rest;
 }

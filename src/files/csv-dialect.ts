@@ -1,5 +1,6 @@
 // Recognises the delimiter and the encoding of a CSV file from its first bytes. Also runs in browsers.
 
+import { BYTE_ORDER_MARK } from './bytes.ts';
 import { splitCells } from './csv-cells.ts';
 import { createEndOfQuoted, NEWLINE } from './csv-record-end.ts';
 
@@ -20,7 +21,7 @@ export const DELIMITERS = [
 /** A first line such as `sep=;`, which Excel reads and hides. */
 const DELIMITER_LINE = /^"?sep=([\t -~])"?\r?(?:\n|$)/i;
 const BYTE_ORDER_MARKS = [
-  { mark: [0xef, 0xbb, 0xbf], encoding: 'utf-8' },
+  { mark: BYTE_ORDER_MARK, encoding: 'utf-8' },
   { mark: [0xff, 0xfe], encoding: 'utf-16le' },
   { mark: [0xfe, 0xff], encoding: 'utf-16be' },
 ] as const;

@@ -43,9 +43,8 @@ export function endOfQuotedCell(bytes: Uint8Array, start: number): number {
   }
 }
 
-/** Returns the number of lines from `start` to `end`. */
-export function countLines(bytes: Uint8Array, start: number, end: number): number {
-  let lines = 1;
-  for (let at = bytes.indexOf(NEWLINE, start); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, at + 1)) lines++;
-  return lines;
+export function countNewlines(bytes: Uint8Array, start = 0, end = bytes.length): number {
+  let count = 0;
+  for (let at = bytes.indexOf(NEWLINE, start); at !== -1 && at < end; at = bytes.indexOf(NEWLINE, at + 1)) count++;
+  return count;
 }

@@ -3,7 +3,7 @@
 
 import { UserError } from '../lib/user-error.ts';
 import { concatBytes } from './bytes.ts';
-import { countLines, MAX_RECORD_BYTES, NEWLINE } from './csv-record-end.ts';
+import { countNewlines, MAX_RECORD_BYTES, NEWLINE } from './csv-record-end.ts';
 
 const REPLACEMENT = '\ufffd';
 /** A byte that UTF-8 never contains. */
@@ -88,7 +88,7 @@ async function* guessByLine(chunks: AsyncIterable<Uint8Array>, onWindows1252: ()
   }
 
   function asItIs(block: Uint8Array): Uint8Array {
-    if (firstConverted === undefined) linesBefore += countLines(block, 0, block.length) - 1;
+    if (firstConverted === undefined) linesBefore += countNewlines(block);
     else if (utf8Bytes >= invalidLines) {
       const start = `Line ${firstConverted} is not UTF-8, so it was read as Windows-1252, but lines after it are UTF-8`;
       throw new UserError(`${start}. Correct that line, or use the command with --encoding utf-8.`);

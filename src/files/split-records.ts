@@ -6,7 +6,7 @@ import type { ImportError } from '../domain/plant.ts';
 import { afterByteOrderMark } from './bytes.ts';
 import {
   CARRIAGE_RETURN,
-  countLines,
+  countNewlines,
   createEndOfQuoted,
   MAX_RECORD_BYTES,
   NEWLINE,
@@ -78,7 +78,7 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
       block.texts.push(bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
       block.lines.push(line);
     }
-    line += quotes ? countLines(bytes, at, end) : 1;
+    line += quotes ? countNewlines(bytes, at, end) + 1 : 1;
     return end + 1;
   }
 

@@ -3,7 +3,7 @@
 import type { FileType } from 'plant-store/client';
 import { cutFile } from '../../../src/client/file-pieces.ts';
 import { afterByteOrderMark, firstCharacter } from '../../../src/files/bytes.ts';
-import { CARRIAGE_RETURN, countLines, createEndOfQuoted, NEWLINE } from '../../../src/files/csv-record-end.ts';
+import { CARRIAGE_RETURN, countNewlines, createEndOfQuoted, NEWLINE } from '../../../src/files/csv-record-end.ts';
 
 /** Number of records that are checked at once, and from which the preview is made. */
 const HEAD_RECORDS = 1000;
@@ -96,7 +96,7 @@ function* splitRecords(bytes: Uint8Array, isCsv: boolean, linesBefore: number): 
   while (start < bytes.length) {
     const quotedEnd = endOfQuoted(start);
     const end = quotedEnd >= 0 ? quotedEnd : ended.indexOf(NEWLINE, start);
-    const lines = countLines(ended, start, end);
+    const lines = countNewlines(ended, start, end) + 1;
     yield { line, lines, start, end };
     line += lines;
     start = end + 1;

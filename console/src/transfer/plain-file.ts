@@ -1,5 +1,6 @@
 // Converts a file of a spreadsheet in the browser to the file that the server reads.
 
+import { readBlob } from '../../../src/files/bytes.ts';
 import { type CsvChoice, convertCsv } from '../../../src/files/convert-csv.ts';
 import type { CsvDialect } from '../../../src/files/csv-dialect.ts';
 import { isNdjson } from './file-records.ts';
@@ -19,7 +20,7 @@ export async function toPlainFile(source: Blob, name: string, choice: CsvChoice 
   let dialect: CsvDialect = { delimiter: ',', encoding: 'utf-8' };
   let isPlain = true;
   const convert = () =>
-    convertCsv(readPieces(source), choice, (recognised) => {
+    convertCsv(readBlob(source, READ_BYTES), choice, (recognised) => {
       dialect = recognised;
       isPlain = false;
     });
@@ -28,10 +29,4 @@ export async function toPlainFile(source: Blob, name: string, choice: CsvChoice 
   const parts: Blob[] = [];
   for await (const chunk of convert()) parts.push(new Blob([chunk as Uint8Array<ArrayBuffer>]));
   return { file: new Blob(parts, { type: 'text/csv' }), dialect };
-}
-
-async function* readPieces(file: Blob): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < file.size; at += READ_BYTES) {
-    yield new Uint8Array(await file.slice(at, at + READ_BYTES).arrayBuffer());
-  }
 }
