@@ -1,5 +1,7 @@
 // Splits a CSV record into its cells, as the server does. Also runs in browsers.
 
+import { QUOTE } from './csv-record-end.ts';
+
 export interface Cell {
   text: string;
   /** The cell as it stands in the file, with its quotation marks. */
@@ -19,11 +21,12 @@ export function splitCells(record: string, delimiter = ','): Cell[] {
   return cells;
 }
 
-function endOfCell(record: string, start: number, delimiter: string): number {
+/** Returns the position of the delimiter after the cell at `start`, or the end of the record. */
+export function endOfCell(record: string, start: number, delimiter: string): number {
   let at = start;
-  if (record[at] === '"') {
+  if (record.charCodeAt(at) === QUOTE) {
     at++;
-    while (at < record.length && (record[at] !== '"' || record[++at] === '"')) at++;
+    while (at < record.length && (record.charCodeAt(at) !== QUOTE || record.charCodeAt(++at) === QUOTE)) at++;
   }
   const end = record.indexOf(delimiter, at);
   return end === -1 ? record.length : end;

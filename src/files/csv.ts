@@ -4,7 +4,8 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant } from '../domain/plant.ts';
-import { COMMA, NEWLINE, QUOTE } from './csv-record-end.ts';
+import { endOfCell } from './csv-cells.ts';
+import { NEWLINE } from './csv-record-end.ts';
 import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
 import { type Block, readRecords } from './split-records.ts';
 
@@ -89,15 +90,8 @@ function createReadBlock(header: string): (block: Block) => PlantBlock {
 /** True for a long line with too many cells. Parsing it would block other requests for too long. */
 function hasTooManyCells(text: string): boolean {
   if (text.length <= MAX_CROWDED_CHARS) return false;
-  let cells = 1;
-  for (let at = 0; at < text.length; at++) {
-    const isStart = at === 0 || text.charCodeAt(at - 1) === COMMA;
-    if (isStart && text.charCodeAt(at) === QUOTE) {
-      at++;
-      while (at < text.length && (text.charCodeAt(at) !== QUOTE || text.charCodeAt(++at) === QUOTE)) at++;
-    }
-    if (text.charCodeAt(at) === COMMA && ++cells > MAX_VALUES) return true;
-  }
+  let cells = 0;
+  for (let at = 0; at <= text.length; at = endOfCell(text, at, ',') + 1) if (++cells > MAX_VALUES) return true;
   return false;
 }
 
