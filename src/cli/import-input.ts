@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CsvChoice } from '../files/convert-csv.ts';
+import { undoAtEnd } from '../lib/undo-at-end.ts';
 import { UserError } from '../lib/user-error.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -78,11 +79,12 @@ export async function withBlob<T>(
     return work(await openAsBlob(file.path));
   }
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-import-'));
+  const removeCopy = undoAtEnd(() => rmSync(folder, { recursive: true, force: true }));
   try {
     const copy = join(folder, 'plants');
     await pipeline(bytes, createWriteStream(copy, { mode: 0o600 }));
     return await work(await openAsBlob(copy));
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeCopy();
   }
 }
