@@ -26,6 +26,9 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const FORMATS = ['ndjson', 'csv'] as const;
 export type Format = (typeof FORMATS)[number];
 
+/** Fields of a plant, which are the columns of a CSV file. */
+export const PLANT_FIELDS = ['id', 'name', 'tag'] as const;
+
 /** Orders of a list of plants. A leading minus sign reverses the order. */
 export const SORTS = ['id', '-id', 'name', '-name', 'updated', '-updated'] as const;
 

@@ -3,15 +3,15 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { PlantStoreError } from '../domain/errors.ts';
+import { PLANT_FIELDS } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
 import { endOfCell } from './csv-cells.ts';
 import { NEWLINE } from './csv-record-end.ts';
 import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
 import { type Block, readRecords } from './split-records.ts';
 
-const COLUMNS = ['id', 'name', 'tag'] as const;
 /** The header row of an export. */
-export const CSV_HEADER = `${COLUMNS.join(',')}\n`;
+export const CSV_HEADER = `${PLANT_FIELDS.join(',')}\n`;
 const MAX_HEADER_SHOWN = 100;
 const HEADER_ADVICE = 'The first line must name the columns, such as "id,name,tag".';
 /** Maximum length of an id. A longer number cannot be an id and is slow to parse. */
@@ -61,7 +61,7 @@ export function printCsv(plants: NewPlant[]): string {
 
 function createReadBlock(header: string): (block: Block) => PlantBlock {
   const columns = readHeader(header);
-  const [idAt, nameAt, tagAt] = COLUMNS.map((column) => columns.indexOf(column)) as [number, number, number];
+  const [idAt, nameAt, tagAt] = PLANT_FIELDS.map((field) => columns.indexOf(field)) as [number, number, number];
   return (block) => {
     const rows = block.texts.some(hasTooManyCells) ? undefined : readAllCells(block.texts);
     return collectPlants(block, (text, at) => {
@@ -101,7 +101,7 @@ function readHeader(header: string): string[] {
   }
   const columns = (readCells([header])[0] ?? []).map(({ text }) => text.trim().toLowerCase());
   const missing = ['id', 'name'].find((column) => !columns.includes(column));
-  const twice = COLUMNS.find((column) => columns.indexOf(column) !== columns.lastIndexOf(column));
+  const twice = PLANT_FIELDS.find((column) => columns.indexOf(column) !== columns.lastIndexOf(column));
   if (!missing && !twice) return columns;
   const separator = columns.length === 1 ? /[;\t]/.exec(header)?.[0] : undefined;
   const finding = separator

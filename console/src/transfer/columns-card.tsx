@@ -1,15 +1,16 @@
 // Shows which column of a CSV file becomes what, and lets the user choose.
 
+import { PLANT_FIELDS } from '../../../src/domain/names.ts';
 import { splitCells } from '../../../src/files/csv-cells.ts';
 import { Problem, Select } from '../shared/field.tsx';
 import { Icon } from '../shared/icon.tsx';
-import { columnNames, FIELDS, type FieldName } from './columns.ts';
+import { columnNames, type FieldName } from './columns.ts';
 import { DialectChoice } from './dialect-choice.tsx';
 import { type ChosenFile, useImport } from './import-run.tsx';
 
 const LABELS: Record<FieldName, string> = { id: 'Id', name: 'Name', tag: 'Tag' };
 const NOT_IMPORTED = { value: '', text: 'Not imported' } as const;
-const OPTIONS = [...FIELDS.map((field) => ({ value: field, text: LABELS[field] })), NOT_IMPORTED];
+const OPTIONS = [...PLANT_FIELDS.map((field) => ({ value: field, text: LABELS[field] })), NOT_IMPORTED];
 const SAMPLES = 3;
 /** Maximum number of columns shown. A file with more is no list of plants. */
 const MAX_SHOWN = 30;

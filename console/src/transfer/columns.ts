@@ -1,11 +1,11 @@
 // Which column of a CSV file becomes which field of a plant. The server knows columns by their names only, so another
 // choice means another header row.
 
+import { PLANT_FIELDS } from '../../../src/domain/names.ts';
 import { splitCells } from '../../../src/files/csv-cells.ts';
 import type { FileHead } from './file-records.ts';
 
-export const FIELDS = ['id', 'name', 'tag'] as const;
-export type FieldName = (typeof FIELDS)[number];
+export type FieldName = (typeof PLANT_FIELDS)[number];
 
 /** The field of each column. A column without a field is not imported. */
 export type Columns = (FieldName | undefined)[];
@@ -17,7 +17,7 @@ export function columnNames({ header }: FileHead): string[] {
 /** Returns the fields that the names of the columns say. */
 export function columnsOf(head: FileHead): Columns {
   const names = columnNames(head).map((name) => name.toLowerCase());
-  return names.map((name, at) => FIELDS.find((field) => field === name && names.indexOf(name) === at));
+  return names.map((name, at) => PLANT_FIELDS.find((field) => field === name && names.indexOf(name) === at));
 }
 
 /** Returns the file with a header row that names these columns. Line numbers stay the same. */
