@@ -1,4 +1,5 @@
-// The input of an import: a file or standard input, which is converted if a spreadsheet wrote it.
+// The input of an import: a file or standard input, which is converted if a spreadsheet wrote it. The options --delimiter
+// and --encoding override what is recognised about it.
 
 import {
   accessSync,
@@ -14,14 +15,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type Format, PLANT_FIELDS } from '../domain/names.ts';
 import type { CsvChoice } from '../files/convert-csv.ts';
+import { DELIMITERS, describeDialect, findColumns } from '../files/csv-dialect.ts';
 import { undoAtEnd } from '../lib/undo-at-end.ts';
-import { UserError } from '../lib/user-error.ts';
+import { UsageError, UserError } from '../lib/user-error.ts';
 
 const CHUNK_BYTES = 64 * 1024;
-const PLANT_COLUMNS = ['id', 'name', 'tag'];
+export const DELIMITER_NAMES = DELIMITERS.map(({ name }) => name);
+/** The encodings that shells complete. */
+export const COMMON_ENCODINGS = ['utf-8', 'windows-1252', 'utf-16le'];
 
-export interface ImportInput {
+export interface CsvOptions {
+  delimiter?: string;
+  encoding?: string;
+}
+
+interface ImportInput {
   chunks: Readable;
   /** Path and size of a plain file. Undefined for standard input, a pipe or a device. */
   file: { path: string; bytes: number } | undefined;
@@ -47,10 +57,7 @@ export async function* toPlainCsv(
   choice: CsvChoice,
   printLine: (line: string) => void,
 ): AsyncGenerator<Uint8Array> {
-  const [{ convertCsv }, { describeDialect, findColumns }] = await Promise.all([
-    import('../files/convert-csv.ts'),
-    import('../files/csv-dialect.ts'),
-  ]);
+  const { convertCsv } = await import('../files/convert-csv.ts');
   let isFirst = true;
   for await (const chunk of convertCsv(chunks, choice, (dialect) =>
     printLine(`Read as ${describeDialect(dialect)}.`),
@@ -61,7 +68,7 @@ export async function* toPlainCsv(
   }
 
   function printIgnored(columns: string[]): void {
-    const ignored = columns.filter((column) => !PLANT_COLUMNS.includes(column));
+    const ignored = columns.filter((column) => !PLANT_FIELDS.some((field) => field === column));
     const isHeader = ignored.length <= columns.length - 2; // otherwise the reader rejects it
     if (isHeader && ignored.length > 0) printLine(`Columns not imported: ${ignored.join(', ')}`);
   }
@@ -86,5 +93,34 @@ export async function withBlob<T>(
     return await work(await openAsBlob(copy));
   } finally {
     removeCopy();
+  }
+}
+
+/** Returns the parts of the dialect that the options give. Throws UsageError. */
+export function readCsvChoice({ delimiter, encoding }: CsvOptions, format: Format): CsvChoice {
+  if (format !== 'csv' && (delimiter ?? encoding) !== undefined) {
+    const option = delimiter === undefined ? '--encoding' : '--delimiter';
+    throw new UsageError(`${option} applies to CSV, and the format is ${format}. Add --format csv if the file is CSV.`);
+  }
+  return {
+    delimiter: delimiter === undefined ? undefined : readDelimiter(delimiter),
+    encoding: encoding === undefined ? undefined : readEncoding(encoding),
+  };
+}
+
+function readDelimiter(text: string): string {
+  const known = DELIMITERS.find(({ name }) => name === text)?.delimiter ?? (text === '\\t' ? '\t' : text);
+  if (/^[\t -~]$/.test(known) && known !== '"') return known;
+  const wanted = `${DELIMITER_NAMES.join(', ')} or one ASCII character`;
+  throw new UsageError(`--delimiter must be ${wanted}, not ${JSON.stringify(text)}`);
+}
+
+/** Returns the standard name of an encoding, such as `windows-1252` for `latin1`. */
+function readEncoding(text: string): string {
+  try {
+    return new TextDecoder(text).encoding;
+  } catch {
+    const wanted = `the name of an encoding, such as ${COMMON_ENCODINGS.join(', ')} or iso-8859-2`;
+    throw new UsageError(`--encoding must be ${wanted}, not ${JSON.stringify(text)}`);
   }
 }

@@ -8,16 +8,26 @@ import type { Counts } from '../files/import-plants.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
-import { type CsvOptions, delimiterOption, encodingOption, readCsvChoice } from './csv-options.ts';
 import { CLI } from './database-access.ts';
-import type { CliCommand } from './declare.ts';
-import { openInput, toPlainCsv, withBlob } from './import-input.ts';
+import { type CliCommand, FixedOption } from './declare.ts';
+import { EXIT_STATUS } from './exit-status.ts';
+import {
+  COMMON_ENCODINGS,
+  type CsvOptions,
+  DELIMITER_NAMES,
+  openInput,
+  readCsvChoice,
+  toPlainCsv,
+  withBlob,
+} from './import-input.ts';
 import { END_SIGNALS, onStopSignal, statusOfSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { TRANSFER_RETRIES } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';
 import { countOf, report } from './terminal/report.ts';
 
+const DELIMITER = 'CSV: comma, semicolon, tab or another character (default: recognised)';
+const ENCODING = 'CSV: utf-8, windows-1252, utf-16le or another encoding (default: recognised)';
 const TYPES: Record<Format, FileType> = { ndjson: 'application/x-ndjson', csv: 'text/csv' };
 /** Extensions of files that Excel writes as text with tabs. */
 const TEXT_ENDINGS = ['tsv', 'txt'];
@@ -31,8 +41,8 @@ export function declareImport(command: CliCommand): void {
   command
     .argument('<file>', 'NDJSON, or CSV with the header row id,name,tag; - is standard input')
     .addOption(formatOption())
-    .addOption(delimiterOption())
-    .addOption(encodingOption())
+    .addOption(new FixedOption('--delimiter <character>', DELIMITER, DELIMITER_NAMES))
+    .addOption(new FixedOption('--encoding <name>', ENCODING, COMMON_ENCODINGS))
     .storeOptions()
     .option('--dry-run', 'check the file and compare it with the store, but store nothing')
     .notes(`
@@ -141,7 +151,7 @@ function reportCounts(io: CommandIo, counts: Counts, dryRun: true | undefined): 
   const [imported, lost, end] = dryRun ? [' would be', ' would fail', ' Nothing was stored.'] : ['', ' failed', ''];
   const words = `${countOf(created, 'plant')}${imported} imported, ${replayed.toLocaleString('en')} already stored`;
   report(io.stdout, `${words}, ${countOf(failed, 'line')}${lost}.${end}`, counts);
-  if (failed > 0) io.exitCode = 1;
+  if (failed > 0) io.exitCode = EXIT_STATUS.failed;
 }
 
 function reportInterrupt(io: CommandIo, dryRun: true | undefined, signal: NodeJS.Signals): void {
