@@ -8,7 +8,7 @@ import { UserError } from '../lib/user-error.ts';
 import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import { findServer } from './remote.ts';
-import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, printAll } from './terminal/report.ts';
 import { widthOf } from './terminal/table.ts';
 import { wrap } from './terminal/wrap.ts';
 
@@ -32,10 +32,7 @@ async function printConfig(context: CommandContext, options: FormOptions): Promi
   const ofProfile = await valuesOfProfile(context);
   const settings = listEffectiveSettings(io.env, config).map((setting) => ({ ...setting, ...ofProfile[setting.name] }));
   const { stdout } = io;
-  const texts = wantsJson(stdout, options)
-    ? settings.map(jsonLine)
-    : print(settings, config.traces !== undefined, stdout);
-  await writeOut(stdout, texts);
+  await printAll(stdout, options, settings, () => print(settings, config.traces !== undefined, stdout));
 }
 
 /** Returns the settings that a saved profile determines. */
@@ -62,16 +59,15 @@ async function valuesOfProfile(context: CommandContext): Promise<Record<string, 
 }
 
 /** Returns the settings by group. Of the settings of traces, it has only the first one unless traces are on. */
-function print(settings: EffectiveSetting[], withTraces: boolean, stream: Output): string[] {
+function print(settings: EffectiveSetting[], withTraces: boolean, stream: Output): string {
   const width = Math.min(widthOf(stream), MAX_WIDTH);
-  return Object.entries(SETTING_GROUPS).flatMap(([group, heading]) => {
+  const groups = Object.entries(SETTING_GROUPS).map(([group, heading]) => {
     const all = settings.filter((setting) => setting.group === group);
     const shown = group === 'traces' && !withTraces ? all.slice(0, 1) : all;
-    return [
-      `\n${styleText('bold', heading, { stream })}\n`,
-      ...shown.map((setting) => printSetting(setting, width, stream)),
-    ];
+    const texts = shown.map((setting) => printSetting(setting, width, stream));
+    return `\n${styleText('bold', heading, { stream })}\n${texts.join('')}`;
   });
+  return groups.join('');
 }
 
 function printSetting({ name, value, source, meaning }: EffectiveSetting, width: number, stream: Output): string {

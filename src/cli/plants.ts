@@ -12,7 +12,7 @@ import { CommandError, EXIT_STATUS } from './exit-status.ts';
 import { readCount, readPlantId } from './parse-arguments.ts';
 import type { ServerOptions } from './profiles/choose-server.ts';
 import { withServer } from './remote.ts';
-import { type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { type FormOptions, printAll } from './terminal/report.ts';
 
 const ID = ['<id>', 'id of the plant, a 64-bit integer; it can be negative'] as const;
 const IF_VERSION = ['--if-version <n>', 'only if the plant is at this version (see "get")'] as const;
@@ -172,5 +172,5 @@ function readCondition({ ifVersion }: Options): Precondition {
 }
 
 function show({ io: { stdout } }: CommandContext, options: Options, words: string, json: object): Promise<void> {
-  return writeOut(stdout, [wantsJson(stdout, options) ? jsonLine(json) : words]);
+  return printAll(stdout, options, [json], () => words);
 }

@@ -6,7 +6,7 @@ import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import type { ServerOptions } from './profiles/choose-server.ts';
 import { withServer } from './remote.ts';
-import { type FormOptions, jsonLine, wantsJson } from './terminal/report.ts';
+import { type FormOptions, printAll } from './terminal/report.ts';
 import { type Column, toFields, toTable } from './terminal/table.ts';
 import { timeToMinute } from './terminal/time.ts';
 
@@ -30,7 +30,7 @@ async function showStatus(context: CommandContext, options: ServerOptions & Form
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.status();
   const status = await withServer(context, options, read, { isRead: true });
-  stdout.write(wantsJson(stdout, options) ? jsonLine(status) : print(status, stdout));
+  await printAll(stdout, options, [status], () => print(status, stdout));
 }
 
 function print(status: ServiceStatus, stdout: Output): string {

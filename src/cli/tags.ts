@@ -5,7 +5,7 @@ import type { CommandContext, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
 import type { ServerOptions } from './profiles/choose-server.ts';
 import { withServer } from './remote.ts';
-import { countOf, type FormOptions, jsonLine, wantsJson, writeOut } from './terminal/report.ts';
+import { countOf, type FormOptions, printAll } from './terminal/report.ts';
 import { type Column, toTable } from './terminal/table.ts';
 
 const COLUMNS: Column<Summary['tags'][number]>[] = [
@@ -28,8 +28,7 @@ async function listTags(context: CommandContext, options: ServerOptions & FormOp
   const { stdout } = context.io;
   const read = (client: PlantStoreClient) => client.summary();
   const summary = await withServer(context, options, read, { isRead: true });
-  const texts = wantsJson(stdout, options) ? summary.tags.map(jsonLine) : [print(summary, stdout)];
-  await writeOut(stdout, texts);
+  await printAll(stdout, options, summary.tags, () => print(summary, stdout));
 }
 
 function print({ tags, untagged, plants }: Summary, stdout: Output): string {

@@ -7,7 +7,7 @@ import { UsageError } from '../lib/user-error.ts';
 import type { StoreOptions } from './choose-store.ts';
 import type { CommandContext } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
-import { type FormOptions, jsonLine, printRows, report, wantsJson, writeOut, writeWords } from './terminal/report.ts';
+import { type FormOptions, printAll, printRows, report, writeWords } from './terminal/report.ts';
 import { DELIVERY_COLUMNS, toDeliveryText } from './webhook-tables.ts';
 import { WEBHOOK_ID, withWebhook } from './with-webhooks.ts';
 
@@ -91,8 +91,7 @@ async function showDelivery(
   const number = readNumber('<seq>', seq);
   await withWebhook(context, id, options, async (webhooks) => {
     const delivery = await webhooks.delivery(id, number);
-    const text = wantsJson(stdout, options) ? jsonLine(delivery) : toDeliveryText(delivery, stdout);
-    await writeOut(stdout, [text]);
+    await printAll(stdout, options, [delivery], () => toDeliveryText(delivery, stdout));
   });
 }
 

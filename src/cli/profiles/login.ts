@@ -8,7 +8,7 @@ import type { CommandContext, CommandIo } from '../command-io.ts';
 import type { CliCommand } from '../declare.ts';
 import { INTERRUPTED } from '../exit-status.ts';
 import { withChosenServer, withServer } from '../remote.ts';
-import { type FormOptions, jsonLine, report, wantsJson, writeWords } from '../terminal/report.ts';
+import { type FormOptions, printAll, report, writeWords } from '../terminal/report.ts';
 import { toFields } from '../terminal/table.ts';
 import { timeToMinute } from '../terminal/time.ts';
 import type { ChosenServer, ServerOptions } from './choose-server.ts';
@@ -98,10 +98,6 @@ async function whoami(context: CommandContext, options: ServerOptions & FormOpti
     { isRead: true },
   );
   const profile = source.kind === 'profile' ? source.name : undefined;
-  if (wantsJson(stdout, options)) {
-    stdout.write(jsonLine({ ...(profile !== undefined && { profile }), url, ...pickRights(self) }));
-    return;
-  }
   const fields: [string, string][] = [
     ['Profile', profile ?? 'none, the token is from PLANT_STORE_TOKEN'],
     ['URL', url],
@@ -110,7 +106,8 @@ async function whoami(context: CommandContext, options: ServerOptions & FormOpti
     ['Expires', timeToMinute(self.expires) ?? 'never'],
     ['Rate', String(self.rate ?? 'no limit')],
   ];
-  stdout.write(toFields(fields, stdout));
+  const json = { ...(profile !== undefined && { profile }), url, ...pickRights(self) };
+  await printAll(stdout, options, [json], () => toFields(fields, stdout));
 }
 
 /** Returns the fields of a token that tell what it permits. */

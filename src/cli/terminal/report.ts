@@ -42,16 +42,19 @@ export function jsonLine(value: object): string {
   return `${toSafeJson(printJson(value))}\n`;
 }
 
+/** Prints values as JSON, one per line, or the text of all of them. */
+export function printAll(output: Output, options: FormOptions, values: object[], toText: () => string): Promise<void> {
+  return writeOut(output, wantsJson(output, options) ? values.map(jsonLine) : [toText()]);
+}
+
 /** Prints a whole list: as a table, or `ifEmpty` without rows; as JSON, one object per line. */
-export async function printRows<Row extends object>(
+export function printRows<Row extends object>(
   output: Output,
   options: FormOptions,
   rows: Row[],
   { columns, ifEmpty }: { columns: Column<Row>[]; ifEmpty: string },
 ): Promise<void> {
-  const lines = () => rows.map(jsonLine);
-  const table = () => (rows.length === 0 ? `${ifEmpty}\n` : toTable(columns, rows, output));
-  await writeOut(output, wantsJson(output, options) ? lines() : [table()]);
+  return printAll(output, options, rows, () => (rows.length === 0 ? `${ifEmpty}\n` : toTable(columns, rows, output)));
 }
 
 /** Writes texts as fast as they are read. If the reader ends early, as `head` does, it stops without an error. */
