@@ -3,6 +3,7 @@
 import { networkCodesOf, TransientError } from '../client/response.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
+import { isLocalHost } from '../lib/local-host.ts';
 import { EXIT_STATUS, type ExitStatus, exitStatusOf } from './exit-status.ts';
 import type { TokenSource } from './profiles/choose-server.ts';
 
@@ -62,8 +63,9 @@ function adviceOnServer(url: string, source: TokenSource): string {
   if (source.kind === 'profile') {
     return `This is the URL of the profile "${source.name}". Is the server running? To use another one, run "${OWN_COMMAND} profile use NAME".`;
   }
-  const isHere = /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname);
-  const start = isHere ? `Start a server with "${OWN_COMMAND} serve", or set` : 'Is the server running? Or set';
+  const start = isLocalHost(new URL(url).hostname)
+    ? `Start a server with "${OWN_COMMAND} serve", or set`
+    : 'Is the server running? Or set';
   return `${start} --url, --profile or PLANT_STORE_URL.`;
 }
 

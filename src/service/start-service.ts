@@ -5,13 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { resolve } from 'node:path';
-import ipaddr from 'ipaddr.js';
 import { type Config, describeDatabase } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import { createSharedLimits, memoryOf } from '../http/access/shared-limits.ts';
 import { TIMEOUTS, type Timeouts } from '../http/core/timeouts.ts';
 import { readCertificate } from '../http/core/tls.ts';
 import { createSummaryReader } from '../http/routes/cached-summary.ts';
+import { isLocalHost } from '../lib/local-host.ts';
 import { SharedCount } from '../lib/shared-count.ts';
 import { createBugReport } from '../observability/bug-report.ts';
 import { reportStatesOnce } from '../observability/report-states-once.ts';
@@ -201,5 +201,5 @@ function urlOf({ host, tls, basePath }: Config, port: number): string {
 function sendsPlainTokens({ tls, trustProxy }: Config, server: Server): boolean {
   if (tls || trustProxy !== undefined) return false;
   const address = server.address();
-  return !(typeof address === 'object' && address !== null && ipaddr.process(address.address).range() === 'loopback');
+  return !(typeof address === 'object' && address !== null && isLocalHost(address.address));
 }

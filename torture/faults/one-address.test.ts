@@ -61,8 +61,8 @@ fault({
     },
     'counts loopback as one client': {
       changes: [
-        ['src/http/core/connection-limits.ts', 'isLoopback(remoteAddress) || ', ''],
-        ['src/http/core/connection-limits.ts', 'isLoopback, ', ''],
+        ['src/http/core/connection-limits.ts', 'isLocalHost(remoteAddress) || ', ''],
+        ['src/http/core/connection-limits.ts', "import { isLocalHost } from '../../lib/local-host.ts';\n", ''],
       ],
       caught: /connections from loopback/,
     },

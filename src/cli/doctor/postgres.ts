@@ -2,8 +2,8 @@
 
 import type pg from 'pg';
 import type { Config } from '../../config/config.ts';
-import { isLoopback } from '../../http/core/client-address.ts';
 import { docsPage } from '../../lib/docs-page.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import { describeConnectionUrl } from '../../storage/postgres/connection-url.ts';
 import { requireWhole } from '../../storage/postgres/database.ts';
 import {
@@ -57,7 +57,7 @@ export async function* checkPostgres({ url, poolSize }: PostgresDatabase): Async
 function checkEncryption({ connection: { address, encryption } }: CheckedDatabase): Finding {
   if (encryption === 'verified') return ok('TLS, with a verified certificate');
   if (address === undefined) return ok('not needed: a Unix socket');
-  if (isLoopback(address)) return ok('not needed: the connection stays on this machine');
+  if (isLocalHost(address)) return ok('not needed: the connection stays on this machine');
   const advice = 'Add ?sslmode=verify-full&sslrootcert=FILE to DATABASE_URL.';
   if (encryption === 'unverified') return warning('TLS, but the certificate of the server is not verified', advice);
   return warning('records and the password cross the network unencrypted', advice);

@@ -5,12 +5,13 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { showUrl } from '../../lib/describe-url.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { type Finding, ok, problem, skipped, toProblem, warning } from './finding.ts';
 
 const TIMEOUT_MS = 5000;
 
-export interface CheckedServer {
+interface CheckedServer {
   /** URL of the server, or undefined if PORT is 0. */
   url: string | undefined;
   token: string | undefined;
@@ -42,7 +43,7 @@ export async function checkServer({ url, token, usesDatabase }: CheckedServer): 
       'Restart the server with the new version, or upgrade this command.',
     );
   }
-  if (usesDatabase === false && (await isLocal(url))) {
+  if (usesDatabase === false && isLocalHost(new URL(url).hostname)) {
     return warning(
       `the server at ${name} uses another database`,
       'Set DATABASE_URL as for that server, or set --url or PLANT_STORE_URL to the server of this database.',
@@ -98,10 +99,4 @@ async function explain(error: unknown, name: string, usesDatabase: boolean | und
     ...toProblem(new UserError(explainFailure(error, { url: name, source: { kind: 'variable' } }, true))),
     status: 'warning',
   };
-}
-
-async function isLocal(url: string): Promise<boolean> {
-  const { isLoopback } = await import('../../http/core/client-address.ts');
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  return host === 'localhost' || isLoopback(host);
 }

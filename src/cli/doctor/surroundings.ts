@@ -2,6 +2,7 @@
 
 import packageJson from '../../../package.json' with { type: 'json' };
 import type { Config } from '../../config/config.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import { countOf } from '../terminal/report.ts';
 import { type Check, type Finding, ok, problem, warning } from './finding.ts';
 
@@ -33,10 +34,9 @@ function checkSettings({ warnings }: Config): Finding {
   return warning(`${first.replace(/\.$/, '')}${more}`, 'Correct or remove the variable. The server ignores its value.');
 }
 
-async function checkNetwork({ host, port, tls, trustProxy }: Config): Promise<Finding> {
-  const { isLoopback } = await import('../../http/core/client-address.ts');
+function checkNetwork({ host, port, tls, trustProxy }: Config): Finding {
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  if (host === 'localhost' || isLoopback(host)) return ok(`${address}, reachable from this machine only`);
+  if (isLocalHost(host)) return ok(`${address}, reachable from this machine only`);
   if (tls) return ok(`${address}, encrypted with TLS`);
   if (trustProxy !== undefined) return ok(`${address}, behind a proxy (TRUST_PROXY)`);
   return warning(
@@ -74,7 +74,7 @@ async function checkOpenFiles(): Promise<Finding | undefined> {
 }
 
 /** The clock of PostgreSQL, compared with the one of this machine. */
-export interface OtherClock {
+interface OtherClock {
   aheadMs: number;
   errorMs: number;
 }

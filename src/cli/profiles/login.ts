@@ -2,6 +2,7 @@
 
 import { Option } from 'commander';
 import type { DescribedToken } from '../../client/client.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import { toSafeText } from '../../lib/safe-text.ts';
 import { UsageError } from '../../lib/user-error.ts';
 import type { CommandContext, CommandIo } from '../command-io.ts';
@@ -131,8 +132,7 @@ async function readLoginUrl(text: string): Promise<string> {
 
 function warnOfPlainHttp({ stderr }: CommandIo, url: string): void {
   const { protocol, hostname } = new URL(url);
-  const isLocal = /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
-  if (protocol === 'https:' || isLocal) return;
+  if (protocol === 'https:' || isLocalHost(hostname)) return;
   writeWords(stderr, `Warning: ${url} is not encrypted. Others on the network can read the token. Use https.`);
 }
 

@@ -37,10 +37,6 @@ function parseAddress(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
 }
 
-export function isLoopback(address: string): boolean {
-  return address === '127.0.0.1' || parseAddress(address)?.range() === 'loopback';
-}
-
 /**
  * Returns the network to limit: an IPv4 address, or an IPv6 /64, since one client has 2^64 addresses. Empty if the
  * client is gone.

@@ -2,8 +2,9 @@
 
 import type { Socket } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
+import { isLocalHost } from '../../lib/local-host.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
-import { isLoopback, networkOf, type Trusted } from './client-address.ts';
+import { networkOf, type Trusted } from './client-address.ts';
 
 export const MAX_CONNECTIONS = 10_000;
 export const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
@@ -22,7 +23,7 @@ export function countConnections(counts: SharedNumbers): number {
 export function createConnectionLimits(counts: SharedNumbers, isProxy: Trusted) {
   return (socket: Socket): PlantStoreError | undefined => {
     const { remoteAddress = '' } = socket;
-    const isExempt = isLoopback(remoteAddress) || isProxy(remoteAddress);
+    const isExempt = isLocalHost(remoteAddress) || isProxy(remoteAddress);
     const network = isExempt ? undefined : `${ALL} ${networkOf(remoteAddress)}`;
     const all = counts.add(ALL, 1);
     const own = network === undefined ? 0 : counts.add(network, 1);
