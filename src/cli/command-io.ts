@@ -14,7 +14,7 @@ export interface CommandIo {
   on(event: string, listener: (error: Error) => void): unknown;
 }
 
-export interface Input extends Readable {
+interface Input extends Readable {
   isTTY?: boolean;
   /** On a terminal: true passes each key on at once, without echo. */
   setRawMode?(isRaw: boolean): unknown;

@@ -22,7 +22,7 @@ import type { Observe } from '../observability/service-events.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import type { WebhookTools } from '../webhooks/webhook-operations.ts';
 
-export interface HttpListenerOptions {
+interface HttpListenerOptions {
   config: Config;
   store: Store;
   limits: SharedLimits;

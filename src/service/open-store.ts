@@ -15,7 +15,7 @@ interface StoreEvents {
   onFailure(error: Error): void;
 }
 
-export interface OpenOptions extends StoreEvents {
+interface OpenOptions extends StoreEvents {
   role: 'server' | 'command';
   /** True if the store must exist: only a server, a restore and a copy create stores. */
   mustExist?: boolean;

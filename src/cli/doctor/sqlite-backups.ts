@@ -16,7 +16,7 @@ const MAX_AGE_MS = 7 * 86_400_000;
 const SCHEDULE = `Set BACKUP_DIR for the server, which then writes backups itself: see ${docsPage('guides/backup-restore.md')}.`;
 const READ_LOG = 'Check that the server runs with this BACKUP_DIR, and look for backup_failed in the service log.';
 
-export interface BackedUp {
+interface BackedUp {
   /** Path of the database, with symbolic links resolved. */
   path: string;
   /** Path in DATABASE_URL, whose name starts the names of scheduled backups. */

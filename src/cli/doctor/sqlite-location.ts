@@ -38,7 +38,7 @@ const FILE_SYSTEMS = new Map<number, [name: string, kind: 'local' | 'network' | 
   [0x794c7630, ['overlayfs', 'container']],
 ]);
 
-export interface Location {
+interface Location {
   /** Absolute path, with symbolic links resolved if the file exists. */
   path: string;
   /** Size of the file. Undefined if it does not exist. */

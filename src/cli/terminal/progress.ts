@@ -22,7 +22,7 @@ export interface Progress {
   stop(): void;
 }
 
-export interface ProgressOptions {
+interface ProgressOptions {
   /** Noun for what is counted, in the singular. */
   unit?: string;
   /** True for a bar, false for a line every 5 s. The default is a bar on a terminal. */

@@ -27,7 +27,7 @@ export interface ServiceFacts {
   jwtRate: Rate | null | undefined;
 }
 
-export interface StatusOptions {
+interface StatusOptions {
   store: Store;
   metrics: Metrics;
   facts: ServiceFacts;
