@@ -31,7 +31,6 @@ import {
   DEFAULT_TIMEOUT_MS,
   json,
   toHeaders,
-  toQuery,
 } from './request.ts';
 import {
   having,
@@ -52,6 +51,9 @@ export type { ChangeType, DeliveryStatus, Scope, WebhookFormat } from '../domain
 export type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken as NewToken } from '../domain/token.ts';
 export type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../domain/webhook.ts';
 export type { DeliveryQuery } from '../domain/webhook-store.ts';
+
+import { toQuery } from '../lib/query.ts';
+
 export type { ExportFileOptions } from './export.ts';
 export type { FileType, ImportFileOptions, ImportOptions, ImportProgress } from './import.ts';
 export type {

@@ -179,17 +179,6 @@ function reasonOf(error: unknown): string {
   return (cause instanceof Error && cause.message) || message;
 }
 
-type QueryValue = string | number | boolean | undefined;
-
-/** Returns a query string of the parameters that are defined, or an empty string. */
-export function toQuery(parameters: Record<string, QueryValue | readonly QueryValue[]>): string {
-  const query = new URLSearchParams();
-  for (const [name, given] of Object.entries(parameters)) {
-    for (const value of [given].flat()) if (value !== undefined) query.append(name, String(value));
-  }
-  return query.toString() && `?${query}`;
-}
-
 /** Returns the headers and body that send a value as JSON. */
 export function json(
   value: unknown,

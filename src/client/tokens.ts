@@ -2,7 +2,8 @@
 // would create a second secret.
 
 import type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken } from '../domain/token.ts';
-import { type CallOptions, json, type Requester, toQuery } from './request.ts';
+import { toQuery } from '../lib/query.ts';
+import { type CallOptions, json, type Requester } from './request.ts';
 import { having, toArray } from './response.ts';
 
 /** Methods for tokens. All except `self` need the scope `admin`. */

@@ -4,7 +4,8 @@
 import type { Delivery, DeliveryDetail, Replay, TestResult } from '../domain/delivery.ts';
 import type { NewWebhook, Webhook, WebhookPatch, WebhookWithSecret } from '../domain/webhook.ts';
 import type { DeliveryQuery } from '../domain/webhook-store.ts';
-import { type CallOptions, json, type Requester, toQuery } from './request.ts';
+import { toQuery } from '../lib/query.ts';
+import { type CallOptions, json, type Requester } from './request.ts';
 import { having, toArray } from './response.ts';
 
 /**

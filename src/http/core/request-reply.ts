@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { Token } from '../../domain/token.ts';
+import { toQuery } from '../../lib/query.ts';
 import type { BufferedRequest } from './buffered-request.ts';
 
 export class HttpRequest {
@@ -36,8 +37,6 @@ export class HttpRequest {
   }
 }
 
-type QueryValue = string | number | boolean | undefined;
-
 export class HttpReply {
   readonly raw: ServerResponse;
   /**
@@ -71,12 +70,8 @@ export class HttpReply {
   }
 
   /** Sets the header `Link` to the next page (RFC 8288). Omits undefined parameters. */
-  nextPage(path: string, parameters: Record<string, QueryValue | readonly QueryValue[]>): this {
-    const query = new URLSearchParams();
-    for (const [name, given] of Object.entries(parameters)) {
-      for (const value of [given].flat()) if (value !== undefined) query.append(name, String(value));
-    }
-    return this.header('link', `<${path}?${query}>; rel="next"`);
+  nextPage(path: string, parameters: Parameters<typeof toQuery>[0]): this {
+    return this.header('link', `<${path}${toQuery(parameters)}>; rel="next"`);
   }
 
   /** Replaces the status and adds headers. Keeps headers about the request, but not the content type. */
