@@ -27,7 +27,7 @@ export function createFollow(readChanges: ReadChanges, commits: CommitCounter): 
   return async function* ({ after, signal } = {}) {
     let last = after;
     while (!signal?.aborted) {
-      const { count } = commits; // saved before the read, so that a commit during the read is not missed
+      const count = commits.value; // saved before the read, so that a commit during the read is not missed
       const changes = await read(last, count);
       for (const change of changes) {
         yield change;

@@ -31,7 +31,7 @@ export interface NotifierOptions {
 
 /** Notifies the other nodes of the commits of all threads of this node, at most once in NOTIFY_EVERY_MS. */
 export function startNotifier({ transactions, commits, node, reportBug }: NotifierOptions): { close(): Promise<void> } {
-  let notified = commits.count;
+  let notified = commits.value;
   let sending: Promise<void> | undefined;
   let pausing: NodeJS.Timeout | undefined;
   let isClosed = false;
@@ -43,7 +43,7 @@ export function startNotifier({ transactions, commits, node, reportBug }: Notifi
       isClosed = true;
       clearTimeout(pausing);
       await sending;
-      if (commits.count !== notified) await send();
+      if (commits.value !== notified) await send();
     },
   };
 
@@ -56,7 +56,7 @@ export function startNotifier({ transactions, commits, node, reportBug }: Notifi
   }
 
   async function send(): Promise<void> {
-    notified = commits.count;
+    notified = commits.value;
     try {
       await transactions.write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, node] });
     } catch (error) {

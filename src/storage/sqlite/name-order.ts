@@ -98,7 +98,7 @@ export function createNameOrder(db: DatabaseSync, options: NameOrderOptions) {
   let atOnce = addsWhenQuiet ? AT_ONCE.quiet : AT_ONCE.busy;
   let isClosed = false;
   if (addsWhenQuiet && missing() >= WORTHWHILE) addLater();
-  else if (addsWhenQuiet) void addAfter(commits.count);
+  else if (addsWhenQuiet) void addAfter(commits.value);
 
   return {
     /** Waits until few names are missing, which a list can find itself. Throws `unavailable` if too many remain. */
@@ -156,7 +156,7 @@ export function createNameOrder(db: DatabaseSync, options: NameOrderOptions) {
 
   /** Adds names in a quiet store, until none are missing or another write comes. */
   async function addWhenDue(): Promise<void> {
-    const { count } = commits;
+    const count = commits.value;
     const isQuiet = lastSeq() - checkedSeq <= QUIET_CHANGES;
     checkedSeq = lastSeq();
     atOnce = isQuiet ? AT_ONCE.quiet : AT_ONCE.busy;
