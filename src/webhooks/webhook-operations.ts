@@ -11,10 +11,10 @@ import {
   type WebhookPatch,
   type WebhookWithSecret,
 } from '../domain/webhook.ts';
-import type { DeliveryQuery, WebhookStore } from '../domain/webhook-store.ts';
-import { describeDelivery } from './describe-delivery.ts';
+import type { DeliveryQuery, LoggedDelivery, WebhookStore } from '../domain/webhook-store.ts';
+import { toIsoTime } from '../lib/iso-time.ts';
 import { type ReceiverClient, toTestResult } from './receiver-client.ts';
-import { mintWebhookSecret, toTestMessage } from './signed-message.ts';
+import { mintWebhookSecret, toSentMessage, toTestMessage } from './signed-message.ts';
 import type { TargetGuard } from './target-guard.ts';
 
 export interface WebhookTools {
@@ -95,5 +95,21 @@ export function createWebhookOperations(
       await onChange(id);
       return describeWebhook(webhook, clock());
     },
+  };
+}
+
+/** Returns the API form of a delivery with its attempts. */
+function describeDelivery(webhookId: string, { delivery, change, attempts }: LoggedDelivery): DeliveryDetail {
+  const [newest] = attempts;
+  return {
+    ...delivery,
+    ...(newest && { request: toSentMessage(webhookId, change, newest) }),
+    history: attempts.map(({ timeMs, durationMs, code, answer, error }) => ({
+      time: toIsoTime(timeMs),
+      milliseconds: Math.round(durationMs),
+      ...(code !== undefined && { code }),
+      ...(answer !== undefined && { answer }),
+      ...(error !== undefined && { error }),
+    })),
   };
 }

@@ -3,15 +3,34 @@
 import { unavailable } from '../../domain/errors.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import type { Summary } from '../../domain/plant-summary.ts';
-import { createCachedResult } from '../../lib/cached-result.ts';
 
 export const SUMMARY_KEPT_MS = 5000;
+/** A result is kept for at least this multiple of the time that the work took. */
+const TIMES_AS_LONG = 20;
 
 export type ReadSummary = () => Promise<Summary>;
 
 /** Returns a function that returns the summary, which can be a few seconds old. */
 export function createSummaryReader(store: Pick<PlantStore, 'summary'>): ReadSummary {
   return createCachedResult(SUMMARY_KEPT_MS, () => store.summary());
+}
+
+/** Returns a function that shares work in progress, and its result for at least `keepMs`. Failures are not kept. */
+export function createCachedResult<T>(keepMs: number, work: () => Promise<T>): () => Promise<T> {
+  let latest: Promise<T> | undefined;
+  let untilMs = Number.POSITIVE_INFINITY;
+
+  return () => {
+    if (latest && performance.now() < untilMs) return latest;
+    const startedMs = performance.now();
+    untilMs = Number.POSITIVE_INFINITY;
+    latest = work();
+    latest.then(
+      () => (untilMs = performance.now() + Math.max(keepMs, TIMES_AS_LONG * (performance.now() - startedMs))),
+      () => (latest = undefined),
+    );
+    return latest;
+  };
 }
 
 /** Returns a function that rejects as soon as the service stops, because counting can take longer than a stop may. */

@@ -11,10 +11,10 @@ import { makeFolder } from '../../../testing/server.ts';
 import { startTestService } from '../../../testing/service.ts';
 import type { Summary } from '../../domain/plant-summary.ts';
 import type { Store } from '../../domain/store.ts';
-import { createCachedResult } from '../../lib/cached-result.ts';
 import { openPostgresStore } from '../../storage/postgres/store.ts';
 import { skipNumbers } from '../../storage/sqlite/change-numbers.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
+import { createCachedResult } from './cached-summary.ts';
 
 const HOUR_MS = 3_600_000;
 const by = { tokenId: 'tok_1' };
