@@ -7,14 +7,15 @@ const MAX_MS = 100 * 365 * 86_400_000;
 
 /** Pattern of a duration, for the description. The limit of 100 years is not in it. */
 export const DURATION_PATTERN = '[1-9][0-9]{0,8}[smhdw]';
+const VALID = new RegExp(`^${DURATION_PATTERN}$`);
 
 /** Description of a valid duration, for error messages. */
 export const DURATION_FORM = 'a number and a unit (30s, 30m, 12h, 90d, 4w), at most 100 years';
 
 /** Returns the duration in milliseconds, or undefined if the text is not a duration. */
 export function parseDuration(text: string): number | undefined {
-  const [, count, unit] = /^([1-9]\d{0,8})([smhdw])$/.exec(text) ?? [];
-  const durationMs = Number(count) * (UNIT_MS[unit ?? ''] ?? Number.NaN);
+  if (!VALID.test(text)) return undefined;
+  const durationMs = Number(text.slice(0, -1)) * (UNIT_MS[text.slice(-1)] as number);
   return durationMs <= MAX_MS ? durationMs : undefined;
 }
 
