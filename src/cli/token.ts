@@ -24,11 +24,7 @@ export function declareToken(command: CliCommand): void {
   token
     .subcommand('create', 'create a token and print its secret, which is shown only once')
     .requiredOption('--name <name>', 'name of the token, such as its user (required)')
-    .addOption(
-      new FixedOption('--scopes <list>', 'any of plants:read, plants:write and admin, or all', [...SCOPES, 'all'], {
-        isList: true,
-      }).default('plants:read,plants:write'),
-    )
+    .addOption(scopesOption('').default('plants:read,plants:write'))
     .option('--expires <time>', 'lifetime: 30m, 12h, 90d or 4w (default: never expires)')
     .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h (default: no limit)')
     .storeOptions()
@@ -51,16 +47,7 @@ export function declareToken(command: CliCommand): void {
     .subcommand('update', 'change the name, scopes, expiry or rate of a token; its secret stays the same')
     .argument(...TOKEN_ID)
     .option('--name <name>', 'new name')
-    .addOption(
-      new FixedOption(
-        '--scopes <list>',
-        'scopes of the token from now on: any of plants:read, plants:write and admin, or all',
-        [...SCOPES, 'all'],
-        {
-          isList: true,
-        },
-      ),
-    )
+    .addOption(scopesOption('scopes of the token from now on: '))
     .option('--expires <time>', 'lifetime from now: 30m, 12h, 90d or 4w; none removes the expiry')
     .option('--rate <rate>', 'maximum request rate: 100/s, 600/m or 5000/h; none removes the limit')
     .storeOptions()
@@ -88,6 +75,11 @@ export function declareToken(command: CliCommand): void {
     .storeOptions()
     .examples('plant-store token revoke tok_…')
     .runs(revokeToken);
+}
+
+function scopesOption(start: string): FixedOption {
+  const description = `${start}any of plants:read, plants:write and admin, or all`;
+  return new FixedOption('--scopes <list>', description, [...SCOPES, 'all'], { isList: true });
 }
 
 async function createToken(
@@ -179,10 +171,12 @@ async function withTokens(
   options: StoreOptions,
   work: (tokens: TokenOperations) => Promise<void>,
 ): Promise<void> {
-  const { createTokenOperations } = await import('../domain/token-operations.ts');
   await withStore(context, options, {
     onServer: ({ tokens }) => work(tokens),
-    onDatabase: (store) => work(createTokenOperations(store, Date.now)),
+    async onDatabase(store) {
+      const { createTokenOperations } = await import('../domain/token-operations.ts');
+      await work(createTokenOperations(store, Date.now));
+    },
   });
 }
 
