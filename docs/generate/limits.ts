@@ -6,11 +6,12 @@ import { ECHO_MS } from '../../src/cli/interrupt.ts';
 import { STOP_WITHIN_MS } from '../../src/cli/serve.ts';
 import { MAX_LOG_CHARS, MAX_LOGGED_ATTEMPTS } from '../../src/domain/attempt-log.ts';
 import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
-import { MAX_COUNTED, MAX_SORTED } from '../../src/domain/list-order.ts';
+import { MAX_COUNTED, MAX_SORTED, MAX_WANTED_TAGS } from '../../src/domain/list-order.ts';
 import { MAX_KEY_CHARS, MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
+import { DEFAULT_GRACE } from '../../src/domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../src/domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../src/domain/plant.ts';
-import { DEFAULT_GRACE_MS, MAX_NAME_CHARS } from '../../src/domain/token.ts';
+import { MAX_NAME_CHARS } from '../../src/domain/token.ts';
 import { MAX_URL_CHARS, OLD_SECRET_MS } from '../../src/domain/webhook.ts';
 import { MAX_RECORD_BYTES } from '../../src/files/csv-record-end.ts';
 import { MAX_CROWDED_CHARS, MAX_TEXT_BYTES, MAX_VALUES } from '../../src/files/plant-block.ts';
@@ -18,7 +19,6 @@ import { shareOf } from '../../src/http/access/fair-share.ts';
 import { DELAY_MS, WRONG } from '../../src/http/access/rate-limit.ts';
 import { MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../../src/http/core/connection-limits.ts';
 import { MAX_BODY_BYTES } from '../../src/http/core/json-body.ts';
-import { MAX_TAGS } from '../../src/http/core/parameters.ts';
 import { MAX_HEADER_BYTES } from '../../src/http/core/raw-refusal.ts';
 import { MAX_IN_PROGRESS } from '../../src/http/core/request-order.ts';
 import { EXPORT_BYTES_PER_S, EXPORT_GRACE_BYTES, UNREAD_BYTES } from '../../src/http/core/slow-clients.ts';
@@ -26,6 +26,7 @@ import { BYTES_PER_S, GRACE_BYTES } from '../../src/http/core/streamed-body.ts';
 import { TIMEOUTS } from '../../src/http/core/timeouts.ts';
 import { MAX_ERRORS_NAMED, MAX_EXPORTS, MAX_IMPORTS } from '../../src/http/routes/import-export.ts';
 import { MAX_TESTS } from '../../src/http/routes/webhooks.ts';
+import { parseDuration } from '../../src/lib/duration.ts';
 import { MAX_NESTING } from '../../src/lib/exact-json.ts';
 import { MAX_COUNT } from '../../src/lib/token-bucket.ts';
 import { SCANNED_AT_ONCE } from '../../src/storage/change-page.ts';
@@ -59,7 +60,7 @@ const REQUESTS: Limit[] = [
     `${toCount(MAX_QUERY_CHARS)} characters and ${toCount(MAX_QUERY_WORDS)} words`,
     respond('bad_parameter'),
   ],
-  ['Values of `tag` in a list', toCount(MAX_TAGS), respond('bad_parameter')],
+  ['Values of `tag` in a list', toCount(MAX_WANTED_TAGS), respond('bad_parameter')],
   [
     'Matches of a filter that can be sorted by anything but `id`',
     toCount(MAX_SORTED),
@@ -143,7 +144,7 @@ const TOKENS: Limit[] = [
     `${WRONG.count}, then ${(WRONG.count * 1000) / WRONG.periodMs} per second`,
     `${respond('over_rate')} The response is delayed by ${toTime(DELAY_MS)}. Valid tokens are always accepted.`,
   ],
-  ['Grace period of a rotated secret', `${toTime(DEFAULT_GRACE_MS)} by default`, respond('bad_token')],
+  ['Grace period of a rotated secret', `${toTime(parseDuration(DEFAULT_GRACE) ?? 0)} by default`, respond('bad_token')],
   ['Clock difference of a JWT', `${LEEWAY_S} s`, respond('bad_token')],
   ['Age of cached JWT keys', toTime(REFRESH_MS), 'The server reads the keys again.'],
 ];

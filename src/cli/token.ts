@@ -2,7 +2,7 @@
 // changes within 1 s.
 
 import { OWN_COMMAND } from '../config/command-name.ts';
-import { SCOPES, type Scope } from '../domain/names.ts';
+import { DEFAULT_GRACE, SCOPES, type Scope } from '../domain/names.ts';
 import type { DescribedToken, TokenWithSecret } from '../domain/token.ts';
 import type { TokenOperations } from '../domain/token-operations.ts';
 import { readDuration } from '../lib/duration.ts';
@@ -60,7 +60,7 @@ export function declareToken(command: CliCommand): void {
   token
     .subcommand('rotate', 'create a new secret for a token and print it')
     .argument(...TOKEN_ID)
-    .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', '24h')
+    .option('--grace <time>', 'time for which the old secret still works: 30m, 12h, 7d or 0', DEFAULT_GRACE)
     .storeOptions()
     .examples(
       'plant-store token rotate tok_…',

@@ -9,6 +9,9 @@ export type Sort = (typeof SORTS)[number];
 /** Maximum number of matches of a filter that can be sorted by anything but ascending id. */
 export const MAX_SORTED = 10_000;
 
+/** Maximum number of tags of a filter, which matches plants with any of them. */
+export const MAX_WANTED_TAGS = 100;
+
 /** Maximum number of matches of a filter that are counted. */
 export const MAX_COUNTED = 100_000;
 

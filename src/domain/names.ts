@@ -4,6 +4,9 @@
 export const SCOPES = ['plants:read', 'plants:write', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
+/** Default time for which the old secret of a rotated token is still accepted. */
+export const DEFAULT_GRACE = '24h';
+
 /** Types of changes, which are also the events of webhooks. */
 export const CHANGE_TYPES = ['plant.created', 'plant.updated', 'plant.deleted'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];

@@ -8,7 +8,8 @@ import { Time } from './time.ts';
 
 const HOUR_MS = 3_600_000;
 const HOURS = 30 * 24;
-export const MAX_TAGS = 100;
+/** Number of tags that the summary lists. */
+export const MAX_LISTED_TAGS = 100;
 /** Maximum length of a counted tag. */
 export const MAX_TAG_BYTES = 1024;
 /** Maximum number of different tags. Above it the summary lists no tags, which bounds its memory. */
@@ -32,7 +33,7 @@ export const Summary = z
         }),
       )
       .meta({
-        description: `The ${MAX_TAGS} most common tags, most common first. Tags over ${MAX_TAG_BYTES} bytes are not listed. The list is empty if the store has more than ${MAX_DIFFERENT_TAGS_TEXT} different tags.`,
+        description: `The ${MAX_LISTED_TAGS} most common tags, most common first. Tags over ${MAX_TAG_BYTES} bytes are not listed. The list is empty if the store has more than ${MAX_DIFFERENT_TAGS_TEXT} different tags.`,
       }),
     lastChange: z.number().meta({
       type: 'integer',
@@ -94,5 +95,5 @@ export function describeHours(hours: HourCounts): Summary['changes'] {
 /** Returns the most common tags. Ties are ordered by the code points of the tag, as in the databases. */
 export function topTags(counts: Map<string, number>): TagCount[] {
   const tags = [...counts].map(([tag, plants]) => ({ tag, plants }));
-  return tags.sort((a, b) => b.plants - a.plants || compareCodePoints(a.tag, b.tag)).slice(0, MAX_TAGS);
+  return tags.sort((a, b) => b.plants - a.plants || compareCodePoints(a.tag, b.tag)).slice(0, MAX_LISTED_TAGS);
 }

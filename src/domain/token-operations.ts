@@ -3,9 +3,8 @@
 import { parseDuration } from '../lib/duration.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 import { PlantStoreError } from './errors.ts';
-import { SCOPES, type Scope } from './names.ts';
+import { DEFAULT_GRACE, SCOPES, type Scope } from './names.ts';
 import {
-  DEFAULT_GRACE_MS,
   DEFAULT_SCOPES,
   type DescribedToken,
   describeToken,
@@ -58,10 +57,9 @@ export function createTokenOperations(store: TokenStore, clock: () => number): T
       };
       return describeToken(await store.updateToken(id, change, nowMs), nowMs);
     },
-    async rotate(id, { grace } = {}) {
+    async rotate(id, { grace = DEFAULT_GRACE } = {}) {
       const nowMs = clock();
-      const graceMs = grace === undefined ? DEFAULT_GRACE_MS : (parseDuration(grace) ?? 0);
-      const { token, secret } = await renewSecret(store, id, nowMs, graceMs);
+      const { token, secret } = await renewSecret(store, id, nowMs, parseDuration(grace) ?? 0);
       return { ...describeToken(token, nowMs), secret };
     },
     revoke: (id) => store.revokeToken(id, clock()),

@@ -75,8 +75,6 @@ export function isOneLine(text: string): boolean {
 
 /** Scopes of a token that is created without a list of scopes. */
 export const DEFAULT_SCOPES: Scope[] = ['plants:read', 'plants:write'];
-/** Default time for which a replaced secret is still accepted. */
-export const DEFAULT_GRACE_MS = 24 * 3_600_000;
 
 const EXPIRES_FORM = 'a time such as 2030-01-01T00:00:00Z, or a duration such as 90d';
 /** Checks only the syntax. The code also requires an existing day in the future. */

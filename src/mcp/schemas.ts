@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 import { Change } from '../domain/change.ts';
-import { MAX_COUNTED, MAX_SORTED } from '../domain/list-order.ts';
+import { MAX_COUNTED, MAX_SORTED, MAX_WANTED_TAGS } from '../domain/list-order.ts';
 import { MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../domain/name-search.ts';
 import { SORTS } from '../domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../domain/page-size.ts';
@@ -56,22 +56,20 @@ export const Words = Text.meta({
     `"mon del" finds "Monstera deliciosa". At most ${MAX_QUERY_CHARS} characters and ${MAX_QUERY_WORDS} words.`,
 });
 
-const MAX_TAGS = 100;
-
 /** One tag, or several of which a plant has one. */
 const Tags = z
   .custom<string | string[]>(isTags, {
-    error: `must be a string or a list of 1 to ${MAX_TAGS} strings, without lone surrogates`,
+    error: `must be a string or a list of 1 to ${MAX_WANTED_TAGS} strings, without lone surrogates`,
   })
   .meta({
-    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_TAGS }],
+    anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: MAX_WANTED_TAGS }],
     description: 'Return only plants whose tag equals this text exactly. A list matches any of its tags.',
   });
 
 function isTags(given: unknown): boolean {
   const tags: unknown[] = [given].flat();
   const isText = (tag: unknown) => typeof tag === 'string' && tag.isWellFormed();
-  return tags.length >= 1 && tags.length <= MAX_TAGS && tags.every(isText);
+  return tags.length >= 1 && tags.length <= MAX_WANTED_TAGS && tags.every(isText);
 }
 
 const Flag = z.boolean({ error: 'must be true or false' }).optional();

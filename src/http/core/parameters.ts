@@ -3,9 +3,9 @@
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { PlantStoreError } from '../../domain/errors.ts';
-import { MAX_SORTED } from '../../domain/list-order.ts';
+import { MAX_SORTED, MAX_WANTED_TAGS } from '../../domain/list-order.ts';
 import { MAX_KEY_CHARS, MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../domain/name-search.ts';
-import { CHANGE_ORDERS, CHANGE_TYPES, DELIVERY_STATUSES, SORTS } from '../../domain/names.ts';
+import { CHANGE_ORDERS, CHANGE_TYPES, DEFAULT_GRACE, DELIVERY_STATUSES, SORTS } from '../../domain/names.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../../domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import type { Versions } from '../../domain/precondition.ts';
@@ -66,17 +66,16 @@ export const offset = parameter('query', 'offset', OFFSET, COUNT, (text) => {
   if (Number.isSafeInteger(value)) return value;
   throw malformed('"offset"', `an integer between 0 and ${Number.MAX_SAFE_INTEGER}`);
 });
-export const MAX_TAGS = 100;
-const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_TAGS} times, for plants with any of several tags. \`tag[]\` means the same.`;
+const TAG = `Return only plants whose tag equals this text exactly. Repeat it, up to ${MAX_WANTED_TAGS} times, for plants with any of several tags. \`tag[]\` means the same.`;
 export const tag = {
   ...parameter(
     'query',
     'tag',
     TAG,
-    { type: 'array', items: TEXT, maxItems: MAX_TAGS, examples: [['tropical', 'shrub']] },
+    { type: 'array', items: TEXT, maxItems: MAX_WANTED_TAGS, examples: [['tropical', 'shrub']] },
     (text) => [text],
   ),
-  maxValues: MAX_TAGS,
+  maxValues: MAX_WANTED_TAGS,
 };
 const UNTAGGED = 'With `true`, also return plants without a tag. Without `tag`, return only those.';
 export const untagged = flag('untagged', UNTAGGED);
@@ -128,7 +127,7 @@ export const ifNoneMatch = parameter('header', 'If-None-Match', IF_NONE, ETAGS, 
 
 const GRACE =
   'Time for which the old secret is still accepted, such as `30s`, `30m`, `12h`, `7d` or `4w`. At most 100 years. `0` revokes the old secret immediately.';
-const SPAN = { type: 'string', pattern: `^(0|${DURATION_PATTERN})$`, default: '24h', examples: ['24h'] };
+const SPAN = { type: 'string', pattern: `^(0|${DURATION_PATTERN})$`, default: DEFAULT_GRACE, examples: ['24h'] };
 export const grace = parameter('query', 'grace', GRACE, SPAN, (text) => {
   if (text === '0' || parseDuration(text) !== undefined) return text;
   throw malformed('"grace"', `0, or ${DURATION_FORM}`);

@@ -7,8 +7,8 @@ import {
   firstHourMs,
   type HourCounts,
   MAX_DIFFERENT_TAGS,
+  MAX_LISTED_TAGS,
   MAX_TAG_BYTES,
-  MAX_TAGS,
   type Summary,
 } from '../../domain/plant-summary.ts';
 import { lastSeq } from './change-log.ts';
@@ -24,7 +24,7 @@ const countTags = ({ plants }: Tables) => `
     SELECT tag, count(*) AS plants, count(*) OVER () AS different FROM ${plants}
     WHERE octet_length(tag) <= ${MAX_TAG_BYTES} GROUP BY tag
   ) AS counted
-  ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_TAGS}`;
+  ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_LISTED_TAGS}`;
 
 /** Counts changes by hour and type. Times increase with change numbers, so a binary search finds the first recent change. */
 const countChanges = (tables: Tables) => `
