@@ -165,7 +165,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
   const { origin, pathname } = new URL(options.url);
   const base = origin + pathname.replace(/\/+$/, '');
   const requester = createRequester(base, options);
-  const { requestJson, request } = requester;
+  const { requestJson, requestNothing, request } = requester;
 
   const client: PlantStoreClient = {
     ...createImports(requester, timeoutMs),
@@ -217,10 +217,8 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       const sent = json(patch, options, 'application/merge-patch+json');
       return requestJson({ ...options, method: 'PATCH', path: `/plants/${id}`, ...sent }, toVersioned);
     },
-    async delete(id, options) {
-      const call = { ...options, method: 'DELETE', path: `/plants/${id}`, headers: toHeaders(options) } as const;
-      await request(call, (response) => response.text());
-    },
+    delete: (id, options) =>
+      requestNothing({ ...options, method: 'DELETE', path: `/plants/${id}`, headers: toHeaders(options) }),
     summary(options) {
       return requestJson({ ...options, method: 'GET', path: '/plants/summary' });
     },

@@ -104,12 +104,23 @@ test('The client retries calls that change tokens or webhooks only if they were 
     for (const call of calls) await rejects(call(quickClient(url)), { code: 'unavailable' });
     assert.equal(requests.length, calls.length);
   }
+  const value = answer(200, '{"id":"x","secret":"s","delivered":true,"plant":1}');
+  const isDelete = (call: (typeof calls)[number]) => /revoke|delete/.test(String(call));
   const over = answer(429, '{"error":42900,"message":"Later"}');
-  const { url, requests } = await serveInTurn(
-    calls.flatMap(() => [over, answer(200, '{"id":"x","secret":"s","delivered":true,"plant":1}')]),
-  );
+  const { url, requests } = await serveInTurn(calls.flatMap((call) => [over, isDelete(call) ? answer(204) : value]));
   for (const call of calls) await call(quickClient(url));
   assert.equal(requests.length, 2 * calls.length);
+});
+
+test('The client accepts only status 204 as the response to a deletion', async () => {
+  const { url } = await serveInTurn([answer(200, '<html>')]);
+  const quick = quickClient(url);
+  for (const call of [quick.delete(5n), quick.tokens.revoke('tok_1'), quick.webhooks.delete('whk_1')]) {
+    await rejects(call, {
+      code: 'unavailable',
+      message: 'The response is not from a plant store: its status is 200 instead of 204',
+    });
+  }
 });
 
 test('Each attempt times out if the response does not arrive or does not end', async (t) => {

@@ -5,7 +5,7 @@ import { type ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import type { Author } from '../domain/plant.ts';
 import type { Precondition, Versions } from '../domain/precondition.ts';
 import { parseJson, printJson } from '../lib/exact-json.ts';
-import { BAD_PORT, parseWith, TransientError, toPlantStoreError } from './response.ts';
+import { BAD_PORT, parseWith, TransientError, toPlantStoreError, unexpectedResponse } from './response.ts';
 
 const RETRY_BASE_MS = 100;
 const RETRY_CAP_MS = 10_000;
@@ -69,13 +69,21 @@ const HAS_DONE_NOTHING: ErrorCode[] = ['over_rate', 'over_share'];
 export function createRequester(base: string, options: ClientOptions) {
   const { token, timeoutMs = DEFAULT_TIMEOUT_MS, retries = 5 } = options;
   const { fetch = globalThis.fetch, sleep = sleepFor, random = Math.random, clock = Date.now } = options;
-  return { requestJson, request, requestOnce, waitBeforeRetry };
+  return { requestJson, requestNothing, request, requestOnce, waitBeforeRetry };
 
   /** Sends a request and returns the JSON of the response, converted by `toValue`. */
   function requestJson<T>(call: ClientRequest, toValue = (json: unknown, _headers: Headers) => json as T): Promise<T> {
     return request(call, async (response) => {
       const text = await response.text();
       return parseWith(() => toValue(parseJson(text), response.headers));
+    });
+  }
+
+  /** Sends a request whose response has status 204. */
+  function requestNothing(call: ClientRequest): Promise<void> {
+    return request(call, async (response) => {
+      await response.text();
+      if (response.status !== 204) throw unexpectedResponse(`its status is ${response.status} instead of 204`);
     });
   }
 

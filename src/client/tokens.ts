@@ -31,7 +31,7 @@ const toToken = having<DescribedToken>('id', 'name', 'scopes');
 const toSecret = having<TokenWithSecret>('secret');
 
 /** Returns the client's `tokens`. */
-export function createTokensClient({ requestJson, request }: Requester): TokensClient {
+export function createTokensClient({ requestJson, requestNothing }: Requester): TokensClient {
   return {
     create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }, toSecret),
     list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }, toArray<DescribedToken>),
@@ -41,9 +41,7 @@ export function createTokensClient({ requestJson, request }: Requester): TokensC
       requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(change) }, toToken),
     rotate: (id, { grace } = {}, options) =>
       requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }, toSecret),
-    async revoke(id, options) {
-      await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
-    },
+    revoke: (id, options) => requestNothing({ ...options, method: 'DELETE', path: pathOf(id) }),
   };
 }
 

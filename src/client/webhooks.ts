@@ -43,7 +43,7 @@ const toWebhook = having<Webhook>('id');
 const toSecret = having<WebhookWithSecret>('secret');
 
 /** Returns the client's `webhooks`. */
-export function createWebhooksClient({ requestJson, request }: Requester): WebhooksClient {
+export function createWebhooksClient({ requestJson, requestNothing }: Requester): WebhooksClient {
   return {
     create: (webhook, options) =>
       requestJson({ ...options, method: 'POST', path: '/webhooks', ...json(webhook) }, toSecret),
@@ -51,9 +51,7 @@ export function createWebhooksClient({ requestJson, request }: Requester): Webho
     get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }, toWebhook),
     update: (id, patch, options) =>
       requestJson({ ...options, method: 'PATCH', path: pathOf(id), ...json(patch) }, toWebhook),
-    async delete(id, options) {
-      await request({ ...options, method: 'DELETE', path: pathOf(id) }, (response) => response.text());
-    },
+    delete: (id, options) => requestNothing({ ...options, method: 'DELETE', path: pathOf(id) }),
     rotate: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate` }, toSecret),
     enable: (id, options) => requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/enable` }, toWebhook),
     test: (id, options) =>
