@@ -89,6 +89,10 @@ test('config shows the server and the token of the profile that commands use', a
   assert.doesNotMatch(shown, /hidden/);
   assert.match(
     await lines({ PORT: '8080' }),
+    /"PLANT_STORE_URL","value":"https:\/\/shop[^"]+","source":"profile shop"/,
+  );
+  assert.match(
+    await lines({ PORT: '8080', XDG_CONFIG_HOME: makeFolder() }),
     /"PLANT_STORE_URL","value":"http:\/\/127\.0\.0\.1:8080","source":"environment"/,
   );
 });

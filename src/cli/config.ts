@@ -46,9 +46,10 @@ async function valuesOfProfile(context: CommandContext): Promise<Record<string, 
     const { url } = server;
     const { name } = used;
     const source = `profile ${name}`;
-    const chosen = config.serverUrlFrom === 'defaults' ? 'current profile' : 'profile with this URL';
+    const isNamed = config.serverUrlFrom === 'PLANT_STORE_URL';
+    const chosen = isNamed ? 'profile with this URL' : 'current profile';
     return {
-      PLANT_STORE_URL: { value: url, ...(config.serverUrlFrom === 'defaults' && { source }) },
+      PLANT_STORE_URL: { value: url, ...(!isNamed && { source }) },
       PLANT_STORE_TOKEN: { value: HIDDEN, source },
       PLANT_STORE_PROFILE: { value: name, ...(config.clientProfile === undefined && { source: chosen }) },
     };

@@ -95,8 +95,19 @@ const ROWS: Row[] = [
     expected: [WORK, 'own-token'],
   },
   { when: 'PLANT_STORE_TOKEN is set', env: SECRET, expected: [LOCAL, 'own-token'] },
-  { when: 'PORT is set', env: { PORT: '8080' }, expected: ['http://127.0.0.1:8080'] },
-  { when: 'BASE_PATH is set', env: { BASE_PATH: '/store' }, expected: [`${LOCAL}/store`] },
+  { when: 'PORT is set and a profile is current', env: { PORT: '8080' }, expected: [HOME, 'home-token', 'home'] },
+  {
+    when: 'PORT is set and no profile is current',
+    env: { PORT: '8080' },
+    current: undefined,
+    expected: ['http://127.0.0.1:8080'],
+  },
+  {
+    when: 'BASE_PATH is set and no profile is current',
+    env: { BASE_PATH: '/store' },
+    current: undefined,
+    expected: [`${LOCAL}/store`],
+  },
   { when: 'PORT is 0', env: { PORT: '0' }, expected: [HOME, 'home-token', 'home'] },
   { when: 'PORT is 0 and no profile is current', env: { PORT: '0' }, current: undefined, expected: /^PORT is 0/ },
   { when: 'PLANT_STORE_TOKEN is not a token', env: { PLANT_STORE_TOKEN: 'a b' }, expected: /invalid character/ },
@@ -136,11 +147,11 @@ test('the token of a profile is never used with another URL', () => {
 
 for (const [when, env, current, isSelected] of [
   ['the current profile', {}, 'home', true],
-  ['the current profile, although PORT names the same server', { PORT: '8080' }, 'local', true],
+  ['the current profile, although PORT and HOST are set', { PORT: '8081', HOST: '0.0.0.0' }, 'home', true],
   ['PLANT_STORE_URL', { PLANT_STORE_URL: WORK, ...SECRET }, undefined, true],
   ['PLANT_STORE_PROFILE', { PLANT_STORE_PROFILE: 'work' }, 'home', true],
   ['PLANT_STORE_TOKEN', SECRET, 'home', false],
-  ['PORT, although a profile that is not current has this URL', { PORT: '8080' }, 'home', false],
+  ['PORT, although a profile that is not current has this URL', { PORT: '8080' }, undefined, false],
   ['nothing, although a profile that is not current has the default URL', {}, undefined, false],
 ] as const) {
   test(`import and other commands use ${isSelected ? 'a server' : 'the database'} because of ${when}`, () => {
@@ -167,7 +178,8 @@ test('findOverride() names the variable because of which commands do not use a p
     [{ PLANT_STORE_PROFILE: 'home' }, 'PLANT_STORE_PROFILE'],
     [{ PLANT_STORE_URL: HOME }, 'PLANT_STORE_URL'],
     [SECRET, 'PLANT_STORE_TOKEN'],
-    [{ PORT: '0' }, 'HOST, PORT, BASE_PATH or TLS_CERT'],
+    [{ PORT: '0' }, undefined],
+    [{ PORT: '8080' }, undefined],
   ] as const) {
     assert.equal(findOverride(readConfig(env), 'work', WORK), expected);
   }

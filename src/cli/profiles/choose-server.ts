@@ -42,13 +42,13 @@ export function chooseServer(
     }
     return ofProfile(clientProfile, readProfiles());
   }
-  const isNamed = serverUrlFrom !== 'defaults' && serverUrl !== undefined; // PORT=0 names no server
+  const isNamed = serverUrlFrom === 'PLANT_STORE_URL';
   if (!isNamed && clientToken === undefined) {
     const profiles = readProfiles();
     const { current, byName } = profiles;
     if (current !== undefined && byName.has(current)) return ofProfile(current, profiles);
   }
-  return serverUrl === undefined ? undefined : ofUrl(serverUrl, serverUrlFrom === 'PLANT_STORE_URL');
+  return serverUrl === undefined ? undefined : ofUrl(serverUrl, isNamed);
 
   /** Returns the URL with the token of the environment, or of a profile that has this URL. */
   function ofUrl(url: string, isSelected: boolean): ChosenServer {
@@ -60,18 +60,17 @@ export function chooseServer(
     const [name, profile] = matches.find(([one]) => one === current) ?? matches[0] ?? [];
     if (name === undefined || profile === undefined) return { url, isSelected, credential: undefined };
     const credential = { token: profile.token, source: { kind: 'profile', name } } as const;
-    return { url, isSelected: isSelected || name === current, credential };
+    return { url, isSelected, credential };
   }
 }
 
 /** Returns the variable that makes commands use another server or token than this profile has, if there is one. */
 export function findOverride(settings: Settings, name: string, url: string): string | undefined {
   const { clientProfile, clientToken, serverUrl, serverUrlFrom } = settings;
-  const isOtherUrl = serverUrl === undefined || !isSameUrl(serverUrl, url);
   if (clientToken !== undefined) return 'PLANT_STORE_TOKEN';
   if (clientProfile !== undefined) return clientProfile === name ? undefined : 'PLANT_STORE_PROFILE';
-  if (serverUrlFrom === 'defaults' || !isOtherUrl) return undefined;
-  return serverUrlFrom === 'PLANT_STORE_URL' ? 'PLANT_STORE_URL' : 'HOST, PORT, BASE_PATH or TLS_CERT';
+  if (serverUrl === undefined || serverUrlFrom !== 'PLANT_STORE_URL') return undefined;
+  return isSameUrl(serverUrl, url) ? undefined : 'PLANT_STORE_URL';
 }
 
 function ofProfile(name: string, profiles: Profiles): ChosenServer {
