@@ -28,6 +28,30 @@ test('commands print a new secret before they close the store', async () => {
   }
 });
 
+test('a secret that cannot be printed is reported as lost, with the command for another one', async () => {
+  const path = join(await makeStoreFolder(), 'plants.db');
+  const io = {
+    env: { DATABASE_URL: `sqlite:${path}` },
+    stdin: Readable.from([]),
+    stdout: new Writable({ write: (_chunk, _encoding, done) => done(new Error('write EPIPE')) }),
+    stderr: new Writable({
+      write(chunk, _encoding, done) {
+        printed += chunk;
+        done();
+      },
+    }),
+  };
+  let printed = '';
+  io.stdout.on('error', () => {});
+  const status = await runCommand(['token', 'create', '--name', 'y'], Object.assign(new EventEmitter(), io));
+  assert.equal(status, 1);
+  assert.match(
+    printed,
+    /^The new secret was not printed and is lost\. Run "\S+ token rotate tok_\w+" for another one\.$/m,
+  );
+  assert.match(printed, /^plant-store: Cannot write to standard output: write EPIPE$/m);
+});
+
 /** True if the WAL, which a closed store does not have, existed when the command printed its secret. */
 async function isOpenWhenPrinted(args: string[], env: Record<string, string>, path: string): Promise<boolean> {
   let isOpen = false;

@@ -11,7 +11,7 @@ import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { readList } from './parse-arguments.ts';
-import { type FormOptions, printRows, writeWords } from './terminal/report.ts';
+import { type FormOptions, printRows, printSecret, writeWords } from './terminal/report.ts';
 import { timeToMinute } from './terminal/time.ts';
 import { TOKEN_COLUMNS } from './token-table.ts';
 
@@ -95,7 +95,7 @@ async function createToken(
     ...(rate !== undefined && { rate: await requireLimit('--rate', rate) }),
   };
   await withTokens(context, options, async (tokens) => {
-    reportSecret(context.io, 'created', await tokens.create(wanted));
+    await reportSecret(context.io, 'created', await tokens.create(wanted));
   });
 }
 
@@ -141,7 +141,7 @@ async function rotateToken(
   const { stderr } = context.io;
   await withTokens(context, options, async (tokens) => {
     const token = await tokens.rotate(id, { grace });
-    reportSecret(context.io, 'rotated', token);
+    await reportSecret(context.io, 'rotated', token);
     if (stderr.isTTY && token.rotating) {
       stderr.write(`The old secret works until ${timeToMinute(token.rotating)}.\n`);
     }
@@ -180,12 +180,10 @@ async function withTokens(
   });
 }
 
-/**
- * Prints the secret, and nothing else, on standard output. On a terminal, standard error has the details. It must run
- * before the store is closed: if the disk fails in that moment, the secret is known.
- */
-function reportSecret({ stdout, stderr }: CommandIo, done: string, token: TokenWithSecret): void {
-  stdout.write(`${token.secret}\n`);
+/** Prints the secret, and nothing else, on standard output. On a terminal, standard error has the details. */
+async function reportSecret(io: CommandIo, done: string, token: TokenWithSecret): Promise<void> {
+  const { stdout, stderr } = io;
+  await printSecret(io, `${token.secret}\n`, `token rotate ${token.id}`);
   if (!stderr.isTTY) return;
   writeWords(stderr, `Token ${token.id} ${done}. ${printRights(token)}`);
   if (stdout.isTTY) stderr.write('The secret above is shown only once. Store it now.\n');

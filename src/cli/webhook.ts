@@ -10,7 +10,7 @@ import type { CommandContext, CommandIo } from './command-io.ts';
 import { type CliCommand, FixedOption } from './declare.ts';
 import { EXIT_STATUS } from './exit-status.ts';
 import { readList } from './parse-arguments.ts';
-import { type FormOptions, printRows, report } from './terminal/report.ts';
+import { type FormOptions, printRows, printSecret, report, toReport } from './terminal/report.ts';
 import { declareDeliveries } from './webhook-deliveries.ts';
 import { WEBHOOK_COLUMNS } from './webhook-tables.ts';
 import { WEBHOOK_ID, withWebhook, withWebhooks } from './with-webhooks.ts';
@@ -121,7 +121,7 @@ async function addWebhook(
   await withWebhooks(context, options, async (webhooks) => {
     const webhook = await webhooks.create({ url, events, format, ...(name !== undefined && { name }) });
     const words = `Webhook ${webhook.id} added for ${events.join(', ')}. Deliveries start with the next change.`;
-    reportSecret(context.io, words, webhook);
+    await reportSecret(context.io, words, webhook);
   });
 }
 
@@ -161,7 +161,7 @@ async function removeWebhook(context: CommandContext, id: string, options: Store
 async function rotateSecret(context: CommandContext, id: string, options: StoreOptions): Promise<void> {
   await withWebhook(context, id, options, async (webhooks) => {
     const words = `Secret of webhook ${id} rotated. For 24 hours, the old secret also signs each delivery.`;
-    reportSecret(context.io, words, await webhooks.rotate(id));
+    await reportSecret(context.io, words, await webhooks.rotate(id));
   });
 }
 
@@ -198,10 +198,9 @@ async function testWebhook(context: CommandContext, id: string, options: StoreOp
   });
 }
 
-/** Prints a webhook with its secret. It must run before the store is closed, which can fail. */
-function reportSecret(io: CommandIo, words: string, webhook: WebhookWithSecret): void {
+async function reportSecret(io: CommandIo, words: string, webhook: WebhookWithSecret): Promise<void> {
   const text = `${webhook.secret}\n${words}\nThe secret above is shown only once. Store it now.`;
-  report(io.stdout, text, webhook);
+  await printSecret(io, toReport(io.stdout, text, webhook), `webhook rotate ${webhook.id}`);
 }
 
 function readEvents(text: string): ChangeType[] {

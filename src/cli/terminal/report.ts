@@ -1,9 +1,11 @@
 // Prints results on standard output: text on a terminal, JSON when piped.
 
 import { pipeline } from 'node:stream/promises';
+import { OWN_COMMAND } from '../../config/command-name.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { toSafeJson, toSafeText } from '../../lib/safe-text.ts';
-import type { Output } from '../command-io.ts';
+import { UserError } from '../../lib/user-error.ts';
+import type { CommandIo, Output } from '../command-io.ts';
 import { type Column, toTable, widthOf } from './table.ts';
 import { wrap } from './wrap.ts';
 
@@ -20,16 +22,40 @@ export function wantsJson(output: Output, { json, table }: FormOptions): boolean
 
 /** Prints the words on a terminal, and the JSON when piped. */
 export function report(output: Output, words: string, json: object): void {
-  if (output.isTTY) writeWords(output, words);
-  else output.write(jsonLine(json));
+  output.write(toReport(output, words, json));
+}
+
+/** Returns the words for a terminal, and the JSON for a pipe. */
+export function toReport(output: Output, words: string, json: object): string {
+  return output.isTTY ? toLines(output, words) : jsonLine(json);
+}
+
+/**
+ * Prints a text with a secret that cannot be read again. It must run before the store is closed, which can fail. If the
+ * output is closed or full, it says how to get another secret: by `command`.
+ */
+export async function printSecret({ stdout, stderr }: CommandIo, text: string, command: string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stdout.write(text, (error) => {
+      if (!error) return resolve();
+      writeWords(
+        stderr,
+        `The new secret was not printed and is lost. Run "${OWN_COMMAND} ${command}" for another one.`,
+      );
+      reject(new UserError(`Cannot write to standard output: ${error.message}`));
+    });
+  });
 }
 
 /** Prints sentences, with control characters escaped. A terminal gets lines that end between two words. */
 export function writeWords(output: Output, words: string): void {
-  for (const line of words.split('\n').map(toSafeText)) {
-    const lines = output.isTTY ? wrap(line, widthOf(output)) : [line];
-    output.write(lines.map((each) => `${each}\n`).join(''));
-  }
+  output.write(toLines(output, words));
+}
+
+function toLines(output: Output, words: string): string {
+  const lines = words.split('\n').map(toSafeText);
+  const wrapped = output.isTTY ? lines.flatMap((line) => wrap(line, widthOf(output))) : lines;
+  return wrapped.map((line) => `${line}\n`).join('');
 }
 
 /** Returns a count with its noun, in the plural unless the count is 1. */
