@@ -68,7 +68,7 @@ export async function* toPlainCsv(
   }
 
   function printIgnored(columns: string[]): void {
-    const ignored = columns.filter((column) => !PLANT_FIELDS.some((field) => field === column));
+    const ignored = columns.filter((column) => column !== '' && !PLANT_FIELDS.some((field) => field === column));
     const isHeader = ignored.length <= columns.length - 2; // otherwise the reader rejects it
     if (isHeader && ignored.length > 0) printLine(`Columns not imported: ${ignored.join(', ')}`);
   }

@@ -160,6 +160,9 @@ suite('import and export', () => {
     ['a missing file', ['import', 'nope.csv'], 'File not found: nope.csv'],
     ['a folder', ['import', '.', '--format', 'csv'], '. is a folder, not a file'],
     ['a file name without a known extension', ['import', 'plants.dat'], 'Add --format ndjson or --format csv'],
+    ['a workbook', ['import', 'plants.xlsx'], 'Plant Store reads and writes no workbooks. Use CSV'],
+    ['a compressed file', ['export', 'plants.csv.gz'], 'Use gzip in a pipe, with - as the file'],
+    ['a path that is too long', ['import', `${'a'.repeat(300)}.csv`], 'aaa.csv: name too long'],
     ['an unknown format', ['import', '-', '--format', 'xml'], '--format must be ndjson or csv, not "xml"'],
     ['an invalid URL', ['import', '-', '--url', 'localhost'], '--url must be the URL of a server'],
     ['a URL without a token', ['import', '-', '--url', 'http://127.0.0.1:1'], 'set PLANT_STORE_TOKEN'],
@@ -189,6 +192,8 @@ suite('import and export', () => {
       assert.equal(JSON.parse(stdout).failed, 0);
       assert.equal(stderr, 'Columns not imported: tga\n');
     }
+    const quoted = { input: ['"id","name",,"tag"\r\n"2","Rosa",,"shrub"\r\n'] };
+    assert.equal((await run(folder, ['import', '-', '--format', 'csv'], quoted)).stderr, '');
     await service.stop();
   });
 

@@ -6,6 +6,18 @@ import { FixedOption } from './declare.ts';
 
 const BY_ENDING: Record<string, Format> = { ndjson: 'ndjson', jsonl: 'ndjson', csv: 'csv' };
 
+/** Files that people try, with what to do instead. */
+const OTHER_FILES = [
+  {
+    ending: /\.(xlsx?|xlsm|ods|numbers)$/i,
+    advice: 'Plant Store reads and writes no workbooks. Use CSV, which every spreadsheet program opens and saves.',
+  },
+  {
+    ending: /\.(gz|zip|zst|xz|bz2)$/i,
+    advice: 'Plant Store reads and writes no compressed files. Use gzip in a pipe, with - as the file.',
+  },
+];
+
 export function formatOption(): FixedOption {
   const description = 'ndjson or csv (default: by file extension; ndjson for -)';
   return new FixedOption('--format <format>', description, FORMATS);
@@ -21,7 +33,10 @@ export function chooseFormat(file: string, option: string | undefined, csvEnding
   if (file === '-') return 'ndjson';
   const format = findFormat(file, csvEndings);
   if (format) return format;
-  throw new UsageError(`Cannot determine the format of ${file} from its name. Add --format ndjson or --format csv.`);
+  const advice = OTHER_FILES.find(({ ending }) => ending.test(file))?.advice;
+  throw new UsageError(
+    advice ?? `Cannot determine the format of ${file} from its name. Add --format ndjson or --format csv.`,
+  );
 }
 
 /** Returns the format of a file of plants by its extension, if it has one. */

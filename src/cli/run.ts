@@ -19,10 +19,19 @@ export async function runCommand(args: string[], io: CommandIo): Promise<number>
     return Number(io.exitCode ?? 0);
   } catch (error) {
     if (error instanceof CommanderError) return reportUsage(error, args, io);
-    if (!(error instanceof UserError) && !(error instanceof PlantStoreError)) return reportBug(error, io);
-    await printError(`plant-store: ${withOwnCommand(error.message)}`, io);
-    return exitStatusOf(error);
+    const failure = failureOfFile(error) ?? error;
+    if (!(failure instanceof UserError) && !(failure instanceof PlantStoreError)) return reportBug(failure, io);
+    await printError(`plant-store: ${withOwnCommand(failure.message)}`, io);
+    return exitStatusOf(failure);
   }
+}
+
+/** Returns an error for the user if a call of the operating system on a file has failed, such as EACCES of a path. */
+function failureOfFile(error: unknown): UserError | undefined {
+  const { code, message, path, syscall } = error as NodeJS.ErrnoException;
+  if (code === undefined || path === undefined || syscall === undefined) return undefined;
+  const [, reason = code] = /^\w+: ([^,]+)/.exec(message) ?? [];
+  return new UserError(`Cannot access ${path}: ${reason}`);
 }
 
 /** Returns the message with this process's command in place of "plant-store". Storage does not know the command. */

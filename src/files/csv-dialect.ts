@@ -58,7 +58,7 @@ export function findColumns(head: Uint8Array, delimiter: string): string[] {
   ended[head.length] = NEWLINE;
   const end = createEndOfQuoted(ended, delimiter.charCodeAt(0))(0);
   const header = decode(ended.subarray(0, end < 0 ? ended.indexOf(NEWLINE) : end));
-  return splitCells(header, delimiter).map(({ text }) => text.trim().toLowerCase());
+  return splitCells(header.replace(/\r$/, ''), delimiter).map(({ text }) => text.trim().toLowerCase());
 }
 
 function decode(bytes: Uint8Array): string {
