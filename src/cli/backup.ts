@@ -105,7 +105,7 @@ function readStart(file: string): string {
 /** Returns the path of a backup that is given by its path, or by its name in the folder of scheduled backups. */
 async function findBackup(name: string, dir: string | undefined, database: string): Promise<string> {
   if (name === '') throw new UsageError('The file to restore must be a path or a name, not ""');
-  if (existsSync(name)) return name;
+  if (statSync(name, { throwIfNoEntry: false })) return name; // other failures are thrown, such as EACCES
   if (basename(name) !== name) throw new UserError(`File not found: "${name}"`);
   if (dir === undefined) {
     const Failure = name === LATEST ? UsageError : UserError;

@@ -38,11 +38,9 @@ export async function withStore<T>(
     return withChosenServer(server, config, onServer, remoteOptions);
   }
   const database = chooseDatabase(io, config, options);
-  return withDatabase(database, (store) => {
-    const name = database.kind === 'sqlite' ? resolve(database.path) : describeDatabase(database);
-    writeWords(io.stderr, `Using the database ${name}.${noteOnToken(config, options)}`);
-    return onDatabase(store);
-  });
+  const name = database.kind === 'sqlite' ? resolve(database.path) : describeDatabase(database);
+  writeWords(io.stderr, `Using the database ${name}.${noteOnToken(config, options)}`);
+  return withDatabase(database, onDatabase);
 }
 
 function chooseDatabase({ env }: CommandIo, config: Config, { database }: StoreOptions): Database {

@@ -5,6 +5,7 @@ import type { Format } from '../domain/names.ts';
 import type { ImportError } from '../domain/plant.ts';
 import type { Store } from '../domain/store.ts';
 import type { Counts } from '../files/import-plants.ts';
+import { END_SIGNALS } from '../lib/undo-at-end.ts';
 import { UserError } from '../lib/user-error.ts';
 import { type StoreOptions, withStore } from './choose-store.ts';
 import type { CommandContext, CommandIo } from './command-io.ts';
@@ -20,7 +21,7 @@ import {
   toPlainCsv,
   withBlob,
 } from './import-input.ts';
-import { END_SIGNALS, onStopSignal, statusOfSignal } from './interrupt.ts';
+import { onStopSignal, statusOfSignal } from './interrupt.ts';
 import { chooseFormat, formatOption } from './parse-arguments.ts';
 import { TRANSFER_RETRIES } from './remote.ts';
 import { type Progress, startProgress } from './terminal/progress.ts';

@@ -2,11 +2,9 @@
 
 import { constants } from 'node:os';
 import { toSafeText } from '../lib/safe-text.ts';
-import { undoAll } from '../lib/undo-at-end.ts';
+import { END_SIGNALS, endBySignal, undoAll } from '../lib/undo-at-end.ts';
 import type { CommandIo } from './command-io.ts';
 
-/** Signals that ask a command to end. The last one is that of Ctrl-\. */
-export const END_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 /** Time within which a second signal counts as the first: npm and timeout(1) repeat the signal of the terminal. */
 export const ECHO_MS = 500;
 
@@ -37,13 +35,6 @@ export function onStopSignal<Signal extends NodeJS.Signals>(
       } else if (performance.now() - stoppedMs > ECHO_MS) kill(signal);
     });
   }
-}
-
-/** Ends the process by the signal, so that a shell detects it. Unlike process.exit(), it does not wait for threads. */
-export function endBySignal(signal: NodeJS.Signals): void {
-  undoAll();
-  process.removeAllListeners(signal);
-  process.kill(process.pid, signal);
 }
 
 /** Returns the exit status with which a shell reports a process that the signal has ended. */

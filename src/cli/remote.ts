@@ -62,7 +62,7 @@ function noToken(url: string, { serverUrl, serverUrlFrom }: Config): string {
   const login = isLocal
     ? `${OWN_COMMAND} token create --name me --scopes all --database | ${OWN_COMMAND} login`
     : `${OWN_COMMAND} login ${showUrl(url)}`;
-  return `No token for ${showUrl(url)}. Run "${login}", or set PLANT_STORE_TOKEN.`;
+  return `No token for ${showUrl(url)}. Run "${login}"${isLocal ? ' in the folder of the server' : ''}, or set PLANT_STORE_TOKEN.`;
 }
 
 /** Throws a PlantStoreError as a CommandError with advice, and any other error unchanged. */

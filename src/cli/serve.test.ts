@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import { suite, test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { runInProcess } from '../../testing/command-line.ts';
@@ -11,6 +11,7 @@ import { LAUNCHER, makeFolder, needsTerminal } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 import { OWN_COMMAND } from '../config/command-name.ts';
 import { readConfig } from '../config/config.ts';
+import { toShellWord } from '../lib/shell-word.ts';
 import type { Output } from './command-io.ts';
 import { toBanner } from './terminal/banner.ts';
 
@@ -64,11 +65,13 @@ suite('the banner', () => {
   test('shows the command that creates an admin token on later starts, for the same database', () => {
     const banner = bannerOf({});
     assert.ok(
-      banner.includes(`\n    ${OWN_COMMAND} token create --name me --scopes all \\\n      --database\n`),
+      banner.includes(
+        `\n    ${OWN_COMMAND} token create --name me --scopes all \\\n      --database ${toShellWord(`sqlite:${resolve('data/plants.db')}`)}\n`,
+      ),
       banner,
     );
     assert.doesNotMatch(banner, /DATABASE_URL|curl/);
-    const hasPath = (line: string) => line.includes('Database') || line.includes(OWN_COMMAND);
+    const hasPath = (line: string) => /Database|--database/.test(line) || line.includes(OWN_COMMAND);
     for (const line of banner.split('\n').filter((one) => !hasPath(one))) {
       assert.ok(line.length <= 80, line);
     }

@@ -7,12 +7,13 @@ import { OWN_COMMAND } from '../config/command-name.ts';
 import type { Config, Override } from '../config/config.ts';
 import type { SettingName } from '../config/settings.ts';
 import { SCOPES } from '../domain/names.ts';
+import { endBySignal } from '../lib/undo-at-end.ts';
 import { UsageError } from '../lib/user-error.ts';
 import type { Observe } from '../observability/service-events.ts';
 import type { Service } from '../service/start-service.ts';
 import type { CommandIo, Output } from './command-io.ts';
 import type { CliCommand } from './declare.ts';
-import { endBySignal, onStopSignal } from './interrupt.ts';
+import { onStopSignal } from './interrupt.ts';
 
 /** Time after which a stopping process kills itself, even if the disk does not respond. */
 export const STOP_WITHIN_MS = 9500;
@@ -114,7 +115,10 @@ async function serve(io: CommandIo, options: ServeOptions, args: string[]): Prom
   service = await starting;
   if (config.startedByNpm) onOrphaned(parent, () => stop('the parent process ended', 0));
   if (terminal) terminal.write(await welcome(service, config, terminal));
-  else if (service.isFirstStart) log({ kind: 'no_token' });
+  else if (service.isFirstStart) {
+    const { databaseOption } = await import('./terminal/banner.ts');
+    log({ kind: 'no_token', option: databaseOption(config) });
+  }
   if (options.open) (await import('./open-browser.ts')).openBrowser(`${service.url}/`, io);
 
   async function stop(reason: string, status: number): Promise<void> {

@@ -1,39 +1,39 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import { undoAtEnd } from './undo-at-end.ts';
 
-const SELF = new URL('./undo-at-end.ts', import.meta.url).href;
+const MODULE = JSON.stringify(join(import.meta.dirname, 'undo-at-end.ts'));
 
-/** Returns what a process prints that ends with the given code. */
-function printedBy(end: string): string {
-  const code = `
-    const { undoAll, undoAtEnd } = await import('${SELF}');
-    undoAtEnd(() => { throw new Error('fails'); });
-    undoAtEnd(() => process.stdout.write('undone '));
-    undoAtEnd(() => process.stdout.write('early '))();
+/** Runs a program that registers two undos, of which one fails, and then does `end`. */
+function run(end: string): { stdout: string; signal: NodeJS.Signals | null; status: number | null } {
+  const program = `
+    import { undoAtEnd } from ${MODULE};
+    const undoFirst = undoAtEnd(() => console.log('first'));
+    undoAtEnd(() => { throw new Error('failed'); });
+    undoAtEnd(() => console.log('last'));
     ${end}`;
-  return spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout;
+  const { stdout, signal, status } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
+  return { stdout, signal, status };
 }
 
-for (const [name, end] of [
-  ['returns', ''],
-  ['calls process.exit()', 'process.exit(3);'],
-  ['throws', "setTimeout(() => { throw new Error('bug'); });"],
-  ['is ended by a signal', "undoAll(); process.kill(process.pid, 'SIGTERM'); await new Promise(() => {});"],
-] as [string, string][]) {
-  test(`a process that ${name} undoes each thing once, even if one fails`, () => {
-    assert.equal(printedBy(end), 'early undone ');
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) {
+  test(`${signal} undoes everything, and ends a process that does not handle it`, () => {
+    const ended = run(`process.kill(process.pid, '${signal}'); setInterval(() => {}, 1000);`);
+    assert.deepEqual(ended, { stdout: 'first\nlast\n', signal, status: null });
   });
 }
 
-test('a thing that is undone early reports its failure, and is not undone again', () => {
-  let calls = 0;
-  const undo = undoAtEnd(() => {
-    calls++;
-    throw new Error('no');
-  });
-  assert.throws(undo, /no/);
-  undo();
-  assert.equal(calls, 1);
+test('the end of the process undoes everything once', () => {
+  assert.deepEqual(run('undoFirst(); process.exit(3);'), { stdout: 'first\nlast\n', signal: null, status: 3 });
+});
+
+test('a process that handles a signal continues, and nothing is undone before its end', () => {
+  const ended = run(`
+    process.on('SIGTERM', () => { console.log('handled'); process.exit(4); });
+    process.kill(process.pid, 'SIGTERM');
+    setInterval(() => {}, 1000);`);
+  assert.deepEqual(ended, { stdout: 'handled\nfirst\nlast\n', signal: null, status: 4 });
 });

@@ -42,7 +42,8 @@ const ENTRIES: Entries = {
   one_thread: ['info', ({ platform }) => `One thread serves requests: ${platform} cannot share a port between threads`],
   no_token: [
     'warn',
-    (_, command) => `No token exists. Create one with "${command} token create --name NAME --database".`,
+    ({ option }, command) =>
+      `No token exists. Create one with: ${command} token create --name NAME --scopes all ${option}`,
   ],
   store_created: ['warn', ({ path }) => `Created a new, empty store at ${path}`],
   setting_ignored: ['warn', ({ reason }) => reason],

@@ -23,7 +23,8 @@ export type ServiceEvent =
   | { kind: 'thread_not_started'; error: Error }
   /** Reported at start if the operating system supports only one thread. */
   | { kind: 'one_thread'; platform: string }
-  | { kind: 'no_token' }
+  /** `option` selects the database of this server in a command. */
+  | { kind: 'no_token'; option: string }
   /** Reported at start if the database file did not exist, for example because of a wrong folder. */
   | { kind: 'store_created'; path: string }
   /** Reported at start for each value of a setting that the service ignores. */

@@ -1,6 +1,6 @@
 // Opens the store for the configured kind of database, alone or for several threads.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config, Database } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
@@ -56,9 +56,9 @@ export async function openSharedStore(
 
 /** Throws UserError if the file of a SQLite database does not exist. */
 export function requireFile(path: string): void {
-  if (existsSync(path)) return;
+  if (statSync(path, { throwIfNoEntry: false })) return; // other failures are thrown, such as EACCES
   throw new UserError(
-    `No database at ${resolve(path)}. Set DATABASE_URL to the database of your server, or create a new one with "plant-store serve".`,
+    `No database at ${resolve(path)}. Set DATABASE_URL to the database of your server, sign in to a server with "plant-store login", or create a store with "plant-store serve".`,
   );
 }
 

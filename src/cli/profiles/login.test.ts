@@ -221,7 +221,7 @@ test('profile lists and switches profiles, and logout removes them', async () =>
   assertRefused(
     await run(['list']),
     5,
-    /No token for http:\S+\. Run ".*token create --name me --scopes all --database \| .* login", or set/,
+    /No token for http:\S+\. Run ".*token create --name me --scopes all --database \| .* login" in the folder of the server, or set/,
   );
   assert.equal((await run(['profile', 'list'])).stdout, '');
 });

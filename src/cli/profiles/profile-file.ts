@@ -17,6 +17,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { toShellWord } from '../../lib/shell-word.ts';
+import { undoAtEnd } from '../../lib/undo-at-end.ts';
 import { UsageError, UserError } from '../../lib/user-error.ts';
 
 const LOCK_RETRY_MS = 50;
@@ -89,14 +90,17 @@ export async function updateProfiles(givenPath: string, change: (profiles: Profi
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const file = await createDraft(draft);
+    let isOwn = true; // after the rename, it can be that of another process
+    const removeDraft = undoAtEnd(() => {
+      if (isOwn) rmSync(draft, { force: true });
+    });
     try {
       const { byName } = fillDraft(file, path, change);
-      if (byName.size > 0) return renameSync(draft, path);
-      rmSync(path, { force: true });
-      rmSync(draft);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
+      if (byName.size === 0) return rmSync(path, { force: true });
+      renameSync(draft, path);
+      isOwn = false;
+    } finally {
+      removeDraft();
     }
   } catch (error) {
     const { syscall, message } = error as NodeJS.ErrnoException;

@@ -6,7 +6,6 @@ import { styleText } from 'node:util';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { OWN_COMMAND } from '../../config/command-name.ts';
 import { type Config, describeDatabase } from '../../config/config.ts';
-import { SETTINGS } from '../../config/settings.ts';
 import { toSafeText } from '../../lib/safe-text.ts';
 import { toShellWord } from '../../lib/shell-word.ts';
 import type { Output } from '../command-io.ts';
@@ -46,7 +45,8 @@ export function toBanner(server: StartedServer, stream: Output): string {
           '',
           `  Create a token with all scopes, for the console and the API${sameDatabase(config)}:`,
           '',
-          ...createToken(config),
+          `    ${OWN_COMMAND} token create --name me --scopes all \\`,
+          `      ${databaseOption(config)}`,
         ]
       : [
           line('Token', style('bold', firstSecret)),
@@ -72,11 +72,11 @@ function sameDatabase({ database }: Config): string {
   return database.kind === 'postgres' ? ',\n  in a terminal with the same DATABASE_URL' : '';
 }
 
-/** Returns the command as lines that a shell reads as one. It names the database, because a profile may be in use. */
-function createToken({ database }: Config): string[] {
-  const isDefault = database.kind === 'postgres' || describeDatabase(database) === SETTINGS.DATABASE_URL.default;
-  const url = isDefault ? '' : ` ${toShellWord(toSafeText(`sqlite:${resolve(database.path)}`))}`;
-  return [`    ${OWN_COMMAND} token create --name me --scopes all \\`, `      --database${url}`];
+/** Returns the option that selects the database of this server in any folder, although a profile may be in use. */
+export function databaseOption({ database }: Config): string {
+  return database.kind === 'sqlite'
+    ? `--database ${toShellWord(toSafeText(`sqlite:${resolve(database.path)}`))}`
+    : '--database';
 }
 
 function storePlant(url: string, secret: string): string[] {
