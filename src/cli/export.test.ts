@@ -1,11 +1,12 @@
 // Tests of exports that overlap or are interrupted, as processes that are stopped in the middle of their work.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { before, suite, test } from 'node:test';
 import { runInProcess } from '../../testing/command-line.ts';
-import { besideServer, makeFolder } from '../../testing/server.ts';
+import { besideServer, LAUNCHER, makeFolder, makeStoreFolder } from '../../testing/server.ts';
 import { endOf, startStopped } from '../../testing/stopped-export.ts';
 
 const PLANTS = 40_000;
@@ -44,6 +45,19 @@ suite('an export that is stopped in the middle', {
       for (const name of [file, `${file}.part`]) assert.equal(readFileSync(name, 'utf8'), 'old');
     });
   }
+});
+
+test('an export to /dev/stdout is piped', { skip: process.platform === 'win32' }, async () => {
+  const folder = await makeStoreFolder();
+  const { stdout } = spawnSync(
+    'sh',
+    ['-c', `"${process.execPath}" "${LAUNCHER}" export /dev/stdout --format csv | cat`],
+    {
+      env: { PATH: process.env.PATH, DATABASE_URL: `sqlite:${folder}/plants.db` },
+      encoding: 'utf8',
+    },
+  );
+  assert.equal(stdout, 'id,name,tag\n{"file":"/dev/stdout","plants":0}\n');
 });
 
 function namesBeside(file: string): string[] {

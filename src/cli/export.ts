@@ -1,6 +1,6 @@
 // The command export, which writes a consistent snapshot of all plants. The file appears only when it is complete.
 
-import { createWriteStream, existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { createWriteStream, openSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Format } from '../domain/names.ts';
 import type { NewPlant, PlantStore } from '../domain/plant.ts';
@@ -71,17 +71,18 @@ async function* toSafeTexts(texts: AsyncIterable<string>, format: Format, { isTT
 
 /** Writes a draft and renames it when it is complete. Writes directly if the file is a pipe or a device. */
 async function writeFile(texts: AsyncIterable<string>, givenFile: string, io: CommandIo): Promise<void> {
-  const file = existsSync(givenFile) ? realpathSync(givenFile) : givenFile;
-  const present = statSync(file, { throwIfNoEntry: false });
+  const present = statSync(givenFile, { throwIfNoEntry: false });
   const isPlain = present?.isFile() ?? true;
+  const file = present && isPlain ? realpathSync(givenFile) : givenFile; // a link stays, and its target changes
   const draft = isPlain ? newDraftPath(file) : file;
   const removeDraft = undoAtEnd(() => {
     if (isPlain) rmSync(draft, { force: true });
   });
   onInterrupt(io, `${givenFile} ${isPlain ? 'was not written' : 'is incomplete'}.`);
   try {
-    const own = { flags: 'wx', mode: present?.mode ?? 0o666 }; // follows no link and keeps the mode of the old file
-    await pipeline(texts, createWriteStream(draft, { flush: isPlain, ...(isPlain && own) }));
+    // A draft follows no link, has the mode of the old file, and exists now, so that it can be removed at any time.
+    const own = isPlain && { fd: openSync(draft, 'wx', present?.mode ?? 0o666) };
+    await pipeline(texts, createWriteStream(draft, { flush: isPlain, ...own }));
     if (isPlain) renameSync(draft, file);
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).syscall) throw error;

@@ -59,7 +59,7 @@ fault({
     'gives both commands the same draft': {
       changes: [
         ['src/lib/draft-path.ts', "randomBytes(4).toString('hex')", "'draft'"],
-        ['src/cli/export.ts', "flags: 'wx'", "flags: 'w'"],
+        ['src/cli/export.ts', "openSync(draft, 'wx'", "openSync(draft, 'w'"],
       ],
       caught: /the file has \d+ of \d+ characters|an export ended otherwise|drafts after/,
       inShort: true,
@@ -68,14 +68,14 @@ fault({
       changes: [
         ['src/lib/draft-path.ts', "randomBytes(4).toString('hex')", "'part'"],
         ['src/lib/draft-path.ts', '}.part`;', '}`;'],
-        ['src/cli/export.ts', "flags: 'wx'", "flags: 'w'"],
+        ['src/cli/export.ts', "openSync(draft, 'wx'", "openSync(draft, 'w'"],
       ],
       caught: /the user's own file changed/,
     },
     'writes to the file itself': {
       changes: [
         ['src/cli/export.ts', 'isPlain ? newDraftPath(file) : file;', 'newDraftPath("").length > 0 ? file : "";'],
-        ['src/cli/export.ts', "flags: 'wx'", "flags: 'w'"],
+        ['src/cli/export.ts', "openSync(draft, 'wx'", "openSync(draft, 'w'"],
       ],
       caught: /the file has \d+ of \d+ characters/,
     },
