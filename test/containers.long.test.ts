@@ -92,7 +92,10 @@ suite('the image', options, () => {
 
   test('names the command to create the first token, as it works in the container', async () => {
     const { logs } = await startContainer(IMAGE, `${IMAGE}-empty`);
-    assert.match(await logs(), /Create one with: plant-store token create --name NAME --scopes all --database sqlite:\S+plants.db"/);
+    assert.match(
+      await logs(),
+      /Create one with: plant-store token create --name NAME --scopes all --database sqlite:\S+plants.db"/,
+    );
   });
 
   test('is healthy while the server responds, unhealthy while it stalls, and healthy again', async () => {
