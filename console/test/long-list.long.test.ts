@@ -50,10 +50,15 @@ describe('a list of 200,000 plants', needsBrowser, () => {
     });
   }
 
-  test('dragging the scrollbar shows the proportional rows, and small moves go on from there', async () => {
-    await scroller().evaluate((box) => box.scrollTo(0, box.scrollHeight / 2));
-    await eventually(async () => assert.ok((await ids()).some((id) => Math.abs(id - PLANTS / 2) < 50)));
+  /** Drags the scrollbar to this part of the list, and waits for its rows. */
+  async function scrollTo(part: number): Promise<void> {
+    await scroller().evaluate((box, at) => box.scrollTo(0, box.scrollHeight * at), part);
+    await eventually(async () => assert.ok((await ids()).some((id) => Math.abs(id - PLANTS * part) < 50)));
     await isWhole();
+  }
+
+  test('dragging the scrollbar shows the proportional rows, and small moves go on from there', async () => {
+    await scrollTo(0.5);
     const [first = 0] = await ids();
     await scroller().evaluate((box) => box.scrollBy(0, 420));
     await eventually(async () => assert.equal((await ids())[0], first + 10));
@@ -76,8 +81,7 @@ describe('a list of 200,000 plants', needsBrowser, () => {
   });
 
   test('a plant in the middle is opened, and the arrow keys walk through its neighbours', async () => {
-    await scroller().evaluate((box) => box.scrollTo(0, box.scrollHeight * 0.7));
-    await isWhole();
+    await scrollTo(0.7);
     const id = (await ids())[15] ?? 0;
     await row(id).getByRole('link').click();
     await page.getByText(`${id.toLocaleString('en')} of 200,000`).waitFor();

@@ -28,15 +28,24 @@ function backupsIn(dir: string): string[] {
   return readdirSync(dir).filter((name) => name.includes('Z.db'));
 }
 
-/** Waits for a draft with content, and returns the id of the process that writes it. */
-async function processOfDraft(dir: string): Promise<number> {
-  await until(() =>
-    backupsIn(dir).some(
-      (name) => name.endsWith('.part') && (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
-    ),
+/** True if a draft with content exists. */
+function hasDraft(dir: string): boolean {
+  return backupsIn(dir).some(
+    (name) => name.endsWith('.part') && (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0) > 0,
   );
-  const { stdout } = spawnSync('pgrep', ['-f', `backup-process.* ${dir}/`], { encoding: 'utf8' });
-  return Number(stdout.trim());
+}
+
+/** Stops the process of a backup while it writes a draft, and returns its id. A backup that is faster is followed by another. */
+async function stopBackup(dir: string): Promise<number> {
+  return until(() => {
+    if (!hasDraft(dir)) return undefined;
+    const pid = Number(spawnSync('pgrep', ['-f', `backup-process.* ${dir}/`], { encoding: 'utf8' }).stdout.trim());
+    if (!(pid > 0 && existsSync(`/proc/${pid}`))) return undefined;
+    process.kill(pid, 'SIGSTOP');
+    if (hasDraft(dir)) return pid;
+    process.kill(pid, 'SIGCONT');
+    return undefined;
+  });
 }
 
 type EventOf<K extends ServiceEvent['kind']> = Extract<ServiceEvent, { kind: K }>;
@@ -172,7 +181,7 @@ test('a copy in which a plant differs from its last change is no backup', async 
 test('if the process of a backup is killed, the backup fails without a leftover', async (t) => {
   const { dir, backups, eventsOf } = await startBackups(t, { plants: 20_000 });
   backups.start();
-  process.kill(await processOfDraft(dir), 'SIGKILL');
+  process.kill(await stopBackup(dir), 'SIGKILL');
   const { reason } = await until(() => eventsOf('backup_failed')[0]);
   assert.match(reason, /Cannot write .*: its process ended with SIGKILL$/);
   await until(() => eventsOf('backup_written')[0]);
@@ -183,7 +192,7 @@ test('if the process of a backup is killed, the backup fails without a leftover'
 test('a backup that stalls fails and is tried again', async (t) => {
   const { dir, backups, eventsOf } = await startBackups(t, { plants: 20_000, stallMs: 1000 });
   backups.start();
-  process.kill(await processOfDraft(dir), 'SIGSTOP');
+  await stopBackup(dir);
   const { reason } = await until(() => eventsOf('backup_failed')[0]);
   assert.match(reason, /Cannot write .*: no progress for \d+s$/);
   await until(() => eventsOf('backup_written')[0]);
@@ -207,7 +216,7 @@ test('a disk that does not respond delays a stop by about a second, and is repor
   });
   const { backups, eventsOf } = await startBackups(t, { dir: disk, plants: 20_000, stallMs: 1000 });
   backups.start();
-  await processOfDraft(disk);
+  await until(() => hasDraft(disk));
   assert.ok(run('fsfreeze', '-f', disk));
   const reasons = await until(() => eventsOf('backup_failed').length >= 2 && eventsOf('backup_failed'));
   assert.match(reasons[0]?.reason ?? '', /no progress for \d+s$/);

@@ -143,11 +143,11 @@ fault({
       caught: /another user observed: restored\.db\.\w+\.part (has mode 644|can be read)/,
     },
     'leaves its draft after a signal': {
-      change: ['src/cli/interrupt.ts', '      undoAll(); // restores the terminal before the message\n', ''],
+      change: ['src/lib/undo-at-end.ts', '  pending.add(undoOnce);\n', ''],
       caught: /left (other|restored)\.db\.\w+\.part/,
     },
     'exits with 1 instead of dying from the signal': {
-      change: ['src/cli/interrupt.ts', 'process.kill(process.pid, signal);', 'process.exit(1);'],
+      change: ['src/lib/undo-at-end.ts', 'process.kill(process.pid, signal);', 'process.exit(1);'],
       caught: /(backup|restore) ended with 1 after SIG/,
     },
     'leaves its draft on a full disk': {
