@@ -40,7 +40,7 @@ test('The client implements PlantStore and ChangeLog, with exact ids everywhere'
     plants,
   );
   const followed = changes.map(({ tokenName, ...change }) => change); // a stream has no names of tokens
-  assert.deepEqual(await collect(store.follow(), 5), followed);
+  assert.deepEqual(await collect(createClient({ url, token: secret }).follow(), 5), followed);
 });
 
 test('walk() yields the records of all pages, starting at the cursor if one is given', async () => {

@@ -1,13 +1,15 @@
 // Follows the change log over an event stream, and reconnects when a connection ends or fails.
 
-import type { Change, ChangeLog } from '../domain/change.ts';
+import type { Change } from '../domain/change.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import { createEventReader } from './event-stream.ts';
 import { openResponseBody, type Requester } from './request.ts';
 import { parseWith, TransientError, toChange, unexpectedResponse } from './response.ts';
 
+type Follow = (options?: { after?: number | undefined; signal?: AbortSignal | undefined }) => AsyncIterable<Change>;
+
 /** Returns the client's `follow`. A connection without data for `silenceMs` counts as failed. */
-export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenceMs: number): ChangeLog['follow'] {
+export function createFollow({ requestOnce, waitBeforeRetry }: Requester, silenceMs: number): Follow {
   return async function* follow({ after, signal } = {}) {
     let last = after;
     for (let tries = 1; !signal?.aborted; tries++) {

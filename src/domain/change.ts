@@ -80,14 +80,15 @@ export interface ChangeLog {
   history(plantId: bigint, query?: HistoryQuery): Promise<ChangePage<string>>;
   /** Returns the number of the newest change, also if it was pruned, or 0. */
   lastSeq(): Promise<number>;
-  /**
-   * Yields the same changes, then each new change, until `signal` aborts. Throws `changes_pruned` in the same cases.
-   */
-  follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change>;
 }
 
 export interface ChangeStore extends ChangeLog {
   changes(query?: ChangeQuery): Promise<Change[]>;
+  /**
+   * Yields the same changes in pages, then new changes, until `signal` aborts. A page is empty if nothing has changed for
+   * a moment. Throws `changes_pruned` in the same cases.
+   */
+  follow(options?: { after?: number | undefined; signal?: AbortSignal | undefined }): AsyncIterable<Change[]>;
   /** Removes the oldest changes up to the first one that is not older than `beforeMs`. Returns the number removed. */
   pruneChanges(beforeMs: number): Promise<number>;
 }

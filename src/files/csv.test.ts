@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPlantFile } from '../../testing/read-plant-file.ts';
+import { readCsv } from './csv.ts';
+import { MAX_RECORD_BYTES } from './csv-record-end.ts';
 
 const MAX = 9223372036854775807n;
 
@@ -107,3 +109,19 @@ test('CSV: a long line of very many cells is rejected, but not one with as many 
   );
   await assert.rejects(readPlantFile('csv', Buffer.from(`id,name${commas}\n1,x\n`), 65_536), /^.*over 1000 columns/);
 });
+
+for (const [title, header] of [
+  ['too long', Buffer.from(`id,name,${'x'.repeat(MAX_RECORD_BYTES)}`)],
+  ['not UTF-8', Buffer.from([0x69, 0x64, 0xff])],
+  ['without the end of its quotation', Buffer.from('id,"name')],
+] as const) {
+  test(`CSV: a first line that is ${title} is an error, and the next line is not taken for it`, async () => {
+    const file = async function* () {
+      yield Buffer.concat([header, Buffer.from(`\nid,name\n1,a\n${'x\n'.repeat(40)}`)]);
+    };
+    await assert.rejects(
+      Array.fromAsync(readCsv(file())),
+      /The first line must name the columns, such as "id,name,tag"\. The line is /,
+    );
+  });
+}

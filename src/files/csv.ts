@@ -7,7 +7,7 @@ import { PLANT_FIELDS } from '../domain/names.ts';
 import type { NewPlant } from '../domain/plant.ts';
 import { endOfCell } from './csv-cells.ts';
 import { NEWLINE } from './csv-record-end.ts';
-import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
+import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock } from './plant-block.ts';
 import { type Block, readRecords } from './split-records.ts';
 
 /** The header row of an export. */
@@ -29,13 +29,13 @@ export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   let lastByte: number | undefined;
   for await (const block of readRecords(withLastByte(chunks), true)) {
     if (!read) {
-      const header = block.texts.shift();
-      if (header === undefined) continue;
+      const [fault] = block.errors;
+      if (fault?.line === 1) throw new PlantStoreError('not_valid', `${HEADER_ADVICE} ${fault.error.message}`);
+      read = createReadBlock(block.texts.shift() ?? '');
       block.lines.shift();
-      read = createReadBlock(header);
     }
     rows += block.texts.length + block.errors.length;
-    for await (const part of partsOf(block)) yield read(part);
+    yield read(block);
   }
   if (lastByte === undefined) throw new PlantStoreError('not_json', `The file is empty. ${HEADER_ADVICE}`);
   if (rows === 0 && lastByte !== NEWLINE) {

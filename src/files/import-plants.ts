@@ -1,6 +1,7 @@
 // Imports the plants of a file into a store, block by block. It reads the next blocks while others are being stored.
 
 import type { Author, ImportError, ImportResult, PlantStore } from '../domain/plant.ts';
+import { paced } from '../lib/event-loop-turns.ts';
 import type { PlantBlock } from './plant-block.ts';
 
 /** Maximum number of blocks that are read but not yet stored. */
@@ -30,7 +31,7 @@ export async function importPlants(
   const inProgress: Promise<void>[] = [];
 
   try {
-    for await (const block of blocks) {
+    for await (const block of paced(blocks)) {
       signal?.throwIfAborted();
       const stored = storeBlock(block, inProgress.at(-1));
       stored.catch(() => {}); // the error is thrown below or at the end

@@ -5,12 +5,12 @@ import type { NewPlant } from '../domain/plant.ts';
 import { readJson } from '../domain/validate.ts';
 import { hasMoreValues, isExactAnyway, isNestedTooDeep, printJson } from '../lib/exact-json.ts';
 import { mayHaveEscapedKey } from '../lib/json-keys.ts';
-import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock, partsOf } from './plant-block.ts';
+import { collectPlants, isBlank, MAX_CROWDED_CHARS, MAX_VALUES, type PlantBlock } from './plant-block.ts';
 import { type Block, readRecords } from './split-records.ts';
 
 /** Yields the plants of an NDJSON file. */
 export async function* readNdjson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<PlantBlock> {
-  for await (const block of readRecords(chunks)) for await (const part of partsOf(block)) yield readBlock(part);
+  for await (const block of readRecords(chunks)) yield readBlock(block);
 }
 
 /** Returns the plants as NDJSON. */

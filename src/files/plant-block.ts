@@ -3,7 +3,6 @@
 import { PlantStoreError } from '../domain/errors.ts';
 import { type ImportError, NewPlant } from '../domain/plant.ts';
 import { validate } from '../domain/validate.ts';
-import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 import type { Block } from './split-records.ts';
 
 /** Length above which a line can have at most MAX_VALUES values. Parsing more of them would stall other requests. */
@@ -11,7 +10,6 @@ export const MAX_CROWDED_CHARS = 64 * 1024;
 /** Maximum number of values in a line longer than MAX_CROWDED_CHARS. */
 export const MAX_VALUES = 1000;
 export const MAX_TEXT_BYTES = 64 * 1024;
-const LINES_AT_ONCE = 1000;
 
 /** The plants and errors of a part of a file. */
 export interface PlantBlock {
@@ -19,22 +17,6 @@ export interface PlantBlock {
   /** Line number of each plant. */
   lines: number[];
   errors: ImportError[];
-}
-
-/** Splits a block into parts of at most 1,000 lines, and waits for a turn of the event loop before each part. */
-export async function* partsOf(block: Block): AsyncGenerator<Block> {
-  for (let at = 0; at === 0 || at < block.texts.length; at += LINES_AT_ONCE) {
-    await nextEventLoopTurn();
-    const end = at + LINES_AT_ONCE;
-    const first = at === 0 ? 0 : (block.lines[at] as number);
-    const next = block.lines[end] ?? Number.POSITIVE_INFINITY;
-    yield {
-      texts: block.texts.slice(at, end),
-      lines: block.lines.slice(at, end),
-      errors: block.errors.filter(({ line }) => line >= first && line < next),
-      bytes: block.bytes,
-    };
-  }
 }
 
 /** Returns the plants of a block. `toValue` returns undefined to skip a line, and throws for an invalid one. */

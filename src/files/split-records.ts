@@ -15,15 +15,23 @@ import {
 
 /** Minimum number of bytes to parse. Smaller chunks are collected first. */
 const READ_AT_ONCE_BYTES = 64 * 1024;
+const MAX_RECORDS = 1000;
 
-/** A part of a file. */
+const NOT_UTF8 = new PlantStoreError('not_json', 'The line is not UTF-8. Save the file as UTF-8.');
+const UNCLOSED = new PlantStoreError(
+  'not_json',
+  'The line is not CSV: a quotation mark is not closed, or text follows the closing one',
+);
+const TOO_LONG = new PlantStoreError('body_too_large', `The line is longer than ${MAX_RECORD_BYTES} bytes`);
+
+/** A part of a file with at most MAX_RECORDS records. */
 export interface Block {
   /** The records as text. */
   texts: string[];
   /** Line number of each text, counted from 1. */
   lines: number[];
   errors: ImportError[];
-  /** All bytes that were read for the block. The last of them can belong to the next block. */
+  /** The bytes of these records. */
   bytes: Uint8Array;
 }
 
@@ -42,39 +50,38 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     collected.push(chunk);
     collectedBytes += chunk.length;
     if (collectedBytes < READ_AT_ONCE_BYTES) continue;
-    yield read(Buffer.concat([rest, ...collected]));
+    yield* read(Buffer.concat([rest, ...collected]));
     collected = [];
     collectedBytes = 0;
   }
   const last = Buffer.concat([rest, ...collected, Buffer.of(NEWLINE)]);
-  if (last.length > 1) yield read(last, true);
+  if (last.length > 1) yield* read(last, true);
 
-  function read(bytes: Buffer, isLast = false): Block {
-    const block: Block = { texts: [], lines: [], errors: [], bytes };
+  function* read(bytes: Buffer, isLast = false): Generator<Block> {
     const allUtf8 = isUtf8(bytes);
     const endOfRecord = quotes ? createEndOfQuoted(bytes) : (start: number) => bytes.indexOf(NEWLINE, start);
     let at = dropping ? afterDropped(bytes) : 0;
     if (isFirst) at = afterByteOrderMark(bytes);
     isFirst = false;
-    if (!quotes && allUtf8) at = readLines(block, bytes, at);
-    while (at < bytes.length) {
-      const end = endOfRecord(at);
-      const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
-      if (firstEnd === -1 && !isLast && bytes.length - at <= MAX_RECORD_BYTES) break; // the record is incomplete
-      at = end < 0 ? skipLine(block, bytes, at) : take(block, bytes, at, end, allUtf8);
+    for (let isComplete = true; isComplete && at < bytes.length; ) {
+      const block: Block = { texts: [], lines: [], errors: [], bytes };
+      const start = at;
+      while (at < bytes.length && block.texts.length + block.errors.length < MAX_RECORDS) {
+        const end = endOfRecord(at);
+        const firstEnd = end === NOT_CSV ? bytes.indexOf(NEWLINE, at) : end;
+        isComplete = firstEnd !== -1 || isLast || bytes.length - at > MAX_RECORD_BYTES;
+        if (!isComplete) break;
+        at = end < 0 ? skipLine(block, bytes, at) : take(block, bytes, at, end, allUtf8);
+      }
+      if (at > start) yield { ...block, bytes: bytes.subarray(start, at) };
     }
     rest = bytes.subarray(at);
-    return block;
   }
 
   function take(block: Block, bytes: Buffer, at: number, end: number, allUtf8: boolean): number {
-    if (end - at > MAX_RECORD_BYTES) block.errors.push({ line, error: lineTooLong() });
-    else if (!allUtf8 && !isUtf8(bytes.subarray(at, end))) {
-      block.errors.push({
-        line,
-        error: new PlantStoreError('not_json', 'The line is not UTF-8. Save the file as UTF-8.'),
-      });
-    } else {
+    if (end - at > MAX_RECORD_BYTES) block.errors.push({ line, error: TOO_LONG });
+    else if (!allUtf8 && !isUtf8(bytes.subarray(at, end))) block.errors.push({ line, error: NOT_UTF8 });
+    else {
       block.texts.push(bytes.toString('utf8', at, bytes[end - 1] === CARRIAGE_RETURN ? end - 1 : end));
       block.lines.push(line);
     }
@@ -82,26 +89,10 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     return end + 1;
   }
 
-  /** Reads all complete lines at once, which is faster. Returns the end of the last one. */
-  function readLines(block: Block, bytes: Buffer, start: number): number {
-    const end = bytes.lastIndexOf(NEWLINE);
-    if (end < start) return start;
-    for (const text of bytes.toString('utf8', start, end).split('\n')) {
-      if (text.length > MAX_RECORD_BYTES / 3 && Buffer.byteLength(text) > MAX_RECORD_BYTES) {
-        block.errors.push({ line: line++, error: lineTooLong() });
-        continue;
-      }
-      block.texts.push(text.endsWith('\r') ? text.slice(0, -1) : text);
-      block.lines.push(line++);
-    }
-    return end + 1;
-  }
-
   /** Skips only the first line of a record without an end, so that an unclosed quotation mark costs no other line. */
   function skipLine(block: Block, bytes: Buffer, at: number): number {
     const end = bytes.indexOf(NEWLINE, at);
-    const notCsv = 'The line is not CSV: a quotation mark is not closed, or text follows the closing one';
-    block.errors.push({ line, error: end === -1 ? lineTooLong() : new PlantStoreError('not_json', notCsv) });
+    block.errors.push({ line, error: end === -1 ? TOO_LONG : UNCLOSED });
     if (end === -1) {
       dropping = true;
       return bytes.length;
@@ -117,8 +108,4 @@ export async function* readRecords(chunks: AsyncIterable<Uint8Array>, quotes = f
     line++;
     return end + 1;
   }
-}
-
-function lineTooLong(): PlantStoreError {
-  return new PlantStoreError('body_too_large', `The line is longer than ${MAX_RECORD_BYTES} bytes`);
 }

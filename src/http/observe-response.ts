@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import type { ErrorCode, PlantStoreError } from '../domain/errors.ts';
 import { BadCredential, type RefusalReason } from '../domain/token.ts';
 import { mayHoldSecret } from '../domain/token-secret.ts';
-import { CLIENT_CLOSED_REQUEST, type Observe } from '../observability/service-events.ts';
+import { ABORTED, type Observe } from '../observability/service-events.ts';
 import type { TracedRequest } from '../observability/tracing.ts';
 import { connectionOf } from './core/connection.ts';
 import type { HttpRequest } from './core/request-reply.ts';
@@ -54,7 +54,7 @@ export function observeRefusal(error: PlantStoreError, { id, token }: HttpReques
 
 export function statusOf({ raw }: HttpRequest, response: ServerResponse): number {
   const isComplete = response.writableFinished || (response.headersSent && raw.complete);
-  return isComplete ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? CLIENT_CLOSED_REQUEST);
+  return isComplete ? response.statusCode : (connectionOf(raw.socket).refusedWith ?? ABORTED);
 }
 
 export function toTracedRequest(

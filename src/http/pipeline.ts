@@ -2,7 +2,10 @@
 // request that access/admission.ts rejects. The service does not start if a route does not declare its access.
 
 import type { ServerResponse } from 'node:http';
+import type { PlantStoreError } from '../domain/errors.ts';
+import { nextEventLoopTurn } from '../lib/event-loop-turns.ts';
 import { createBugReport } from '../observability/bug-report.ts';
+import { ABORTED } from '../observability/service-events.ts';
 import type { Tracing } from '../observability/tracing.ts';
 import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
@@ -73,7 +76,7 @@ export class Pipeline {
       reportBug: createBugReport(observe),
     });
     this.#admission = createAdmission(authenticator, limits);
-    this.#watchRevocation = createRevocationWatch(authenticator, observe);
+    this.#watchRevocation = createRevocationWatch(authenticator);
     this.#handleOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
       routeOf: (raw) => this.#find(raw)?.route,
@@ -118,7 +121,7 @@ export class Pipeline {
     try {
       if (this.#receive(request, reply, route)) {
         raw.dropBody();
-        return await this.#respond(request, reply.code(204), undefined);
+        return await this.#respond(request, reply.code(204), undefined, NEVER);
       }
       if (!route) return await this.#rejectUnknown(request, reply);
       const { access, body } = route;
@@ -133,8 +136,10 @@ export class Pipeline {
         await this.#admission.requireStillGood(request, scopesOf(access));
       }
       if (route.isLong && !body) this.#order.holdOthers(raw);
-      const given = await this.#handle(request, reply, route, bytes);
-      const sending = this.#respond(request, reply, given);
+      const ended = route.isLong ? this.#watchRevocation(request, reply, scopesOf(access)) : NEVER;
+      if (route.takesTurn) await nextEventLoopTurn();
+      const given = await this.#handle(request, reply, route, bytes, ended);
+      const sending = this.#respond(request, reply, given, ended);
       if (sending) await sending;
     } catch (error) {
       this.#respondWithError(error, request, reply);
@@ -178,22 +183,27 @@ export class Pipeline {
     await lookingUp.finally(() => connection.release());
   }
 
-  #handle(request: HttpRequest, reply: HttpReply, route: Route, bytes: Buffer | undefined): unknown {
-    const { access, parameters, body, isLong, response } = route;
+  #handle(
+    request: HttpRequest,
+    reply: HttpReply,
+    { parameters, body, response, handle }: Route,
+    bytes: Buffer | undefined,
+    ended: AbortSignal,
+  ): unknown {
     if (response.status) reply.code(response.status);
-    return route.handle({
+    return handle({
       parameters: parameters ? readParameters(parameters, request) : {},
       body: body?.schema && bytes && readBody(body.schema, bytes),
       token: request.token,
-      ended: isLong ? this.#watchRevocation(request, reply, scopesOf(access)) : NEVER,
+      ended,
       request,
       reply,
     });
   }
 
-  #respond(request: HttpRequest, reply: HttpReply, given: unknown): void | Promise<void> {
+  #respond(request: HttpRequest, reply: HttpReply, given: unknown, ended: AbortSignal): void | Promise<void> {
     this.#closeWhereDue(request, reply);
-    return sendReply(reply, given);
+    return sendReply(reply, given, ended);
   }
 
   #respondWithError(error: unknown, request: HttpRequest, reply: HttpReply): void {
@@ -202,15 +212,27 @@ export class Pipeline {
     request.raw.dropBody();
     observeRefusal(own, request, observe);
     if (own.code === 'bug') observe({ kind: 'bug', requestId: request.id, error: own.cause });
+    if (reply.raw.headersSent) {
+      this.#abort(own, request, reply);
+      return;
+    }
     const { status, headers, body } = toResponse(own);
     if (headers.connection === 'close') this.http.connections.closeAfterResponse(request.raw);
     else this.#closeWhereDue(request, reply);
     try {
-      void sendReply(reply.restart(status, headers), body);
+      void sendReply(reply.restart(status, headers), body, NEVER);
     } catch (failure) {
-      if (!reply.raw.headersSent) observe({ kind: 'bug', requestId: request.id, error: failure }); // the error itself cannot be sent
-      reply.raw.destroy(); // otherwise part of the response was already sent, which must not end the process
+      observe({ kind: 'bug', requestId: request.id, error: failure }); // the error itself cannot be sent
+      reply.raw.destroy();
     }
+  }
+
+  /** Ends a response that failed after its first byte. Only a closed connection can tell the client. */
+  #abort({ code, message }: PlantStoreError, request: HttpRequest, { raw }: HttpReply): void {
+    raw.statusCode = ABORTED; // for the log, the metrics and the traces
+    raw.destroy();
+    if (code === 'unavailable')
+      this.#options.observe({ kind: 'response_aborted', requestId: request.id, reason: message });
   }
 
   #closeWhereDue(request: HttpRequest, reply: HttpReply): void {

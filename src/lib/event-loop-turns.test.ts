@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readPlants } from '../files/plant-files.ts';
-import { nextEventLoopTurn } from './event-loop-turns.ts';
+import { nextEventLoopTurn, paced } from './event-loop-turns.ts';
 
 /** Counts the turns of the event loop. */
 function countTurns(): { now(): number; stop(): void } {
@@ -32,17 +31,29 @@ test('nextEventLoopTurn() runs one piece of work per turn, and serves callers in
   );
 });
 
-test('Files that are read concurrently take turns', async () => {
-  const turns = countTurns();
-  const read: number[] = [];
-  const file = async function* () {
-    yield Buffer.from('x\n'.repeat(3500));
-  };
-  const readAll = async () => {
-    for await (const { errors } of readPlants('ndjson', file())) if (errors.length > 0) read.push(turns.now());
-  };
-  await Promise.all([readAll(), readAll(), readAll()]);
-  turns.stop();
-  assert.ok(read.length >= 12, `${read.length} pieces`);
-  assert.equal(new Set(read).size, read.length, 'two in one turn');
-});
+/** Yields `count` items that are ready at once, each after a millisecond of work. */
+async function* workingItems(count: number): AsyncGenerator<number> {
+  for (let item = 0; item < count; item++) {
+    const endMs = performance.now() + 1;
+    while (performance.now() < endMs);
+    yield item;
+  }
+}
+
+for (const [title, items, wanted] of [
+  ['without paced(), a source that is always ready ends no turn of the event loop', workingItems(60), 0],
+  [
+    'paced() yields the same items, and ends a turn after at most some milliseconds of work',
+    paced(workingItems(60)),
+    6,
+  ],
+] as const) {
+  test(title, async () => {
+    const turns = countTurns();
+    const seen: number[] = [];
+    for await (const item of items) seen.push(item);
+    turns.stop();
+    assert.deepEqual(seen, [...Array(60).keys()]);
+    assert.ok(wanted === 0 ? turns.now() === 0 : turns.now() >= wanted, `${turns.now()} turns`);
+  });
+}

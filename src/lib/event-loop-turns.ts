@@ -1,8 +1,8 @@
 // Schedules work that takes some milliseconds: one piece per turn of the event loop, regardless of the number of
 // callers. Everything else in the process waits for at most one piece.
 
-/** Length of a slice of work that grows with the data that a client has sent or stored. */
-const SLICE_MS = 5;
+/** Length of a piece of work that grows with the data that a client has sent, requested or stored. */
+const PIECE_MS = 5;
 
 const waitingForTurn: (() => void)[] = [];
 
@@ -19,19 +19,25 @@ function next(): void {
   if (waitingForTurn.length > 0) setImmediate(next);
 }
 
-/** Slices of a longer computation. */
-export type TimeSlices = ReturnType<typeof createTimeSlices>;
-
-/** Returns time slices. The first slice starts now. */
-export function createTimeSlices(sliceMs = SLICE_MS) {
-  let startedMs = performance.now();
-  return {
-    /** True if the current slice has used up its time. */
-    isOver: () => performance.now() - startedMs > sliceMs,
-    /** Resolves in another turn of the event loop, in which the next slice starts. */
-    async next(): Promise<void> {
-      await nextEventLoopTurn();
-      startedMs = performance.now();
-    },
+/**
+ * Returns a function to await between two steps of work that may be long: `await pace()`. After some milliseconds of
+ * work, it waits for another turn of the event loop. Other promises do not end a turn if they are settled already.
+ */
+export function createPace(): () => Promise<void> | undefined {
+  let sinceMs = performance.now();
+  return () => {
+    if (performance.now() - sinceMs < PIECE_MS) return undefined;
+    return nextEventLoopTurn().then(() => {
+      sinceMs = performance.now();
+    });
   };
+}
+
+/** Yields the same items at the pace of the event loop, even if their source and their reader never wait. */
+export async function* paced<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  const pace = createPace();
+  for await (const item of items) {
+    yield item;
+    await pace();
+  }
 }

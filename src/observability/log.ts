@@ -79,6 +79,7 @@ const ENTRIES: Entries = {
     ({ webhookId, reason }, command) =>
       `Webhook ${webhookId} is disabled: ${reason}. Fix the receiver, then run "${command} webhook enable ${webhookId}".`,
   ],
+  response_aborted: ['warn', ({ reason }) => `A response was aborted after its first byte: ${reason}`],
   bug: ['error', () => 'Internal error (a bug). Report it with this log line.'],
   backups_scheduled: [
     'info',

@@ -33,7 +33,7 @@ const histogram = (help: string, measure: Measure): Definition => ({ type: 'hist
 
 const DEFINITIONS: Record<string, Definition> = {
   plant_store_requests_total: counter(
-    'Requests by method, route (empty if none matches) and status (499 if the client disconnected before the response)',
+    'Requests by method, route (empty if none matches) and status (499 if the response was aborted: the client disconnected before it, or it failed midway)',
     ({ counts }) =>
       [...counts.routes].flatMap(([route, { byStatus }]) =>
         [...byStatus].map(([status, count]): Value => [`{${labelsOf(route)},status="${status}"}`, count]),

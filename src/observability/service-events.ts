@@ -2,8 +2,11 @@
 
 import type { RefusalReason } from '../domain/token.ts';
 
-/** Status recorded if the client disconnected before the response. It is not an HTTP status, but common in logs. */
-export const CLIENT_CLOSED_REQUEST = 499;
+/**
+ * Status recorded if the client disconnected before the response, or if the response failed after its first byte. It is
+ * not an HTTP status, but common in logs.
+ */
+export const ABORTED = 499;
 
 /** Result of one attempt: `failed` if a retry follows, `dead` if not. */
 export type DeliveryResult = 'delivered' | 'failed' | 'dead';
@@ -48,6 +51,8 @@ export type ServiceEvent =
       tokenId: string | undefined;
       address: string | undefined;
     }
+  /** Reported if the service had to end a response after its first byte, for another reason than a bug. */
+  | { kind: 'response_aborted'; requestId: string; reason: string }
   | { kind: 'refused'; reason: RefusalReason; requestId: string; why: string | undefined }
   /** Lines of the service log that another thread has printed. */
   | { kind: 'lines'; text: string }

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { unavailable } from '../domain/errors.ts';
 import type { ImportResult, NewPlant, Plant } from '../domain/plant.ts';
 import type { DryRun } from '../domain/store.ts';
-import { createTimeSlices } from '../lib/event-loop-turns.ts';
+import { createPace } from '../lib/event-loop-turns.ts';
 import { idTaken, toError } from './write-rules.ts';
 
 /**
@@ -39,9 +39,9 @@ export function createDryRun(compareWithStored: CompareWithStored): DryRun {
   async function compareAll(plants: NewPlant[]): Promise<ImportResult> {
     const stored = await compareWithStored(plants);
     const result: ImportResult = { created: 0, replayed: 0, failed: 0, errors: [] };
-    const slices = createTimeSlices();
+    const pace = createPace();
     for (const [at, plant] of plants.entries()) {
-      if (slices.isOver()) await slices.next();
+      await pace();
       const isSame = stored[at] ?? isSameAsSeen(plant);
       if (isSame === undefined) {
         note(plant);

@@ -1,7 +1,7 @@
-// Follows the change log: yields the existing changes, then each new change after its commit.
+// Follows the change log: yields pages of the existing changes, then of new changes after their commits.
 
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Change, ChangeLog, ChangeQuery } from '../domain/change.ts';
+import type { Change, ChangeQuery, ChangeStore } from '../domain/change.ts';
 import { charsOf } from '../domain/page-size.ts';
 import type { CommitCounter } from './commit-counter.ts';
 
@@ -18,7 +18,7 @@ const FRESH_MS = 50;
 type ReadChanges = (query: ChangeQuery) => Promise<Change[]>;
 
 /** Returns the function that follows the change log. `commits` counts the commits that are known at once. */
-export function createFollow(readChanges: ReadChanges, commits: CommitCounter): ChangeLog['follow'] {
+export function createFollow(readChanges: ReadChanges, commits: CommitCounter): ChangeStore['follow'] {
   /** The last page that was read. All up-to-date followers request the same page. */
   let recent: { after: number | undefined; count: number; atMs: number; changes: Promise<Change[]> } | undefined;
   /** The wait for the commit after `count`, which all up-to-date followers share. */
@@ -29,11 +29,9 @@ export function createFollow(readChanges: ReadChanges, commits: CommitCounter): 
     while (!signal?.aborted) {
       const count = commits.value; // saved before the read, so that a commit during the read is not missed
       const changes = await read(last, count);
-      for (const change of changes) {
-        yield change;
-        if (signal?.aborted) return;
-        last = change.seq;
-      }
+      if (signal?.aborted) return;
+      yield changes;
+      last = changes.at(-1)?.seq ?? last;
       if (changes.length === 0) await unlessAborted(nextCommit(count), signal);
       else if (isAll(changes)) await sleep(GATHER_MS);
     }

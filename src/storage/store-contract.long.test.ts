@@ -20,5 +20,15 @@ testStore(
 
 testStore('the client of a service', async () => {
   const { url, secret, tokenId, stop } = await startTestService();
-  return { store: createClient({ url, token: secret }), by: { tokenId }, close: stop };
+  const client = createClient({ url, token: secret });
+  return {
+    store: { ...client, follow: (options) => inPages(client.follow(options)) },
+    by: { tokenId },
+    close: stop,
+  };
 });
+
+/** Yields each item as a page of its own. */
+async function* inPages<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  for await (const item of items) yield [item];
+}

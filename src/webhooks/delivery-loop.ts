@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChangeStore } from '../domain/change.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { DeliveryStore } from '../domain/webhook-store.ts';
+import { paced } from '../lib/event-loop-turns.ts';
 import { createBugReport, isUnavailable } from '../observability/bug-report.ts';
 import type { Observe } from '../observability/service-events.ts';
 import { ChangeLogReader, isPruned } from './change-log-reader.ts';
@@ -63,7 +64,6 @@ export class DeliveryLoop {
   /** Ids of the webhooks that may send nothing until a claim that has not begun yet reloads them. */
   private readonly held: string[] = [];
   private isFollowing = false;
-  private isReadDue = false;
   /** End of the lease on both clocks: one cannot be set, the other advances while the machine sleeps. */
   private leaseEnd = { monotonicMs: Number.NEGATIVE_INFINITY, wallMs: Number.NEGATIVE_INFINITY };
 
@@ -199,10 +199,12 @@ export class DeliveryLoop {
     this.isFollowing = true;
     while (this.deliveries.size > 0 && !signal.aborted) {
       try {
-        for await (const { seq } of this.options.store.follow({ after: log.lastSeq, signal })) {
-          log.noteChange(seq);
-          if (!this.isReadDue) setImmediate(() => this.readOn());
-          this.isReadDue = true;
+        for await (const changes of paced(this.options.store.follow({ after: log.lastSeq, signal }))) {
+          const newest = changes.at(-1);
+          if (newest) {
+            log.noteChange(newest.seq);
+            this.readOn();
+          }
           if (this.deliveries.size === 0) break;
         }
       } catch (error) {
@@ -214,7 +216,6 @@ export class DeliveryLoop {
   }
 
   private readOn(): void {
-    this.isReadDue = false;
     this.context.log.refresh();
     for (const delivery of this.deliveries.values()) delivery.readOn();
   }

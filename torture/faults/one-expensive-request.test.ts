@@ -135,11 +135,7 @@ fault({
       caught: lateBeside('CSV of very many cells'),
     },
     'reads every list without yielding': {
-      change: [
-        'src/storage/sqlite/plants-read.ts',
-        '        await nextEventLoopTurn(); // the caller serializes the page in the same turn\n',
-        '',
-      ],
+      change: ['src/http/pipeline.ts', 'if (route.takesTurn) await nextEventLoopTurn();', ''],
       caught: lateBeside('a list of long records on each of many connections'),
     },
   },
@@ -169,7 +165,7 @@ fault({
       caught: lateBeside('a query that is too long'),
     },
     'checks all candidates without yielding': {
-      change: ['src/storage/postgres/plants-read.ts', 'if (slices.isOver()) await slices.next();', ''],
+      change: ['src/storage/postgres/plants-read.ts', 'await pace();', ''],
       caught: lateBeside('a search in'),
     },
     'folds runs of combining marks of any length': {
@@ -177,11 +173,7 @@ fault({
       caught: lateBeside('a search in names'), // these names are too long for the index, so each search checks them
     },
     'folds the names of a batch without yielding': {
-      change: [
-        'src/storage/postgres/plants-write.ts',
-        'if (slices.isOver()) await slices.next(); // folding long names takes time',
-        '',
-      ],
+      change: ['src/storage/postgres/plants-write.ts', 'await pace(); // folding long names takes time', ''],
       caught: lateBeside('an import of'),
     },
   },

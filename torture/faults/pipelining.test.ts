@@ -64,11 +64,7 @@ fault({
     'does not yield between queued requests and lists': {
       changes: [
         [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
-        [
-          'src/storage/sqlite/plants-read.ts',
-          '        await nextEventLoopTurn(); // the caller serializes the page in the same turn\n',
-          '',
-        ],
+        ['src/http/pipeline.ts', 'if (route.takesTurn) await nextEventLoopTurn();', ''],
       ],
       caught: /others waited/,
     },

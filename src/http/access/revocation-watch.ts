@@ -3,7 +3,6 @@
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Scope } from '../../domain/names.ts';
 import { BadCredential, requireScopes, type Token } from '../../domain/token.ts';
-import type { Observe } from '../../observability/service-events.ts';
 import type { HttpReply, HttpRequest } from '../core/request-reply.ts';
 import type { Authenticator } from './authenticator.ts';
 
@@ -29,11 +28,11 @@ interface Watched {
   isChecking: boolean;
 }
 
-export function createRevocationWatch({ recheck }: Authenticator, observe: Observe): RevocationWatch {
+export function createRevocationWatch({ recheck }: Authenticator): RevocationWatch {
   const watched = new Map<string, Watched>();
   let timer: NodeJS.Timeout | undefined;
 
-  return ({ id, headers: { authorization = '' } }, reply, scopes) => {
+  return ({ headers: { authorization = '' } }, reply, scopes) => {
     if (reply.raw.closed) return AbortSignal.abort(DISCONNECTED); // during the lookup
     const ended = new AbortController();
     const own = watched.get(authorization) ?? { authorization, requests: new Set(), isChecking: false };
@@ -41,9 +40,6 @@ export function createRevocationWatch({ recheck }: Authenticator, observe: Obser
       scopes,
       end(fault) {
         forget(own, request);
-        const reason = fault instanceof BadCredential ? fault.reason : 'scope';
-        // Otherwise the error response will report it.
-        if (reply.raw.headersSent) observe({ kind: 'refused', reason, requestId: id, why: 'during the response' });
         ended.abort(fault);
       },
     };

@@ -181,11 +181,9 @@ export function toResponse({ code, message, detail }: PlantStoreError) {
   return { status: statusOf(code), headers, body: { error: ERROR_NUMBERS[code], message } };
 }
 
-/** Returns a PlantStoreError, also if it aborted a stream, an error for a disconnected client, or a bug for anything else. */
+/** Returns a PlantStoreError itself, an error for a disconnected client, or a bug for anything else. */
 export function toPlantStoreError(error: unknown): PlantStoreError {
   if (error instanceof PlantStoreError) return error;
-  if (error instanceof Error && error.name === 'AbortError' && error.cause instanceof PlantStoreError)
-    return error.cause;
   if (error instanceof Error && 'code' in error && error.code === 'ECONNRESET') {
     return new PlantStoreError('malformed_request', 'The body is shorter than its Content-Length');
   }

@@ -66,6 +66,8 @@ export interface Definition<Body, P extends Parameters, A extends Access> {
   parameters?: P;
   /** True if a request may take very long. `ended` then aborts when the credential no longer permits it. */
   isLong?: true;
+  /** True if a request takes milliseconds of work. It starts in a turn of the event loop that no other one shares. */
+  takesTurn?: true;
   /**
    * True if requests of one connection may run concurrently. Other requests wait until earlier ones have their
    * responses.

@@ -1,7 +1,7 @@
 // Sends the result of a handler: an empty response, text, parts of a text, a stream, or any other value as JSON.
 
-import { once } from 'node:events';
-import { pipeline, Readable } from 'node:stream';
+import type { ServerResponse } from 'node:http';
+import { paced } from '../../lib/event-loop-turns.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import type { HttpReply } from './request-reply.ts';
 
@@ -10,9 +10,9 @@ export const JSON_TYPE = 'application/json';
 /** Statuses without a body, which have no Content-Length. */
 const WITHOUT_LENGTH = [204, 304];
 
-/** Sends the reply. Returns a promise only for a stream, and rejects if the stream fails before its first byte. */
-export function sendReply(reply: HttpReply, given: unknown): void | Promise<void> {
-  if (given instanceof Readable) return sendStream(reply, given);
+/** Sends the reply. Returns a promise only for a stream. It rejects if the stream fails, or with the reason of `ended`. */
+export function sendReply(reply: HttpReply, given: unknown, ended: AbortSignal): void | Promise<void> {
+  if (isStream(given)) return sendStream(reply, given, ended);
   if (given === undefined) sendNothing(reply);
   else if (isParts(given)) sendParts(reply, given);
   else sendText(reply, typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given));
@@ -43,17 +43,38 @@ function isParts(given: unknown): given is Buffer[] {
   return Array.isArray(given) && Buffer.isBuffer(given[0]);
 }
 
-async function sendStream({ raw, status, headers }: HttpReply, stream: Readable): Promise<void> {
-  if (raw.req.method === 'HEAD') {
-    stream.destroy();
-    raw.writeHead(status, headers).end();
-    return;
+function isStream(given: unknown): given is AsyncIterable<string> {
+  return typeof given === 'object' && given !== null && Symbol.asyncIterator in given;
+}
+
+/**
+ * Sends texts as fast as the client reads them. Before the first one, a failure can still become an error response. A
+ * source that waits for long must yield empty texts, because a client that is gone is only noticed between two texts.
+ */
+async function sendStream(
+  { raw, status, headers }: HttpReply,
+  texts: AsyncIterable<string>,
+  ended: AbortSignal,
+): Promise<void> {
+  for await (const text of paced(texts)) {
+    ended.throwIfAborted();
+    if (!raw.headersSent) raw.writeHead(status, headers);
+    if (raw.destroyed || raw.req.method === 'HEAD') break;
+    if (text !== '' && !raw.write(text)) await untilDrained(raw, ended);
   }
-  const stop = () => stream.destroy();
-  raw.once('close', stop); // the client may disconnect before the first byte
-  await once(stream, 'readable'); // before this point a failure can still become an error response
-  raw.off('close', stop); // pipeline does the same
-  if (raw.destroyed) return void stream.destroy(); // the client disconnected while the handler was running
-  raw.writeHead(status, headers);
-  pipeline(stream, raw, () => {}); // if the stream fails, the connection is closed, which the client notices
+  ended.throwIfAborted(); // otherwise the client would take a part for the whole
+  if (!raw.headersSent) raw.writeHead(status, headers);
+  raw.end();
+}
+
+/** Resolves when the client has read what was sent, or is gone. Rejects with the reason of `ended`. */
+async function untilDrained(raw: ServerResponse, ended: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const stop = () => reject(ended.reason);
+  raw.once('drain', resolve).once('close', resolve);
+  ended.addEventListener('abort', stop);
+  await promise.finally(() => {
+    raw.off('drain', resolve).off('close', resolve);
+    ended.removeEventListener('abort', stop);
+  });
 }

@@ -6,9 +6,12 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { freePort } from '../../../testing/free-port.ts';
 import { startProxy } from '../../../testing/proxy.ts';
 import { makeFolder, residentKib, startServer } from '../../../testing/server.ts';
+import { startTestService } from '../../../testing/service.ts';
 import { until } from '../../../testing/until.ts';
 import { createClient } from '../../client/client.ts';
 
@@ -52,6 +55,29 @@ suite('following the change log', { concurrency: true }, () => {
     );
     assert.ok(proxy.connections >= 4, `${proxy.connections} connections`);
     proxy.close();
+    await server.stop();
+  });
+
+  test('idle streams use no more memory with every comment line', async () => {
+    const server = await startTestService({ timeouts: { eventKeepAliveMs: 10 } });
+    const headers = { authorization: `Bearer ${server.secret}`, accept: 'text/event-stream' };
+    const streams = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const [response] = (await once(get(`${server.url}/events`, { headers }), 'response')) as [IncomingMessage];
+        return response.resume();
+      }),
+    );
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const heapAfter = async (ms: number) => {
+      await sleep(ms);
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = await heapAfter(3000);
+    const grownMib = ((await heapAfter(10_000)) - before) / 2 ** 20;
+    for (const stream of streams) stream.destroy();
+    assert.ok(grownMib < 4, `the heap grew by ${grownMib.toFixed(1)} MiB`);
     await server.stop();
   });
 

@@ -1,11 +1,9 @@
 // The routes under /events: the change log as a page or as a continuous stream of server-sent events, and its pruning.
 
-import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { Change, type ChangeStore, Prune, Pruned, prune } from '../../domain/change.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { ChangeOrder } from '../../domain/names.ts';
-import { withDeadline } from '../../lib/deadline.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import { toIsoTime } from '../../lib/iso-time.ts';
 import { preferredType } from '../core/accept.ts';
@@ -23,11 +21,12 @@ export function eventRoutes(
   { eventKeepAliveMs }: Timeouts,
   clock: () => number,
 ): Route[] {
-  /** Cache of printed events, shared by all streams that send the same change. */
-  const printed = new WeakMap<Change, string>();
+  /** Cache of printed events, shared by all streams that send the same page of changes. */
+  const printed = new WeakMap<Change[], string>();
 
   return [
     route('GET /events', 'listChanges', 'plants:read', {
+      takesTurn: true,
       summary: 'Read or follow the change log',
       description:
         'Returns every create, update and delete, oldest first unless you set `order`. A page can hold fewer than `limit` ' +
@@ -64,13 +63,8 @@ export function eventRoutes(
         }
         const known = lastEventId ?? query.after;
         requireStreamQuery({ ...query, since: sinceMs, until: untilMs });
-        await log.changes({ after: known, limit: 1 }); // throws `changes_pruned` before the stream starts
-        ended.throwIfAborted(); // a stream that has not started would not report it
         reply.type(EVENT_STREAM).header('x-accel-buffering', 'no');
-        const closed = new AbortController();
-        const signal = AbortSignal.any([stopping, ended, closed.signal]);
-        const stream = toEventStream(log.follow({ after: known, signal }), signal);
-        return Readable.from(stream, { highWaterMark: 1 }).once('close', () => closed.abort());
+        return toEventStream(log.follow({ after: known, signal: AbortSignal.any([stopping, ended]) }));
       },
     }),
     route('POST /events/prune', 'pruneChanges', 'admin', {
@@ -85,28 +79,27 @@ export function eventRoutes(
     }),
   ];
 
-  async function* toEventStream(changes: AsyncIterable<Change>, signal: AbortSignal): AsyncGenerator<string> {
-    yield ': changes of Plant Store\n\n';
-    const iterator = changes[Symbol.asyncIterator]();
-    let next = iterator.next();
-    while (!signal.aborted) {
-      const result = await withDeadline(next, eventKeepAliveMs, () => 'late' as const);
-      if (result === 'late') {
-        yield ': still here\n\n';
-        continue;
-      }
-      if (result.done) return;
-      next = iterator.next();
-      next.catch(() => {}); // the error is thrown when `next` is awaited, after the client has received this event
-      yield toEvent(result.value);
+  async function* toEventStream(pages: AsyncIterable<Change[]>): AsyncGenerator<string> {
+    let sentMs: number | undefined;
+    for await (const changes of pages) {
+      const greeting = sentMs === undefined ? ': changes of Plant Store\n\n' : '';
+      const nowMs = performance.now();
+      const isSilent = changes.length === 0 && sentMs !== undefined && nowMs - sentMs >= eventKeepAliveMs;
+      const text = isSilent ? ': still here\n\n' : greeting + toEvents(changes);
+      if (text !== '') sentMs = nowMs;
+      yield text;
     }
   }
 
-  function toEvent(change: Change): string {
-    const event = printed.get(change) ?? `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
-    printed.set(change, event);
-    return event;
+  function toEvents(changes: Change[]): string {
+    const events = printed.get(changes) ?? changes.map(toEvent).join('');
+    printed.set(changes, events);
+    return events;
   }
+}
+
+function toEvent(change: Change): string {
+  return `id: ${change.seq}\nevent: ${change.type}\ndata: ${printJson(change)}\n\n`;
 }
 
 /** Throws if the query has a parameter that only a page supports. */

@@ -10,7 +10,11 @@ import { send } from '../../../testing/request.ts';
 import { query } from '../../../testing/server.ts';
 import { startTestService } from '../../../testing/service.ts';
 import { answerOf, download, importRequest, load } from '../../../testing/transfer.ts';
+import { until } from '../../../testing/until.ts';
 import { createClient } from '../../client/client.ts';
+import { unavailable } from '../../domain/errors.ts';
+import type { NewPlant } from '../../domain/plant.ts';
+import { ABORTED } from '../../observability/service-events.ts';
 
 const LINES_AT_ONCE = 1000;
 const BLOCKS = Number(process.env.TRANSFER_BLOCKS ?? 2);
@@ -55,6 +59,34 @@ suite('import and export', { concurrency: 2 }, () => {
     assert.equal((await loaded).created, LINES);
     await server.stop();
   });
+
+  for (const [cause, error, reported] of [
+    ['a bug', new TypeError('broken plant'), 'bug'],
+    ['an outage', unavailable('The database is gone.'), 'response_aborted'],
+  ] as const) {
+    test(`an export that fails midway by ${cause} is cut, and reported as aborted with its cause`, async () => {
+      const server = await startTestService();
+      server.store.export = async () => ({
+        seq: 1,
+        plants: failingAfter(5000, error),
+        count: async () => 0,
+        close() {},
+      });
+      for (let times = 1; times <= 5; times++) {
+        await assert.rejects(download(server, 'text/csv'), /aborted/);
+        await until(() => server.events.filter(({ kind }) => kind === 'response').length === times);
+      }
+      const statuses = server.events.flatMap((event) => (event.kind === 'response' ? [event.status] : []));
+      assert.deepEqual(statuses, [ABORTED, ABORTED, ABORTED, ABORTED, ABORTED]); // more than the slots of a token
+      const causes = server.events.filter(({ kind }) => kind === reported);
+      assert.equal(causes.length, 5);
+      assert.match(
+        JSON.stringify(causes[0], (_, value) => (value instanceof Error ? value.message : value)),
+        new RegExp(error.message),
+      );
+      await server.stop();
+    });
+  }
 
   test('a client that disconnects during an import leaves complete batches, and the server continues', async () => {
     const server = await startTestService();
@@ -139,4 +171,9 @@ suite('import and export', { concurrency: 2 }, () => {
 
 function linesFrom(first: number): string {
   return Array.from({ length: LINES_AT_ONCE }, (_, n) => `{"id":${first + n},"name":"Plant ${first + n}"}\n`).join('');
+}
+
+async function* failingAfter(count: number, error: Error): AsyncGenerator<NewPlant> {
+  for (let id = 0n; id < count; id++) yield { id, name: 'x' };
+  throw error;
 }

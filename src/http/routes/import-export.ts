@@ -1,6 +1,5 @@
 // POST /plants/import and GET /plants/export: stream files of any length into and out of the store.
 
-import { addAbortSignal, Readable } from 'node:stream';
 import { z } from 'zod';
 import { ERROR_NUMBERS } from '../../domain/errors.ts';
 import type { Format } from '../../domain/names.ts';
@@ -93,6 +92,7 @@ export function importExportRoutes(
       },
     }),
     route('GET /plants/export', 'exportPlants', 'plants:read', {
+      takesTurn: true,
       summary: 'Export all plants',
       description:
         'Streams a consistent snapshot of all plants in ascending order of id, as NDJSON or CSV according to `Accept`. ' +
@@ -106,21 +106,21 @@ export function importExportRoutes(
       },
       errors: ['over_share'],
       isLong: true,
-      async handle({ request, reply, token, ended }) {
+      async handle({ request, reply, token }) {
         const type = preferredType(request.headers, [NDJSON, CSV]);
-        const endShare = takeExport(token.id);
-        const { seq, plants, close } = await store.export().catch((error) => {
-          endShare();
-          throw error;
-        });
+        using cleanUp = new DisposableStack();
+        cleanUp.defer(takeExport(token.id));
+        const { seq, plants } = cleanUp.adopt(await store.export(), ({ close }) => close());
         noteExport(request.raw);
         reply.header('etag', etagOf(seq)).type(`${type}; charset=utf-8`).vary('accept');
-        const lines = Readable.from(printPlants(FORMAT_OF[type] as Format, plants)).once('close', () => {
-          endShare();
-          close();
-        });
-        return addAbortSignal(ended, lines);
+        return disposeAfter(printPlants(FORMAT_OF[type] as Format, plants), cleanUp.move());
       },
     }),
   ];
+}
+
+/** Yields the same texts, and disposes of their source after the last one or when the reader stops. */
+async function* disposeAfter(texts: AsyncIterable<string>, source: Disposable): AsyncGenerator<string> {
+  using _ = source;
+  yield* texts;
 }

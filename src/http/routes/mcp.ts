@@ -38,6 +38,7 @@ export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: str
   let loading: Promise<HandleMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {
+    takesTurn: true,
     summary: 'Handle an MCP message',
     body: jsonBody(Message),
     response: { description: 'The response to the message' },

@@ -51,6 +51,7 @@ export function plantRoutes(
       },
     }),
     route('GET /plants', 'listPlants', 'plants:read', {
+      takesTurn: true,
       summary: 'List plants',
       description:
         'Returns a page of plants, in ascending order of id unless you set `sort`. The `Link` header has the URL of the next page. ' +
@@ -93,6 +94,7 @@ export function plantRoutes(
       },
     }),
     route('GET /plants/:id/changes', 'listPlantChanges', 'plants:read', {
+      takesTurn: true,
       summary: 'Get the history of a plant',
       description:
         'Returns the changes of a plant, newest first, back to its creation or to the last prune of the change log. ' +

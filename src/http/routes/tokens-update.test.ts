@@ -126,8 +126,8 @@ suite('changing tokens over HTTP', { concurrency: true }, () => {
           const reasons = events.flatMap((event) =>
             event.kind === 'refused' ? [`${event.reason}, ${event.why}`] : [],
           );
-          assert.equal(reasons.filter((reason) => reason === 'scope, during the response').length, 1, 'the stream');
-          assert.equal(reasons.filter((reason) => reason === `scope, ${id}`).length > 0, true, 'the import');
+          const refused = reasons.filter((reason) => reason === `scope, ${id}`).length;
+          assert.ok(refused >= 3, `${refused} of the import, the stream and a list were reported`);
           return Math.max(endedMs, performance.now()) - changedMs;
         });
       });

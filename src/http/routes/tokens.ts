@@ -43,6 +43,7 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
       },
     }),
     route('GET /tokens', 'listTokens', 'admin', {
+      takesTurn: true,
       summary: 'List all tokens',
       description:
         'Returns all tokens, oldest first. The list includes expired and revoked tokens, because the change log refers to them.',

@@ -51,6 +51,7 @@ export function webhookRoutes(
       },
     }),
     route('GET /webhooks', 'listWebhooks', 'admin', {
+      takesTurn: true,
       summary: 'List all webhooks',
       description: 'Returns all webhooks, oldest first, without their secrets.',
       response: { description: 'All webhooks, without their secrets', schema: z.array(Webhook) },
@@ -119,6 +120,7 @@ export function webhookRoutes(
       },
     }),
     route('GET /webhooks/:id/deliveries', 'listDeliveries', 'admin', {
+      takesTurn: true,
       summary: 'List the deliveries of a webhook',
       description:
         'Returns a page of deliveries, newest first. The list has all deliveries that are waiting or dead, and at least the newest ' +

@@ -13,7 +13,7 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
+import { ABORTED } from '../service-events.ts';
 import type { TracedRequest, Tracing } from '../tracing.ts';
 
 /** The tracer, and the request in progress of the current asynchronous context. */
@@ -52,7 +52,7 @@ export function createRequestSpans({ tracer, current }: Scope, takesParent: bool
 
     return (status) => {
       request.isOver = true;
-      if (status === CLIENT_CLOSED_REQUEST) span.setAttribute('error.type', 'client_gone');
+      if (status === ABORTED) span.setAttribute('error.type', 'aborted');
       else span.setAttribute('http.response.status_code', status);
       if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
       span.end();

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { makeFolder } from '../../../testing/server.ts';
 import { openSqliteStore } from '../../storage/sqlite/store.ts';
-import { CLIENT_CLOSED_REQUEST } from '../service-events.ts';
+import { ABORTED } from '../service-events.ts';
 import type { TracedRequest } from '../tracing.ts';
 import { createOrigins } from './delivery-spans.ts';
 import { createRequestSpans, type Scope } from './request-spans.ts';
@@ -36,9 +36,9 @@ function start() {
   return { request: createRequestSpans(scope, true), store, spans: () => exporter.getFinishedSpans() };
 }
 
-test('A 5xx response is an error, and a disconnected client has no status', () => {
+test('A 5xx response is an error, and an aborted one has no status', () => {
   const { request, spans } = start();
-  for (const status of [503, CLIENT_CLOSED_REQUEST, 404]) request(SEEN, () => {})(status);
+  for (const status of [503, ABORTED, 404]) request(SEEN, () => {})(status);
   const seen = spans().map(({ status, attributes }) => [
     status.code === ERROR,
     attributes['error.type'],
@@ -46,7 +46,7 @@ test('A 5xx response is an error, and a disconnected client has no status', () =
   ]);
   assert.deepEqual(seen, [
     [true, '503', 503],
-    [false, 'client_gone', undefined],
+    [false, 'aborted', undefined],
     [false, undefined, 404],
   ]);
 });

@@ -11,7 +11,6 @@ import {
 import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
 import type { ChangeOrder } from '../../domain/names.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type ChangeRange, createChangePage, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
 import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
@@ -46,7 +45,6 @@ export async function readChanges(
   const text = `SELECT * FROM ${tables.changes} WHERE seq > $1 ORDER BY seq LIMIT $2`;
   const [[isGone], rows] = await read<[{ gone: boolean }, ChangeRow]>(gone, bounded(text, 'seq', [after ?? 0, limit]));
   if (after !== undefined && isGone?.gone) throw changesPruned(after);
-  await nextEventLoopTurn(); // the caller serializes the page in the same turn
   return cutToChars(rows, maxChars).map(toChange);
 }
 
@@ -77,7 +75,6 @@ export async function readChangePage(
     if (rows.some((row) => !add(row))) return { changes, next: changes.at(-1)?.seq };
     return following ? { changes, next: Number(last?.seq) } : { changes };
   });
-  await nextEventLoopTurn(); // the caller serializes the page in the same turn
   return page;
 }
 
@@ -134,7 +131,6 @@ export async function readHistory(
     bounded(text, 'place', [plantId, from, limit]),
   );
   if (!plant) throw toError(noPlant(plantId));
-  await nextEventLoopTurn(); // the caller serializes the page in the same turn
   const { changes, add } = createChangePage(limit, namesIn(rows));
   const more = rows.find((row) => !add(row));
   return more ? { changes, next: toHistoryCursor(plantId, Number(more.seq)) } : { changes };

@@ -4,7 +4,7 @@
 import { unavailable } from '../../domain/errors.ts';
 import { isAscii, MAX_KEY_CHARS, nameKey } from '../../domain/name-search.ts';
 import { withDeadline } from '../../lib/deadline.ts';
-import { createTimeSlices } from '../../lib/event-loop-turns.ts';
+import { createPace } from '../../lib/event-loop-turns.ts';
 import { toArray } from './pg-array.ts';
 import type { StoreQueries } from './store-queries.ts';
 
@@ -49,9 +49,9 @@ export function createNameKeys({ names: { tables }, select, commit }: StoreQueri
 
   async function addKeys(rows: { id: bigint; seq: bigint; name: string }[]): Promise<void> {
     const keys: string[] = [];
-    const slices = createTimeSlices();
+    const pace = createPace();
     for (const { name } of rows) {
-      if (slices.isOver()) await slices.next();
+      await pace();
       keys.push(nameKey(name));
     }
     await commit({

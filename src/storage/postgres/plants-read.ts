@@ -14,7 +14,7 @@ import {
   type PlantRecord,
 } from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
-import { createTimeSlices, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
+import { createPace } from '../../lib/event-loop-turns.ts';
 import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { NAME_KEY } from './name-keys.ts';
 import { findIdByName } from './name-offset.ts';
@@ -73,13 +73,11 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
   if (offset && !start) return page(false);
   if (matchesAll(filter)) {
     const [rows] = await read<[PlantRowWithId]>(plantsInOrder(names.tables, sort, start, limit + 1));
-    await nextEventLoopTurn(); // the caller serializes the page in the same turn
     for (const row of rows) if (!add(toRecord(row.id, row))) return page(true);
     return page(false);
   }
   if (sort === 'id') {
     const isMore = await eachMatch(transactions, filter, { from: start?.id ?? MIN_ID, atMost: limit + 1 }, add);
-    await nextEventLoopTurn();
     return page(isMore);
   }
   const sorted = createSortedPage(query, start);
@@ -87,7 +85,6 @@ export async function listPlants(transactions: Transactions, query: ListQuery): 
     sorted.add(record);
     return true;
   });
-  await nextEventLoopTurn();
   return sorted.page();
 }
 
@@ -168,9 +165,9 @@ function eachMatch(
     if (!search) return false;
     for (let from = start; ; from++) {
       const { rows, upTo } = await nextPass(query, tables, search, from, atMost);
-      const slices = createTimeSlices();
+      const pace = createPace();
       for (const row of rows) {
-        if (slices.isOver()) await slices.next();
+        await pace();
         const record = toRecord(row.id, row);
         if (search.isWanted(record) && !visit(record)) return true;
       }

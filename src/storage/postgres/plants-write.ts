@@ -2,7 +2,7 @@
 // document these functions.
 
 import type { Plant } from '../../domain/plant.ts';
-import { createTimeSlices } from '../../lib/event-loop-turns.ts';
+import { createPace } from '../../lib/event-loop-turns.ts';
 import type { PlantRow, PlantRowWithId } from '../row-mapping.ts';
 import type { PlantWrite } from '../write-rules.ts';
 import { sortNameOf } from './name-keys.ts';
@@ -63,9 +63,9 @@ function toOutcomes(rows: WrittenRow[], steps: Step[], isNew: boolean): Outcome[
 async function createPlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const plants = steps.map(({ action }) => (action as { plant: Plant }).plant);
   const added: Indexed[] = [];
-  const slices = createTimeSlices();
+  const pace = createPace();
   for (const [at, { write }] of steps.entries()) {
-    if (slices.isOver()) await slices.next(); // folding long names takes time
+    await pace(); // folding long names takes time
     added.push({ id: write.id, words: indexKeys(plants[at] as Plant) });
   }
   return {
@@ -86,9 +86,9 @@ async function changePlants(calls: Calls, steps: Step[]): Promise<Statement> {
   const removed: Indexed[] = [];
   const added: Indexed[] = [];
   const after: (Plant | PlantRow)[] = [];
-  const slices = createTimeSlices();
+  const pace = createPace();
   for (const { write, action, present } of steps) {
-    if (slices.isOver()) await slices.next();
+    await pace();
     const { id } = write;
     const before = present as PlantRow;
     after.push(action.does === 'store' ? action.plant : before);

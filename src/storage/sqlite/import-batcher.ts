@@ -2,7 +2,7 @@
 // plants do not stay in memory.
 
 import type { Author, ImportResult, NewPlant } from '../../domain/plant.ts';
-import { createTimeSlices } from '../../lib/event-loop-turns.ts';
+import { createPace } from '../../lib/event-loop-turns.ts';
 import { idTaken, toError } from '../write-rules.ts';
 import { createImagePacker, type ImagePacker, type Imported, type ImportImage } from './import-image.ts';
 
@@ -45,9 +45,9 @@ export function createImportBatcher(store: (image: ImportImage, by: Author) => P
   async function add(plants: NewPlant[], by: Author, settle: Pick<Call, 'resolve' | 'reject'>): Promise<void> {
     clearTimeout(timer);
     const batch = openBatch(by);
-    const slices = createTimeSlices();
+    const pace = createPace();
     for (const plant of plants) {
-      if (slices.isOver()) await slices.next();
+      await pace();
       batch.packer.add(plant);
     }
     batch.calls.push({ firstLine: batch.plants + 1, count: plants.length, ...settle });

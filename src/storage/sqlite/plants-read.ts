@@ -16,7 +16,7 @@ import {
   type Versioned,
 } from '../../domain/plant.ts';
 import { createSortedPage } from '../../domain/sorted-page.ts';
-import { createTimeSlices, nextEventLoopTurn, type TimeSlices } from '../../lib/event-loop-turns.ts';
+import { createPace, nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { type PlantRowWithId, toRecord } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { preparePlantCount } from './change-numbers.ts';
@@ -49,9 +49,9 @@ export function prepareReads(db: DatabaseSync) {
     /** Returns for each plant whether the stored plant with its id is the same, or undefined if there is none. */
     async compare(plants: NewPlant[]): Promise<(boolean | undefined)[]> {
       const results: (boolean | undefined)[] = [];
-      const slices = createTimeSlices();
+      const pace = createPace();
       for (const { id, name, tag = null } of plants) {
-        if (slices.isOver()) await slices.next();
+        await pace();
         const row = comparePlant.get(name, tag, id) as { same: number } | undefined;
         results.push(row && row.same === 1);
       }
@@ -65,7 +65,6 @@ export function prepareReads(db: DatabaseSync) {
       if (offset) start = await startBehind(query);
       if (offset && !start) return page(false);
       if (matchesAll(filter)) {
-        await nextEventLoopTurn(); // the caller serializes the page in the same turn
         for (const row of orders(sort, start, limit + 1)) if (!add(toRecord(row.id, row))) return page(true);
         return page(false);
       }
@@ -106,19 +105,19 @@ export function prepareReads(db: DatabaseSync) {
   async function eachMatch(filter: Filter, start: bigint, visit: (record: PlantRecord) => boolean): Promise<boolean> {
     let from = start;
     for (let pass = 0; ; pass++) {
-      await nextEventLoopTurn(); // the caller serializes the page in the same turn
+      await nextEventLoopTurn();
       const seen = atOnce(() => {
         const search = toSearch(filter, pass);
         if (!search) return 'end';
         let count = 0;
-        let slices: TimeSlices | undefined;
+        let endMs: number | undefined;
         for (const row of searchPlants.iterate(search.expression, from, PASS_ROWS) as Iterable<PlantRowWithId>) {
-          slices ??= createTimeSlices(PASS_MS); // from the first row on: another pass would take as long to find it
+          endMs ??= performance.now() + PASS_MS; // from the first row on: another pass would take as long to find it
           count++;
           const record = toRecord(row.id, row);
           if (search.isWanted(record) && !visit(record)) return 'full';
           from = row.id;
-          if (slices.isOver()) return 'more';
+          if (performance.now() > endMs) return 'more';
         }
         return count < PASS_ROWS ? 'end' : 'more';
       });

@@ -8,7 +8,6 @@ import { matchesAll } from '../../domain/list-cursor.ts';
 import { fieldOf } from '../../domain/list-order.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import type { Store, StoreStats } from '../../domain/store.ts';
-import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
@@ -206,15 +205,12 @@ function createPlantStore(parts: Parts): PlantStore {
 function createChangeStore({ write, guard, changeReads, follow, nameOrder }: Parts): ChangeStore {
   return {
     async changes(query = {}) {
-      await nextEventLoopTurn(); // the caller serializes the page in the same turn
       return guard.read(() => changeReads.changes(query));
     },
     async changePage(query) {
-      await nextEventLoopTurn();
       return guard.read(() => changeReads.changePage(query));
     },
     async history(plantId, query = {}) {
-      await nextEventLoopTurn();
       return guard.read(() => changeReads.history(plantId, query));
     },
     lastSeq: async () => guard.read(changeReads.lastSeq),

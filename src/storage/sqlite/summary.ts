@@ -1,17 +1,15 @@
 // Computes the summary from a consistent snapshot on its own connection. Other work runs between slices of the count.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { unavailable } from '../../domain/errors.ts';
 import { MAX_ID, MIN_ID } from '../../domain/plant.ts';
 import { describeHours, MAX_DIFFERENT_TAGS, MAX_TAG_BYTES, type Summary, topTags } from '../../domain/plant-summary.ts';
+import { createPace } from '../../lib/event-loop-turns.ts';
 import { createHourlyChanges, type HourlyChanges } from './hourly-changes.ts';
 import { openReadSnapshot } from './read-snapshot.ts';
 
 /** Number of plants in a slice. Even with the longest names, which precede tags in a row, it takes only some ms. */
 const SLICE_PLANTS = 250;
-/** Time after which other work runs. */
-const TURN_MS = 2;
 
 export function createSummaries(path: string, clock: () => number) {
   const counting = new Set<Promise<Summary>>();
@@ -51,13 +49,12 @@ async function readSummary(
   }
 }
 
+/** Returns a function that lets other work run between two slices. It throws the signal's reason if the signal aborts. */
 function createPause(signal: AbortSignal): Pause {
-  let sinceMs = performance.now();
+  const pace = createPace();
   return async () => {
-    if (performance.now() - sinceMs < TURN_MS) return;
-    await nextTurn();
+    await pace();
     signal.throwIfAborted();
-    sinceMs = performance.now();
   };
 }
 

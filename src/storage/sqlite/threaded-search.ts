@@ -8,7 +8,6 @@ import { Worker } from 'node:worker_threads';
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { Filter } from '../../domain/list-cursor.ts';
 import type { ListQuery, Page, PlantCount } from '../../domain/plant.ts';
-import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import type { FailedSearch, Found, SearchResult } from './search-thread.ts';
 
 /** The thread's file has the same extension as this file: `.js` in a package, `.ts` in the source tree. */
@@ -34,7 +33,6 @@ export function createThreadedSearch(path: string) {
     /** Returns a page. Throws the errors of a store's `list`, or an SQLite error. */
     async list(query: ListQuery): Promise<Page> {
       const page = await search('list', query);
-      await nextEventLoopTurn(); // the caller serializes the page in the same turn
       return page as Page;
     },
     /** Counts matches. Throws the errors of a store's `count`, or an SQLite error. */
