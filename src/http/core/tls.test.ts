@@ -53,11 +53,14 @@ suite('TLS', needsOpenssl, () => {
   }
 
   /** Returns the protocol and the certificate of a new connection. */
-  function handshake(maxVersion?: SecureVersion): Promise<{ protocol: string | null; certificate: PeerCertificate }> {
+  function handshake(
+    maxVersion?: SecureVersion,
+    ciphers = 'DEFAULT@SECLEVEL=0',
+  ): Promise<{ protocol: string | null; certificate: PeerCertificate }> {
     const options = {
       port: server.port,
       rejectUnauthorized: false,
-      ...(maxVersion && { minVersion: 'TLSv1' as const, maxVersion, ciphers: 'DEFAULT@SECLEVEL=0' }),
+      ...(maxVersion && { minVersion: 'TLSv1' as const, maxVersion, ciphers }),
     };
     return new Promise((resolve, reject) => {
       const socket = connect(options, () => {
@@ -87,6 +90,11 @@ suite('TLS', needsOpenssl, () => {
     const plain = await sendRaw(server.port, 'GET /plants HTTP/1.1\r\nHost: x\r\n\r\n').catch(() => '');
     assert.doesNotMatch(plain, /HTTP\/1\.1 200/);
     assert.equal((await get('/healthz')).status, 200);
+  });
+
+  test('the server accepts no suite of TLS 1.2 without forward secrecy', async () => {
+    assert.equal((await handshake('TLSv1.2', 'ECDHE-RSA-AES128-GCM-SHA256')).protocol, 'TLSv1.2');
+    await assert.rejects(handshake('TLSv1.2', 'kRSA'), /handshake failure/);
   });
 
   test('a session that one thread has started is resumed by all, also with a new certificate', async () => {

@@ -9,6 +9,8 @@ import type { Observe } from '../../observability/service-events.ts';
 
 /** Value of Strict-Transport-Security: browsers use only TLS for one year. */
 export const HSTS = 'max-age=31536000';
+/** Excludes the key exchange with which everything recorded can be decrypted if the key of the certificate leaks. */
+const FORWARD_SECRET = '!kRSA';
 /** Length that Node requires. */
 const TICKET_KEYS_BYTES = 48;
 
@@ -25,7 +27,12 @@ export async function readCertificate(files: TlsFiles): Promise<Certificate> {
 
 async function readFiles({ certPath, keyPath }: TlsFiles): Promise<CertificateFiles> {
   const [cert, key] = await Promise.all([read('TLS_CERT', certPath), read('TLS_KEY', keyPath)]);
-  return { cert, key, minVersion: 'TLSv1.2' };
+  return { cert, key, minVersion: 'TLSv1.2', ciphers: `${tls().DEFAULT_CIPHERS}:${FORWARD_SECRET}` };
+}
+
+/** Loads Node's TLS, which a server without a certificate does not need. */
+function tls() {
+  return process.getBuiltinModule('node:tls');
 }
 
 async function read(name: string, path: string): Promise<string> {
@@ -40,7 +47,7 @@ async function read(name: string, path: string): Promise<string> {
 
 function requireUsable(certificate: CertificateFiles): CertificateFiles {
   try {
-    process.getBuiltinModule('node:tls').createSecureContext(certificate); // accepts an empty file, so the next check is also needed
+    tls().createSecureContext(certificate); // accepts an empty file, so the next check is also needed
     if (!new X509Certificate(certificate.cert).checkPrivateKey(createPrivateKey(certificate.key))) {
       throw new Error('the key belongs to another certificate');
     }
