@@ -1,16 +1,19 @@
 // One listener of the HTTP API: the pipeline, its address and its stop. Each thread that serves requests has one.
 
+import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Server as TlsServer } from 'node:tls';
+import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import packageJson from '../../package.json' with { type: 'json' };
 import type { JwtOptions } from '../auth/jwt-verifier.ts';
 import type { Config } from '../config/config.ts';
 import type { Store } from '../domain/store.ts';
 import type { VerifyJwt } from '../http/access/authenticator.ts';
 import type { SharedLimits } from '../http/access/shared-limits.ts';
+import { tryToBind } from '../http/core/node-internals.ts';
 import type { Timeouts } from '../http/core/timeouts.ts';
 import { type Certificate, followCertificate } from '../http/core/tls.ts';
 import { Pipeline } from '../http/pipeline.ts';
@@ -124,12 +127,14 @@ async function startJwt(jwt: JwtOptions, observe: Observe): Promise<{ verifyJwt:
   return { verifyJwt: createJwtVerifier(jwt, jwksClient), stop: jwksClient.stop };
 }
 
-/** Throws UserError if no server can listen on the address. Listening itself can still fail later. */
+/** Throws UserError if no server can listen on the address. Opens no port. Listening itself can still fail later. */
 export async function requireFreeAddress(address: Address): Promise<void> {
-  const probe = createServer();
-  await listen(probe, address, false);
-  probe.close();
-  await once(probe, 'close');
+  const { host, port } = address;
+  const found = await lookup(host).catch((error) => {
+    throw toUserError(error, address);
+  });
+  const error = tryToBind(found.address, port, found.family);
+  if (error < 0) throw toUserError({ code: getSystemErrorName(error), message: getSystemErrorMessage(error) }, address);
 }
 
 /** Starts to listen. `reusePort` allows other threads to listen on the same port. */
@@ -138,19 +143,22 @@ async function listen(server: NetServer, { host, port }: Address, reusePort: boo
     server.listen({ host, port, reusePort });
     await once(server, 'listening');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
-    if (code === 'EACCES')
-      throw new UsageError(
-        `The system does not permit ${describeProcessUser()} to listen on port ${port}. Ports below 1024 require root or the capability CAP_NET_BIND_SERVICE. Set PORT or --port to another port, such as 8080, or use a reverse proxy.`,
-      );
-    throw new UsageError(
-      `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
-    );
+    throw toUserError(error as NodeJS.ErrnoException, { host, port });
   }
   const { address, port: actualPort } = server.address() as AddressInfo;
   return { host: address, port: actualPort };
+}
+
+function toUserError({ code, message }: { code?: string; message: string }, { host, port }: Address): UserError {
+  if (code === 'EADDRINUSE')
+    return new UserError(`Port ${port} on ${host} is in use. Set PORT or --port to another port.`);
+  if (code === 'EACCES')
+    return new UsageError(
+      `The system does not permit ${describeProcessUser()} to listen on port ${port}. Ports below 1024 require root or the capability CAP_NET_BIND_SERVICE. Set PORT or --port to another port, such as 8080, or use a reverse proxy.`,
+    );
+  return new UsageError(
+    `Cannot listen on ${host} port ${port}: ${message}. Set HOST or --host, and PORT or --port, to an address of this machine.`,
+  );
 }
 
 function openConnections(server: Server): Promise<number> {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { getEventListeners, once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
 import { suite, test } from 'node:test';
 import { BatchSpanProcessor } from '@opentelemetry/sdk-trace';
 import { makeDatabase, needsPostgres, queryPostgres } from '../../testing/postgres.ts';
@@ -75,6 +75,12 @@ suite('startService()', () => {
     );
     assert.equal(existsSync(path), false);
     await (await start(env)).stop('the test ends it');
+  });
+
+  test('opens its port only once', async (t) => {
+    const listen = t.mock.method(Server.prototype, 'listen'); // calls through
+    await (await start({})).stop('the test ends it');
+    assert.equal(listen.mock.callCount(), 1);
   });
 
   test('stops tracing when the port is in use or the database cannot be opened', async (t) => {

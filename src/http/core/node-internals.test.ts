@@ -4,11 +4,12 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, Server, type Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { getSystemErrorName } from 'node:util';
 import { until } from '../../../testing/until.ts';
 import { createServer as createPlainServer } from '../../lib/lean-http.ts';
 import {
@@ -19,6 +20,7 @@ import {
   ParsedRequest,
   replaceEnd,
   stopAccepting,
+  tryToBind,
 } from './node-internals.ts';
 
 type Respond = (request: ParsedRequest, response: ServerResponse) => void;
@@ -59,6 +61,15 @@ test('a server that has stopped listening still serves idle connections', async 
   assert.match(String(await once(idle, 'data')), /^HTTP\/1.1 200 /);
   idle.destroy();
   await new Promise((resolve) => server.close(resolve)); // close() still works
+});
+
+test('a port is bound without listening on it, unless another server listens there or the address is not of this machine', async (t) => {
+  const { port } = await startPlain(t, () => {});
+  assert.equal(getSystemErrorName(tryToBind('127.0.0.1', port, 4)), 'EADDRINUSE');
+  assert.equal(getSystemErrorName(tryToBind('203.0.113.1', 0, 4)), 'EADDRNOTAVAIL');
+  const listen = t.mock.method(Server.prototype, 'listen');
+  assert.equal(tryToBind('127.0.0.1', 0, 4), 0);
+  assert.equal(listen.mock.callCount(), 0);
 });
 
 test('Node calls the replaced end of a connection after its last response', async (t) => {

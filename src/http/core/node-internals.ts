@@ -2,7 +2,7 @@
 // update of Node changes it.
 
 import type { IncomingMessage as NodeRequest, Server } from 'node:http';
-import { Server as NetServer, Socket } from 'node:net';
+import net, { Server as NetServer, Socket } from 'node:net';
 import { IncomingMessage } from '../../lib/lean-http.ts';
 
 /** Sends the response even if the client has already ended its half of the connection. */
@@ -18,6 +18,26 @@ export function stopAccepting(server: Server): void {
 /** Runs `work` instead of Node's own close of the connection after a response with `Connection: close`. */
 export function replaceEnd(socket: Socket, work: () => void): void {
   socket.destroySoon = work;
+}
+
+interface BoundHandle {
+  getsockname(result: object): number;
+  close(): void;
+}
+
+/**
+ * Binds a port and frees it, without listening on it: a client that connected meanwhile would be reset. Returns a
+ * negative error number if the port is in use, or 0. Node 26.4 has a class for it.
+ */
+export function tryToBind(address: string, port: number, family: number): number {
+  const { _createServerHandle: create } = net as typeof net & {
+    _createServerHandle(address: string, port: number, family: number): BoundHandle | number;
+  };
+  const handle = create(address, port, family);
+  if (typeof handle === 'number') return handle;
+  const error = handle.getsockname({}); // reports a port in use
+  handle.close();
+  return error;
 }
 
 interface Handle {
