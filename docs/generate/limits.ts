@@ -9,7 +9,7 @@ import { ERROR_NUMBERS, type ErrorCode } from '../../src/domain/errors.ts';
 import { MAX_COUNTED, MAX_SORTED, MAX_WANTED_TAGS } from '../../src/domain/list-order.ts';
 import { MAX_KEY_CHARS, MAX_QUERY_CHARS, MAX_QUERY_WORDS } from '../../src/domain/name-search.ts';
 import { DEFAULT_GRACE } from '../../src/domain/names.ts';
-import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_CHARS } from '../../src/domain/page-size.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT, PAGE_BYTES } from '../../src/domain/page-size.ts';
 import { MAX_ID, MIN_ID } from '../../src/domain/plant.ts';
 import { MAX_NAME_CHARS } from '../../src/domain/token.ts';
 import { MAX_URL_CHARS, OLD_SECRET_MS } from '../../src/domain/webhook.ts';
@@ -78,7 +78,7 @@ const REQUESTS: Limit[] = [
     `${toCount(DEFAULT_LIMIT)} by default, ${toCount(MAX_LIMIT)} at most`,
     `A larger \`limit\` counts as ${toCount(MAX_LIMIT)}.`,
   ],
-  ['Text in a page', `about ${toBytes(PAGE_CHARS)}`, 'The page is shorter than its `limit`.'],
+  ['Text in a page', `about ${toBytes(PAGE_BYTES)}, as JSON`, 'The page is shorter than its `limit`.'],
   [
     'Pipelined creates, `PUT`s and `PATCH`es in progress per connection',
     toCount(MAX_IN_PROGRESS),

@@ -1,7 +1,7 @@
 // The rules for pages of the change log that both databases share.
 
 import type { Change, ChangePageQuery } from '../domain/change.ts';
-import { charsOf, PAGE_CHARS } from '../domain/page-size.ts';
+import { bytesOf, PAGE_BYTES } from '../domain/page-size.ts';
 import { type ChangeRow, toChange } from './row-mapping.ts';
 
 /** Maximum number of changes that a page scans. */
@@ -35,15 +35,15 @@ export function isWanted(
  */
 export function createChangePage(limit: number, nameOf: (tokenId: string) => string | null) {
   const changes: Change[] = [];
-  let chars = 0;
+  let bytes = 0;
   return {
     changes,
     /** Adds a change. Returns false, without adding it, if the page is already full. */
     add(row: ChangeRow): boolean {
-      if (changes.length === limit || chars > PAGE_CHARS) return false;
+      if (changes.length === limit || bytes > PAGE_BYTES) return false;
       const tokenName = nameOf(row.token_id);
       changes.push(tokenName === null ? toChange(row) : { ...toChange(row), tokenName });
-      chars += charsOf(row);
+      bytes += bytesOf(row.name) + bytesOf(row.tag);
       return true;
     },
   };
