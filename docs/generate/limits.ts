@@ -17,10 +17,11 @@ import { MAX_RECORD_BYTES } from '../../src/files/csv-record-end.ts';
 import { MAX_CROWDED_CHARS, MAX_TEXT_BYTES, MAX_VALUES } from '../../src/files/plant-block.ts';
 import { shareOf } from '../../src/http/access/fair-share.ts';
 import { DELAY_MS, WRONG } from '../../src/http/access/rate-limit.ts';
+import { MAX_UNREAD_BYTES } from '../../src/http/access/unread-responses.ts';
 import { MAX_CONNECTIONS, MAX_OF_ONE_ADDRESS } from '../../src/http/core/connection-limits.ts';
 import { MAX_BODY_BYTES } from '../../src/http/core/json-body.ts';
 import { MAX_HEADER_BYTES } from '../../src/http/core/raw-refusal.ts';
-import { MAX_IN_PROGRESS } from '../../src/http/core/request-order.ts';
+import { MAX_IN_PROGRESS, MAX_QUEUED } from '../../src/http/core/request-order.ts';
 import { EXPORT_BYTES_PER_S, EXPORT_GRACE_BYTES, UNREAD_BYTES } from '../../src/http/core/slow-clients.ts';
 import { BYTES_PER_S, GRACE_BYTES } from '../../src/http/core/streamed-body.ts';
 import { TIMEOUTS } from '../../src/http/core/timeouts.ts';
@@ -83,6 +84,21 @@ const REQUESTS: Limit[] = [
     'Pipelined creates, `PUT`s and `PATCH`es in progress per connection',
     toCount(MAX_IN_PROGRESS),
     'The next request waits. Any other request waits until all earlier ones have their responses.',
+  ],
+  [
+    'Queued pipelined requests',
+    `${toCount(MAX_QUEUED)}, of which one address (IPv6: /64 network) can use ${toCount(shareOf(MAX_QUEUED))}`,
+    `${respond('unavailable')} It closes the connection.`,
+  ],
+  [
+    'Unread responses of 4 KiB and more, and streams',
+    `${toBytes(shareOf(MAX_UNREAD_BYTES))} per token, ${toBytes(MAX_UNREAD_BYTES)} in all`,
+    `${respond('over_share')} For a write, or in all, it is 503, error ${ERROR_NUMBERS.unavailable}. A stream ends. Data that the operating system has accepted does not count.`,
+  ],
+  [
+    'Unread responses without a token, with TLS',
+    `${toBytes(shareOf(MAX_UNREAD_BYTES))} per address (IPv6: /64 network), ${toBytes(MAX_UNREAD_BYTES)} in all`,
+    respond('unavailable'),
   ],
   ['Queued writes', `${toCount(MAX_QUEUED_WRITES)}, or ${toBytes(MAX_QUEUED_CHARS)} of text`, respond('unavailable')],
 ];

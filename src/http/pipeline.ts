@@ -10,8 +10,9 @@ import type { Tracing } from '../observability/tracing.ts';
 import { type Admission, createAdmission } from './access/admission.ts';
 import { createAuthenticator, type VerifyJwt } from './access/authenticator.ts';
 import { createRevocationWatch, type RevocationWatch } from './access/revocation-watch.ts';
+import { createUnreadCount } from './access/unread-responses.ts';
 import { acceptBody, isEndUnclear } from './core/accept-body.ts';
-import type { BufferedRequest } from './core/buffered-request.ts';
+import { type BufferedRequest, MAX_EARLY_BYTES } from './core/buffered-request.ts';
 import { type AddressOf, createAddressOf, createTrusted } from './core/client-address.ts';
 import { connectionOf } from './core/connection.ts';
 import { createCors, type HandleOrigin } from './core/cors.ts';
@@ -24,7 +25,7 @@ import { RequestOrder } from './core/request-order.ts';
 import { HttpReply, HttpRequest } from './core/request-reply.ts';
 import { type Route, scopesOf } from './core/route.ts';
 import { createRouter, type Found, type Router } from './core/router.ts';
-import { sendReply } from './core/send-reply.ts';
+import { type CountUnread, sendReply } from './core/send-reply.ts';
 import { createServer, type HttpServer } from './core/server.ts';
 import { createServerUrlOf } from './core/server-url.ts';
 import { type Certificate, HSTS } from './core/tls.ts';
@@ -57,6 +58,7 @@ export class Pipeline {
   readonly #addressOf: AddressOf;
   readonly #admission: Admission;
   readonly #watchRevocation: RevocationWatch;
+  readonly #countUnread: CountUnread;
   readonly #handleOrigin: HandleOrigin;
 
   constructor(options: PipelineOptions) {
@@ -77,12 +79,12 @@ export class Pipeline {
     });
     this.#admission = createAdmission(authenticator, limits);
     this.#watchRevocation = createRevocationWatch(authenticator);
+    this.#countUnread = createUnreadCount(limits.counts);
     this.#handleOrigin = createCors(options.corsOrigins);
     this.#order = new RequestOrder({
       routeOf: (raw) => this.#find(raw)?.route,
       start: tracing ? this.#serveInSpan(tracing, routes) : (raw, response) => this.#start(raw, response),
-      queuedBytes: limits.queuedBytes,
-      queuedRequests: limits.queuedRequests,
+      counts: limits.counts,
     });
     const { counts } = limits;
     this.http = createServer(certificate, { isProxy, counts, timeouts, nextRequestId: this.#requestIds.next });
@@ -178,7 +180,7 @@ export class Pipeline {
   async #whileNothingIsRead(lookingUp: Promise<void>, raw: BufferedRequest): Promise<void> {
     if (!raw.hasBody) return lookingUp;
     const connection = connectionOf(raw.socket);
-    raw.holdBody(this.#options.limits.earlyBytes);
+    raw.holdBody((added) => this.#options.limits.earlyBytes.add(added) > MAX_EARLY_BYTES);
     connection.hold();
     await lookingUp.finally(() => connection.release());
   }
@@ -203,7 +205,11 @@ export class Pipeline {
 
   #respond(request: HttpRequest, reply: HttpReply, given: unknown, ended: AbortSignal): void | Promise<void> {
     this.#closeWhereDue(request, reply);
-    return sendReply(reply, given, ended);
+    return this.#send(request, reply, given, ended);
+  }
+
+  #send({ token }: HttpRequest, reply: HttpReply, given: unknown, ended: AbortSignal): void | Promise<void> {
+    return sendReply(reply, given, { token, ended, countUnread: this.#countUnread });
   }
 
   #respondWithError(error: unknown, request: HttpRequest, reply: HttpReply): void {
@@ -220,7 +226,7 @@ export class Pipeline {
     if (headers.connection === 'close') this.http.connections.closeAfterResponse(request.raw);
     else this.#closeWhereDue(request, reply);
     try {
-      void sendReply(reply.restart(status, headers), body, NEVER);
+      void this.#send(request, reply.restart(status, headers), body, NEVER);
     } catch (failure) {
       observe({ kind: 'bug', requestId: request.id, error: failure }); // the error itself cannot be sent
       reply.raw.destroy();

@@ -51,7 +51,7 @@ fault({
   },
   controls: {
     'gives one token all slots': {
-      change: ['src/http/access/fair-share.ts', 'slots / 4', 'slots'],
+      change: ['src/http/access/fair-share.ts', 'most / 4', 'most'],
       caught: /exports of one token/,
     },
     'keeps a slot after its client disconnects': {

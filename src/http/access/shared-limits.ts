@@ -15,12 +15,8 @@ export interface SharedLimits {
   guesses: SharedNumbers;
   /** Number of requests with invalid tokens whose responses are delayed. */
   delayedGuesses: SharedCount;
-  /** Numbers of connections, imports, exports and tests in progress: in all, and of an address or a token. */
+  /** Numbers of connections, transfers, queued requests and unread bytes: in all, and of an address or a token. */
   counts: SharedNumbers;
-  /** Number of pipelined requests that are queued. */
-  queuedRequests: SharedCount;
-  /** Number of body bytes of these requests. */
-  queuedBytes: SharedCount;
   /** Number of body bytes of requests whose credential is being looked up. Slow clients cannot hold it. */
   earlyBytes: SharedCount;
 }
@@ -35,8 +31,6 @@ export function createSharedLimits(memory?: LimitsMemory): SharedLimits {
     guesses: new SharedNumbers(memory?.guesses ?? MAX_BUCKETS),
     delayedGuesses: new SharedCount(memory?.delayedGuesses),
     counts: new SharedNumbers(memory?.counts ?? MAX_COUNTED),
-    queuedRequests: new SharedCount(memory?.queuedRequests),
-    queuedBytes: new SharedCount(memory?.queuedBytes),
     earlyBytes: new SharedCount(memory?.earlyBytes),
   };
 }

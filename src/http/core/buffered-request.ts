@@ -1,12 +1,14 @@
 // The request class of the HTTP server. It buffers a body that the route needs as a whole.
 
 import { PlantStoreError, unavailable } from '../../domain/errors.ts';
-import type { SharedCount } from '../../lib/shared-count.ts';
 import { bodyTooLarge } from './json-body.ts';
 import { ParsedRequest } from './node-internals.ts';
 
 /** Maximum number of body bytes, over all connections, of queued requests. The same for requests in a token lookup. */
-const MAX_EARLY_BYTES = 16 * 1024 * 1024;
+export const MAX_EARLY_BYTES = 16 * 1024 * 1024;
+
+/** Adds to the number of such bytes. Returns true if there are too many. */
+type CountEarly = (added: number) => boolean;
 
 /**
  * A buffered body. `early`: held until the route decides. `whole`: collected until complete. `none`: discarded on
@@ -15,7 +17,7 @@ const MAX_EARLY_BYTES = 16 * 1024 * 1024;
 interface Kept {
   use: 'early' | 'whole' | 'none';
   /** Counts the bytes of an early body. */
-  early: SharedCount | undefined;
+  early: CountEarly | undefined;
   maxBytes: number;
   bytes: number;
   chunks: Buffer[];
@@ -36,7 +38,7 @@ export class BufferedRequest extends ParsedRequest {
    * Buffers the body before the request is authorized. Only bytes read together with the headers can arrive in that
    * time.
    */
-  holdBody(early: SharedCount): void {
+  holdBody(early: CountEarly): void {
     this.#kept ??= createKept('early', Number.POSITIVE_INFINITY, early);
   }
 
@@ -91,7 +93,7 @@ export class BufferedRequest extends ParsedRequest {
     }
     kept.bytes += chunk.length;
     kept.chunks.push(chunk);
-    if (kept.early && kept.early.add(chunk.length) > MAX_EARLY_BYTES) {
+    if (kept.early?.(chunk.length)) {
       this.#giveUp(kept, unavailable('Too many requests are queued for authorization. Retry later.'));
     } else if (kept.bytes > kept.maxBytes) this.#giveUp(kept, bodyTooLarge());
     return true;
@@ -106,7 +108,7 @@ export class BufferedRequest extends ParsedRequest {
   }
 
   #giveUp(kept: Kept, fault: PlantStoreError): void {
-    kept.early?.add(-kept.bytes);
+    kept.early?.(-kept.bytes);
     kept.bytes = 0;
     kept.chunks.forEach(free);
     kept.chunks = [];
@@ -117,7 +119,7 @@ export class BufferedRequest extends ParsedRequest {
   #endEarly(): Kept | undefined {
     const kept = this.#kept;
     if (!kept?.early) return undefined;
-    kept.early.add(-kept.bytes);
+    kept.early(-kept.bytes);
     this.#kept = undefined;
     return kept;
   }
@@ -129,7 +131,7 @@ export class BufferedRequest extends ParsedRequest {
   }
 }
 
-function createKept(use: Kept['use'], maxBytes: number, early?: SharedCount): Kept {
+function createKept(use: Kept['use'], maxBytes: number, early?: CountEarly): Kept {
   return { use, early, maxBytes, bytes: 0, chunks: [], isWhole: false, fault: undefined, whole: undefined };
 }
 

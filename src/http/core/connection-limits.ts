@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { PlantStoreError } from '../../domain/errors.ts';
 import { isLocalHost } from '../../lib/local-host.ts';
 import type { SharedNumbers } from '../../lib/shared-numbers.ts';
-import { networkOf, type Trusted } from './client-address.ts';
+import type { Trusted } from './client-address.ts';
+import { connectionOf } from './connection.ts';
 
 export const MAX_CONNECTIONS = 10_000;
 export const MAX_OF_ONE_ADDRESS = MAX_CONNECTIONS / 10;
@@ -24,7 +25,7 @@ export function createConnectionLimits(counts: SharedNumbers, isProxy: Trusted) 
   return (socket: Socket): PlantStoreError | undefined => {
     const { remoteAddress = '' } = socket;
     const isExempt = isLocalHost(remoteAddress) || isProxy(remoteAddress);
-    const network = isExempt ? undefined : `${ALL} ${networkOf(remoteAddress)}`;
+    const network = isExempt ? undefined : `${ALL} ${connectionOf(socket).network}`;
     const all = counts.add(ALL, 1);
     const own = network === undefined ? 0 : counts.add(network, 1);
     socket.on('close', () => {

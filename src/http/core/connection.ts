@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BufferedRequest } from './buffered-request.ts';
+import { networkOf } from './client-address.ts';
 import type { ReadingControl } from './node-internals.ts';
 
 /** Progress of an export whose client reads slowly. */
@@ -45,9 +46,16 @@ export class Connection implements ReadingControl {
   unread: { sinceMs: number; readBytes: number } | undefined;
   newestExport: ExportProgress | undefined;
   #holds = 0;
+  #network: string | undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
+  }
+
+  /** The network of the client, or of its proxy. It is known only if it is first read while the client is connected. */
+  get network(): string {
+    this.#network ??= networkOf(this.socket.remoteAddress ?? '');
+    return this.#network;
   }
 
   get isHeld(): boolean {

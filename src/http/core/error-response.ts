@@ -126,8 +126,8 @@ export const ERROR_KINDS: Record<ErrorCode, ErrorKind> = {
     message: 'The token has exceeded its rate. Retry in 1 s.',
   },
   over_share: {
-    when: 'The token already uses a quarter of the export or import slots of the node.',
-    action: `${AFTER_RETRY_AFTER} One of its own transfers must end first.`,
+    when: 'The token already uses a quarter of the export slots, of the import slots, or of the memory for unread responses of the node.',
+    action: `${AFTER_RETRY_AFTER} One of its own transfers must end first, or its clients must read their responses.`,
     message: 'The token has 4 exports in progress, a quarter of all slots. Retry later.',
   },
   headers_too_large: {

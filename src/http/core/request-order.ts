@@ -4,8 +4,9 @@
 
 import type { ServerResponse } from 'node:http';
 import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
-import type { SharedCount } from '../../lib/shared-count.ts';
-import type { BufferedRequest } from './buffered-request.ts';
+import type { SharedNumbers } from '../../lib/shared-numbers.ts';
+import { FairShare } from '../access/fair-share.ts';
+import { type BufferedRequest, MAX_EARLY_BYTES } from './buffered-request.ts';
 import { type Connection, connectionOf } from './connection.ts';
 import type { Route } from './route.ts';
 
@@ -15,16 +16,14 @@ export const MAX_IN_PROGRESS = 32;
 const MAX_QUEUED_OF_ONE = 1024;
 /** Maximum number of requests queued after a response that may take very long or never end. */
 const MAX_QUEUED_BEHIND_LONG = 32;
-/** Maximum number of queued requests of all connections. */
-const MAX_QUEUED = 8192;
+/** Maximum number of queued requests of all connections. One address can use a quarter. */
+export const MAX_QUEUED = 8192;
 
 export interface RequestOrderOptions {
   routeOf(raw: BufferedRequest): Route | undefined;
   start(raw: BufferedRequest, response: ServerResponse<BufferedRequest>): void;
-  /** Body bytes of queued requests, in all threads. */
-  queuedBytes: SharedCount;
-  /** Number of queued requests, in all threads. */
-  queuedRequests: SharedCount;
+  /** Numbers that all threads share. */
+  counts: SharedNumbers;
 }
 
 /**
@@ -33,9 +32,14 @@ export interface RequestOrderOptions {
  */
 export class RequestOrder {
   readonly #options: RequestOrderOptions;
+  /** Number of queued requests, and of the bytes of their bodies. A proxy does not pipeline the requests of its clients. */
+  readonly #queued: FairShare;
+  readonly #queuedBytes: FairShare;
 
   constructor(options: RequestOrderOptions) {
     this.#options = options;
+    this.#queued = new FairShare(options.counts, MAX_QUEUED, 'queued requests');
+    this.#queuedBytes = new FairShare(options.counts, MAX_EARLY_BYTES, 'queued bytes');
   }
 
   /** Starts a request now, or queues it. */
@@ -90,12 +94,12 @@ export class RequestOrder {
   }
 
   #queue(connection: Connection, raw: BufferedRequest): void {
-    const { queuedBytes, queuedRequests } = this.#options;
-    raw.holdBody(queuedBytes);
-    const queuedOfAll = queuedRequests.add(1);
+    const { network } = connection;
+    raw.holdBody((added) => this.#queuedBytes.add(network, added) !== undefined);
+    const exceeded = this.#queued.add(network, 1);
     const isBehindLong = connection.isLong && connection.queued > MAX_QUEUED_BEHIND_LONG;
     if (isBehindLong) connection.socket.destroy();
-    if (isBehindLong || connection.queued >= MAX_QUEUED_OF_ONE || queuedOfAll >= MAX_QUEUED) {
+    if (isBehindLong || connection.queued >= MAX_QUEUED_OF_ONE || exceeded) {
       connection.isParsingStopped = true;
     }
   }
@@ -110,7 +114,7 @@ export class RequestOrder {
     for (;;) {
       const next = connection.responses[connection.started];
       if (!next || !this.#mayStart(connection, next.req)) break;
-      this.#options.queuedRequests.add(-1);
+      this.#queued.add(connection.network, -1);
       this.#start(connection, next);
     }
     readOn(connection);
@@ -119,7 +123,7 @@ export class RequestOrder {
   #dropQueued(connection: Connection): void {
     const dropped = connection.responses.splice(connection.started);
     for (const { req } of dropped) req.dropBody();
-    this.#options.queuedRequests.add(-dropped.length);
+    if (dropped.length > 0) this.#queued.add(connection.network, -dropped.length);
   }
 }
 

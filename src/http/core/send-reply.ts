@@ -1,6 +1,7 @@
 // Sends the result of a handler: an empty response, text, parts of a text, a stream, or any other value as JSON.
 
 import type { ServerResponse } from 'node:http';
+import type { Token } from '../../domain/token.ts';
 import { paced } from '../../lib/event-loop-turns.ts';
 import { printJson } from '../../lib/exact-json.ts';
 import type { HttpReply } from './request-reply.ts';
@@ -10,12 +11,34 @@ export const JSON_TYPE = 'application/json';
 /** Statuses without a body, which have no Content-Length. */
 const WITHOUT_LENGTH = [204, 304];
 
+/** Size from which a response counts as unread. A smaller one takes no more memory than its request. */
+const COUNTED_BYTES = 4 * 1024;
+
+/** Counts bytes that the client has yet to read. Returns the function to call when it has. Throws if there are too many. */
+export type CountUnread = (response: ServerResponse, bytes: number, token: Token | undefined) => () => void;
+
+export interface Receiver {
+  token: Token | undefined;
+  /** Aborts when the token no longer permits the response. */
+  ended: AbortSignal;
+  countUnread: CountUnread;
+}
+
 /** Sends the reply. Returns a promise only for a stream. It rejects if the stream fails, or with the reason of `ended`. */
-export function sendReply(reply: HttpReply, given: unknown, ended: AbortSignal): void | Promise<void> {
-  if (isStream(given)) return sendStream(reply, given, ended);
-  if (given === undefined) sendNothing(reply);
-  else if (isParts(given)) sendParts(reply, given);
-  else sendText(reply, typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given));
+export function sendReply(reply: HttpReply, given: unknown, receiver: Receiver): void | Promise<void> {
+  if (isStream(given)) return sendStream(reply, given, receiver);
+  if (given === undefined) return sendNothing(reply);
+  const content = isParts(given) || typeof given === 'string' || Buffer.isBuffer(given) ? given : printJson(given);
+  const { raw } = reply;
+  const bytes = Array.isArray(content) ? sum(content) : Buffer.byteLength(content);
+  if (bytes >= COUNTED_BYTES && !raw.destroyed) raw.once('close', receiver.countUnread(raw, bytes, receiver.token));
+  reply.headers['content-type'] ??= JSON_TYPE;
+  reply.headers['content-length'] = String(bytes);
+  raw.writeHead(reply.status, reply.headers);
+  if (!Array.isArray(content)) return void raw.end(content); // for HEAD, Node sends only the headers
+  raw.cork(); // the parts leave together, without a copy of them
+  for (const part of content) raw.write(part);
+  raw.end();
 }
 
 function sendNothing({ raw, status, headers }: HttpReply): void {
@@ -23,20 +46,8 @@ function sendNothing({ raw, status, headers }: HttpReply): void {
   raw.writeHead(status, headers).end();
 }
 
-function sendText({ raw, status, headers }: HttpReply, text: string | Buffer): void {
-  headers['content-type'] ??= JSON_TYPE;
-  headers['content-length'] = String(Buffer.byteLength(text));
-  raw.writeHead(status, headers).end(text); // for HEAD, Node sends only the headers
-}
-
-/** Sends buffers one after the other, without a copy of them. */
-function sendParts({ raw, status, headers }: HttpReply, parts: Buffer[]): void {
-  headers['content-type'] ??= JSON_TYPE;
-  headers['content-length'] = String(parts.reduce((sum, { length }) => sum + length, 0));
-  raw.writeHead(status, headers);
-  raw.cork(); // the parts leave together
-  for (const part of parts) raw.write(part);
-  raw.end();
+function sum(parts: Buffer[]): number {
+  return parts.reduce((bytes, { length }) => bytes + length, 0);
 }
 
 function isParts(given: unknown): given is Buffer[] {
@@ -54,13 +65,15 @@ function isStream(given: unknown): given is AsyncIterable<string> {
 async function sendStream(
   { raw, status, headers }: HttpReply,
   texts: AsyncIterable<string>,
-  ended: AbortSignal,
+  { token, ended, countUnread }: Receiver,
 ): Promise<void> {
   for await (const text of paced(texts)) {
     ended.throwIfAborted();
     if (!raw.headersSent) raw.writeHead(status, headers);
     if (raw.destroyed || raw.req.method === 'HEAD') break;
-    if (text !== '' && !raw.write(text)) await untilDrained(raw, ended);
+    if (text === '' || raw.write(text)) continue;
+    const isRead = countUnread(raw, raw.writableLength, token);
+    await untilDrained(raw, ended).finally(isRead);
   }
   ended.throwIfAborted(); // otherwise the client would take a part for the whole
   if (!raw.headersSent) raw.writeHead(status, headers);

@@ -104,7 +104,6 @@ export function importExportRoutes(
         streams: [NDJSON, CSV],
         headers: { ETag: 'The quoted number of the last change in the snapshot' },
       },
-      errors: ['over_share'],
       isLong: true,
       async handle({ request, reply, token }) {
         const type = preferredType(request.headers, [NDJSON, CSV]);

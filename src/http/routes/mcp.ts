@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import type { Scope } from '../../domain/names.ts';
 import type { Token } from '../../domain/token.ts';
+import { nextEventLoopTurn } from '../../lib/event-loop-turns.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { requireOrigin } from '../core/cors.ts';
 import { jsonBody } from '../core/json-body.ts';
@@ -38,7 +39,6 @@ export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: str
   let loading: Promise<HandleMessage> | undefined;
 
   return route('POST /mcp', 'speakMcp', 'any', {
-    takesTurn: true,
     summary: 'Handle an MCP message',
     body: jsonBody(Message),
     response: { description: 'The response to the message' },
@@ -47,6 +47,7 @@ export function mcpRoute(loadMcp: () => Promise<HandleMessage>, corsOrigins: str
       loading ??= loadMcp();
       loading.catch(() => (loading = undefined)); // the next request tries again
       const handleMessage = await loading;
+      await nextEventLoopTurn(); // many messages can wait for the first one to load the server
       const { status, text, lacked } = await handleMessage(body, { token, headers: request.headers });
       if (lacked) observe({ kind: 'refused', reason: 'scope', requestId: request.id, why: token.id });
       reply.code(status);

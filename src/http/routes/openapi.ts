@@ -127,10 +127,11 @@ function describe(routes: Route[]): unknown {
 
 /** Returns the errors that an operation can return. */
 function errorsOf(entry: Route, routes: Route[]): ErrorCode[] {
-  const { access, body, errors = [] } = entry;
+  const { access, method, body, errors = [] } = entry;
   return [
     ...ALWAYS,
     ...(access === 'open' ? [] : WITH_TOKEN),
+    ...(access !== 'open' && method === 'GET' ? (['over_share'] as const) : []),
     ...(access === 'open' || access === 'any' ? [] : (['scope_missing'] as const)),
     ...(body?.schema ? WITH_JSON : []),
     ...(body ? (['media_type'] as const) : []),
