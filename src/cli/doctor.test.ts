@@ -135,9 +135,10 @@ test('doctor reports files that others can read, another file, and a newer or da
   assert.deepEqual([newer.status, newer.found.schema?.includes('(schema 99')], [1, true]);
 
   const older = new DatabaseSync(path);
-  older.exec('PRAGMA user_version = 9');
+  older.exec('PRAGMA user_version = 9; CREATE VIEW spy AS SELECT * FROM tokens');
   older.close();
   const odd = await examine(`sqlite:${path}`);
+  assert.equal(odd.found.schema, `problem: the schema of ${path} has a foreign view "spy"`);
   assert.match(odd.found.content ?? '', /^problem: .* is damaged \(plant 1 differs from its last change\)$/);
 
   writeFileSync(path, 'no database at all'.repeat(100));

@@ -14,7 +14,7 @@ import { fault, type Trial } from '../fault.ts';
 
 const [IMPORTED, CREATED] = [1500, 100];
 const SUFFIXES = ['', '-wal'];
-const REFUSAL = /^plant-store: .*(damaged|database|empty|Plant Store|version).*\n$/;
+const REFUSAL = /^plant-store: .*(damaged|database|empty|Plant Store|version|schema).*\n$/;
 
 interface Template {
   /** Path of a store after a clean shutdown. */

@@ -6,9 +6,10 @@ import { OWN_COMMAND } from '../../config/command-name.ts';
 import { toSize } from '../../lib/size.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { ALWAYS_CHECKED_BYTES } from '../../storage/sqlite/damage-checks.ts';
-import { requireStore, SCHEMA_VERSION } from '../../storage/sqlite/database.ts';
+import { requireStore } from '../../storage/sqlite/database.ts';
 import { requireOneName } from '../../storage/sqlite/file-location.ts';
-import { canLookInto, checkContent, checkWal, readHealth } from '../../storage/sqlite/health.ts';
+import { canLookInto, checkContent, checkSchema, checkWal, readHealth } from '../../storage/sqlite/health.ts';
+import { SCHEMA_VERSION } from '../../storage/sqlite/schema.ts';
 import { isServerLocked } from '../../storage/sqlite/server-lock.ts';
 import { type Check, type CheckResult, type Finding, ok, runChecks, skipped, toProblem, warning } from './finding.ts';
 import { BACKUPS } from './sqlite-backups.ts';
@@ -29,7 +30,7 @@ interface StoreFile {
 }
 
 const CONTENT: Record<string, Check<StoreFile>> = {
-  schema: checkSchema,
+  schema: checkVersion,
   clock: checkClock,
   WAL: checkSizeOfWal,
   content: checkPages,
@@ -83,7 +84,7 @@ function findLock(path: string): boolean | undefined {
   }
 }
 
-function checkSchema(file: StoreFile): Finding {
+function checkVersion(file: StoreFile): Finding {
   if (!canLook(file)) return mustRecover(file);
   const { schemaVersion } = readHealth(toLookedAt(file));
   if (schemaVersion > SCHEMA_VERSION) {
@@ -91,6 +92,7 @@ function checkSchema(file: StoreFile): Finding {
       `a newer version has written the database (schema ${schemaVersion}, this version supports up to ${SCHEMA_VERSION}). Upgrade Plant Store.`,
     );
   }
+  checkSchema(toLookedAt(file));
   if (schemaVersion === SCHEMA_VERSION) return ok(`version ${schemaVersion}, current`);
   return warning(
     `version ${schemaVersion}, and this version of Plant Store uses ${SCHEMA_VERSION}`,

@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { workerData } from 'node:worker_threads';
 import { markCopy, skipNumbers } from './change-numbers.ts';
-import { migrate, openReader, verifyCopy } from './database.ts';
+import { openReader, verifyCopy } from './database.ts';
+import { migrate } from './schema.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -20,6 +20,7 @@ import type { ListQuery } from '../../domain/plant.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { inspectDatabase, openConnection, prepareDatabase } from './database.ts';
+import { migrate } from './schema.ts';
 import { openSqliteStore } from './store.ts';
 
 function makeDatabase(): string {
@@ -246,6 +247,50 @@ test('prepareDatabase() rejects a newer schema', () => {
   db.exec('PRAGMA user_version = 99');
   db.close();
   rejectsUnchanged(path, /newer version \(schema 99/);
+});
+
+test('prepareDatabase() and a restore reject a schema that is not their own, and accept the statistics of ANALYZE', () => {
+  const whole = makeDatabase();
+  for (const [sql, finding] of [
+    [`CREATE TRIGGER "a\nb" AFTER INSERT ON plants BEGIN DELETE FROM tokens; END`, 'a foreign trigger "a\\\\nb"'],
+    ['CREATE VIEW cheap_plants AS SELECT * FROM plants', 'a foreign view "cheap_plants"'],
+    ['CREATE UNIQUE INDEX one_name ON plants (name)', 'a foreign index "one_name"'],
+    [
+      'DROP VIEW report_tokens; CREATE VIEW report_tokens AS SELECT * FROM tokens',
+      'another definition of the view "report_tokens"',
+    ],
+    [
+      'ALTER TABLE plants ADD COLUMN token TEXT REFERENCES tokens ON DELETE CASCADE',
+      'another definition of the table "plants"',
+    ],
+    ['DROP TABLE skipped; CREATE VIEW skipped AS SELECT 1 AS first, 0 AS last', 'a foreign view "skipped"'],
+    ['DROP INDEX undelivered', 'no index "undelivered"'],
+  ] as const) {
+    const path = join(makeFolder(), 'plants.db');
+    copyFileSync(whole, path);
+    const db = new DatabaseSync(path);
+    db.exec(sql);
+    db.close();
+    rejectsUnchanged(path, new RegExp(`^The schema of .*plants\\.db has ${finding}\\. `));
+    assert.throws(() => inspectDatabase(path), /^UserError: The schema of /);
+  }
+  const db = new DatabaseSync(whole);
+  db.exec('ANALYZE');
+  db.close();
+  prepareDatabase(whole, 'server').release();
+});
+
+test('prepareDatabase() rejects a foreign trigger before it migrates an old store, which would run it', () => {
+  const path = join(makeFolder(), 'plants.db');
+  const old = new DatabaseSync(path);
+  migrate(old, 6);
+  old.exec('CREATE TRIGGER spy AFTER UPDATE ON numbering BEGIN DELETE FROM tokens; END');
+  old.close();
+  rejectsUnchanged(path, /has a foreign trigger "spy"/);
+  const cleaned = new DatabaseSync(path);
+  cleaned.exec('DROP TRIGGER spy');
+  cleaned.close();
+  prepareDatabase(path, 'server').release();
 });
 
 test('prepareDatabase() rejects a database of another application', () => {

@@ -1,18 +1,8 @@
 // Creates, checks, opens and migrates the database file. A file is created completely or not at all, and checked before
 // it is written to. Connections use the settings that make commits durable. A rejected file stays unchanged.
 
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { closeSync, existsSync, openSync, readSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { UserError } from '../../lib/user-error.ts';
 import {
@@ -25,9 +15,8 @@ import {
 } from './damage-checks.ts';
 import { prepareLocation, syncDirectory } from './file-location.ts';
 import { requireMinVersion, sqliteVersion } from './min-version.ts';
-import { registerNameKey } from './name-order.ts';
 import { pragma } from './pragma.ts';
-import { indexText, nameText } from './search.ts';
+import { migrate, requireOwnSchema, SCHEMA_VERSION } from './schema.ts';
 import { type ServerLock, takeServerLock } from './server-lock.ts';
 
 const APPLICATION_ID = 0x504c4e54;
@@ -35,11 +24,6 @@ const APPLICATION_ID = 0x504c4e54;
 const [MAGIC, APPLICATION_ID_AT, HEADER_BYTES] = ['SQLite format 3\0', 68, 100];
 const BUSY_TIMEOUT_MS = 5000;
 const SYNCHRONOUS_FULL = 2;
-const MIGRATIONS = readdirSync(join(import.meta.dirname, 'migrations'))
-  .sort()
-  .map((file) => readFileSync(join(import.meta.dirname, 'migrations', file), 'utf8'));
-/** Schema version that this code writes. It supports no newer one. */
-export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** A server holds the lock and checks the pages. A command does neither and can run beside a server. */
 export type Role = 'server' | 'command';
@@ -75,7 +59,7 @@ export function prepareDatabase(givenPath: string, role: Role): PreparedDatabase
     }
     const version = inspect(path, role);
     const db = openConnection(path);
-    if (version < MIGRATIONS.length) {
+    if (version < SCHEMA_VERSION) {
       lock ??= takeServerLock(path);
       if (!lock) throw new UserError(`A server of an older version is using ${givenPath}. Stop it first.`);
       migrate(db);
@@ -145,7 +129,7 @@ export function verifyCopy(path: string): void {
   requireStore(path);
   const db = openReader(path);
   try {
-    requireSoundCopy(db, readVersion(db, path) === MIGRATIONS.length);
+    requireSoundCopy(db, readVersion(db, path) === SCHEMA_VERSION);
   } finally {
     db.close();
   }
@@ -188,7 +172,8 @@ function inspect(path: string, role: Role): number {
     const isSmall = size <= ALWAYS_CHECKED_BYTES;
     if (role === 'server' && uncleanStop) requireSoundWal(db, path);
     if (role === 'server' && (uncleanStop || isSmall)) requireSoundPages(db, path);
-    if (role === 'server' && isSmall && version === MIGRATIONS.length) {
+    if (role === 'server') requireOwnSchema(db, path);
+    if (role === 'server' && isSmall && version === SCHEMA_VERSION) {
       requireSoundPlants(db, path);
     }
     return version;
@@ -202,25 +187,13 @@ function inspect(path: string, role: Role): number {
 /** Returns the schema version. Throws UserError if it is newer than this program. */
 function readVersion(db: DatabaseSync, path: string): number {
   const version = Number(pragma(db, 'user_version'));
-  if (version <= MIGRATIONS.length) return version;
+  if (version <= SCHEMA_VERSION) return version;
   throw new UserError(
-    `${path} was written by a newer version (schema ${version}, this version supports up to ${MIGRATIONS.length}). Upgrade Plant Store.`,
+    `${path} was written by a newer version (schema ${version}, this version supports up to ${SCHEMA_VERSION}). Upgrade Plant Store.`,
   );
 }
 
 /** True if the file has a WAL with content. A clean stop copies the WAL into the file and removes it. */
 export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-}
-
-export function migrate(db: DatabaseSync): void {
-  // Migrations up to 0006 index no word for a missing tag. Migration 0007 adds it.
-  db.function('index_text', { deterministic: true }, (name, tag) =>
-    tag === null ? nameText(name as string) : indexText(name as string, tag as string),
-  );
-  registerNameKey(db);
-  db.exec('BEGIN IMMEDIATE');
-  for (const sql of MIGRATIONS.slice(Number(pragma(db, 'user_version')))) db.exec(sql);
-  db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
-  db.exec('COMMIT');
 }

@@ -5,9 +5,10 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { requireSoundPages, requireSoundPlants, requireSoundWal, toDamage } from './damage-checks.ts';
-import { hasWal, openReader, SCHEMA_VERSION } from './database.ts';
+import { hasWal, openReader } from './database.ts';
 import { requireMinVersion, sqliteVersion } from './min-version.ts';
 import { pragma } from './pragma.ts';
+import { requireOwnSchema, SCHEMA_VERSION } from './schema.ts';
 
 export interface SqliteHealth {
   schemaVersion: number;
@@ -33,6 +34,11 @@ export function readHealth(file: LookedAt): SqliteHealth {
     const newest = db.prepare('SELECT time FROM changes ORDER BY seq DESC LIMIT 1').get();
     return { schemaVersion, newestChangeMs: newest === undefined ? undefined : Number(newest.time) };
   });
+}
+
+/** Throws UserError if the schema is not the one of its version. */
+export function checkSchema(file: LookedAt): void {
+  lookInto(file, (db) => requireOwnSchema(db, file.path));
 }
 
 /** Throws UserError if the WAL of the file is damaged. */
