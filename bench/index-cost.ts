@@ -7,6 +7,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { NewPlant } from '../src/domain/plant.ts';
 import { openConnection, prepareDatabase } from '../src/storage/sqlite/database.ts';
 import { createImagePacker } from '../src/storage/sqlite/import-image.ts';
+import { createVocabulary } from '../src/storage/sqlite/search-words.ts';
 import { prepareWrites, type Write } from '../src/storage/sqlite/writes.ts';
 import { plantAt } from './plants.ts';
 import { makeBenchFolder } from './server.ts';
@@ -46,7 +47,7 @@ function measure(run: (db: DatabaseSync) => number, indexed: boolean): { us: num
 }
 
 function creates(db: DatabaseSync): number {
-  const apply = prepareWrites(db, new Set());
+  const apply = prepareWrites(db, createVocabulary());
   for (let at = 0; at < CREATES; at += 64) {
     const batch = Array.from({ length: 64 }, (_, n): Write => toWrite(toPlant(at + n)));
     db.exec('BEGIN IMMEDIATE');
@@ -66,7 +67,7 @@ function imports(db: DatabaseSync): number {
     for (let n = 0; n < 10_000; n++) packer.add(toPlant(at + n));
     const image = packer.pack();
     db.deserialize(image.bytes, { dbName: 'batch' });
-    const apply = prepareWrites(db, new Set());
+    const apply = prepareWrites(db, createVocabulary());
     db.exec('BEGIN IMMEDIATE');
     apply([{ kind: 'create_plants', image, ...by }]);
     db.exec('COMMIT');

@@ -13,10 +13,10 @@ import type { Failure } from './sqlite-errors.ts';
 import type { WriterConnection } from './writer.ts';
 import {
   type BatchResult,
-  type Committed,
   packWrite,
   type ResultMessage,
   type RolledBack,
+  type Settled,
   unpackResult,
 } from './writer-messages.ts';
 import type { Done, Write } from './writes.ts';
@@ -150,15 +150,14 @@ export class GroupCommit {
 
   #settle(result: BatchResult): void {
     if (this.hasFailed) return;
-    if ('failure' in result && result.failure === 'fatal') {
-      this.fail(new Error(result.message));
+    if ('fatal' in result) {
+      this.fail(new Error(result.fatal));
       return;
     }
     const batch = this.#inFlight;
     this.#inFlight = [];
     this.#free(batch);
-    if ('results' in result) this.#resolve(batch, result);
-    else rollBack(batch, result);
+    this.#settleEach(batch, result);
     this.#commitNext();
   }
 
@@ -168,18 +167,18 @@ export class GroupCommit {
     this.room.free(settled.length, chars);
   }
 
-  #resolve(batch: QueuedWrite[], { results, durationMs }: Committed): void {
+  #settleEach(batch: QueuedWrite[], { results, durationMs }: Settled): void {
     this.#lastCommitMs = durationMs;
     for (const [at, { resolve, reject }] of batch.entries()) {
       const own = unpackResult(results[at] as ResultMessage);
       if ('done' in own) resolve(own.done);
-      else reject(toError(own));
+      else reject('failure' in own ? toFailure(own) : toError(own));
     }
   }
 }
 
-function rollBack(batch: QueuedWrite[], { failure, message }: RolledBack): void {
+function toFailure({ failure, message }: RolledBack): Error {
   const cause = new Error(message);
   const advice = ADVICE[failure];
-  for (const { reject } of batch) reject(advice ? unavailable(advice, cause) : cause);
+  return advice ? unavailable(advice, cause) : cause;
 }

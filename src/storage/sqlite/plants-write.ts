@@ -15,12 +15,12 @@ import {
   resultOf,
 } from '../write-rules.ts';
 import { indexText } from './search.ts';
-import { prepareDictionary } from './search-words.ts';
+import { prepareDictionary, type Vocabulary } from './search-words.ts';
 
 type Result = { done: Results[keyof Results] } | Rejection;
 type IndexedPlant = { name: string; tag?: string | null | undefined };
 
-export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
+export function preparePlantWrites(db: DatabaseSync, vocabulary: Vocabulary) {
   const findPlant = db.prepare('SELECT name, tag, created, updated, seq FROM plants WHERE id = ?');
   const insertPlant = db.prepare(
     'INSERT INTO plants (id, name, tag, created, updated, seq) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -31,7 +31,7 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
     'INSERT INTO changes (seq, type, time, plant_id, name, tag, token_id, previous, plant_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
   );
   const deleteFromOrder = db.prepare('DELETE FROM name_order WHERE key = ? AND id = ?');
-  const index = prepareIndexWrites(db, lostWords);
+  const index = prepareIndexWrites(db, vocabulary);
   let seq = 0;
   let plantCount = 0;
 
@@ -103,10 +103,10 @@ export function preparePlantWrites(db: DatabaseSync, lostWords: Set<string>) {
 }
 
 /** Collects a batch's changes to the index `words` and the dictionary, and writes them at the end of the batch. */
-function prepareIndexWrites(db: DatabaseSync, lostWords: Set<string>) {
+function prepareIndexWrites(db: DatabaseSync, vocabulary: Vocabulary) {
   const insertWords = db.prepare('INSERT INTO words (rowid, text) VALUES (?, ?)');
   const deleteWords = db.prepare(`INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)`);
-  const dictionary = prepareDictionary(db, lostWords);
+  const dictionary = prepareDictionary(db, vocabulary);
   /** By plant: the text that the index holds and the text that it must hold. */
   let changed = new Map<bigint, { before: string | undefined; after: string | undefined }>();
 

@@ -24,6 +24,8 @@ export function createVocabulary() {
   let fresh: string[] = [];
 
   return {
+    /** Words that a plant has lost and that are not checked yet. */
+    lost: new Set<string>(),
     /** Notes the words of a name. Returns them, or undefined if `isPlainName` is true. */
     note(name: string): string[] | undefined {
       if (known.size + knownOthers.size >= MAX_KNOWN) forget();
@@ -44,6 +46,11 @@ export function createVocabulary() {
     /** Returns the number of words that `take` would return. */
     fresh: () => fresh.length,
     forget,
+    /** Must be called if the words that were returned or noted were not stored. */
+    reset(): void {
+      forget();
+      fresh = [];
+    },
   };
 
   /** Removes all words, so that each counts as new again. */
@@ -81,8 +88,10 @@ export function createVocabulary() {
   }
 }
 
-/** Prepares writes to the dictionary. `lostWords` are words that a plant has lost and that are not checked yet. */
-export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
+export type Vocabulary = ReturnType<typeof createVocabulary>;
+
+/** Prepares writes to the dictionary. */
+export function prepareDictionary(db: DatabaseSync, vocabulary: Vocabulary) {
   const insertWords = db.prepare(
     'INSERT INTO dictionary (word) SELECT value FROM json_each(?) WHERE true ORDER BY value ON CONFLICT DO NOTHING',
   );
@@ -90,7 +99,7 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
   /** Searches from the last plant, because the first plants with a word are usually deleted first. */
   const plantWith = db.prepare('SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT 1');
   const deleteWord = db.prepare('DELETE FROM dictionary WHERE word = ?');
-  const vocabulary = createVocabulary();
+  const { lost: lostWords } = vocabulary;
   let pausedUntilMs = 0;
 
   return {
@@ -102,7 +111,7 @@ export function prepareDictionary(db: DatabaseSync, lostWords: Set<string>) {
     doubt(name: string): void {
       for (const word of wordsIn(name)) if (lostWords.size < MAX_LOST) lostWords.add(word);
     },
-    /** Writes in the caller's transaction. If that fails, prepare the dictionary again: its word list is wrong. */
+    /** Writes in the caller's transaction. If that fails, the caller resets the vocabulary. */
     write(): void {
       const words = vocabulary.take();
       if (words.length > 0) insertWords.run(JSON.stringify(words));

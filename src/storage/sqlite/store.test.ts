@@ -7,15 +7,19 @@ import { makeFolder, query } from '../../../testing/server.ts';
 import { until } from '../../../testing/until.ts';
 import { PlantStoreError } from '../../domain/errors.ts';
 import type { Store } from '../../domain/store.ts';
+import type { Observe, ServiceEvent } from '../../observability/service-events.ts';
 import { openSqliteStore } from './store.ts';
 
 let clockMs = 1_000;
 
-async function open(path = join(makeFolder(), 'plants.db')): Promise<{ store: Store; path: string }> {
+async function open(
+  path = join(makeFolder(), 'plants.db'),
+  observe: Observe = () => {},
+): Promise<{ store: Store; path: string }> {
   const store = await openSqliteStore({
     path,
     role: 'server',
-    observe: () => {},
+    observe,
     onFailure: () => assert.fail('the store failed'),
     clock: () => clockMs,
   });
@@ -68,6 +72,28 @@ test('openSqliteStore() rejects a file that lacks a column, and releases its loc
   );
   rename('other', 'secret_hash');
   await (await open(path)).store.close(); // rejects while another server holds the lock
+});
+
+test('A write that fails because of a bug does not affect the others in its transaction', async () => {
+  const events: ServiceEvent['kind'][] = [];
+  const { store, path } = await open(undefined, ({ kind }) => events.push(kind));
+  const create = (id: number, name: string) => store.create({ id: BigInt(id), name }, { tokenId: 'tok_1' });
+  const db = new DatabaseSync(path);
+  db.exec(`CREATE TRIGGER bug BEFORE INSERT ON plants WHEN NEW.name = 'bug' BEGIN SELECT RAISE(ABORT, 'a bug'); END`);
+  db.close();
+  const names = Array.from({ length: 200 }, (_, id) => (id === 7 || id === 199 ? 'bug' : `fern${id}`));
+  const results = await Promise.allSettled(names.map((name, id) => create(id, name)));
+  const failed = results.flatMap((result) => (result.status === 'rejected' ? [String(result.reason)] : []));
+  assert.deepEqual(failed, ['Error: Error: a bug', 'Error: Error: a bug']);
+  assert.equal((await store.list({ q: 'fern14' })).records.length, 11); // also in the dictionary, which finds prefixes
+  await create(7, 'oak');
+  const changes = await store.changes({ limit: 1000 });
+  assert.deepEqual(
+    changes.map(({ seq }) => seq),
+    Array.from({ length: 199 }, (_, at) => at + 1),
+  );
+  await store.close();
+  assert.ok(!events.includes('writes_failing'));
 });
 
 test('concurrent calls of create() with one id have exactly one winner', async () => {

@@ -12,12 +12,13 @@ type CreateValues = [id: bigint, name: string, tag: string | undefined, tokenId:
 
 export type WriteMessage = CreateValues | Exclude<Write, Create>;
 /** A bare number is the change number of a create that stored a new record. */
-export type ResultMessage = number | WriteResult;
-
-/** Result of a batch. Its transaction can include batches of other threads. */
-export type BatchResult = Committed | RolledBack;
-export type Committed = { results: ResultMessage[]; durationMs: number };
+export type ResultMessage = number | WriteResult | RolledBack;
+/** The result of a write whose transaction failed. */
 export type RolledBack = { failure: Failure; message: string };
+
+/** The results of a batch, or the reason why the disk or the file is no longer reliable. */
+export type BatchResult = Settled | { fatal: string };
+export type Settled = { results: ResultMessage[]; durationMs: number };
 
 export function packWrite(write: Write): WriteMessage {
   if (write.kind !== 'create') return write;
@@ -37,6 +38,10 @@ export function packResult(result: WriteResult, { kind }: Write): ResultMessage 
   return replayed ? result : seq;
 }
 
-export function unpackResult(message: ResultMessage): WriteResult {
+export function isRolledBack(message: ResultMessage): message is RolledBack {
+  return typeof message === 'object' && 'failure' in message;
+}
+
+export function unpackResult(message: ResultMessage): WriteResult | RolledBack {
   return typeof message === 'number' ? { done: { seq: message, replayed: false } } : message;
 }

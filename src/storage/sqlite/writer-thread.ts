@@ -8,11 +8,19 @@ import { AnnouncedBatches } from './announced-batches.ts';
 import { isMarkedCopy, skipNumbers } from './change-numbers.ts';
 import { openConnection } from './database.ts';
 import { findLost, identify, type OwnFile, saveFile } from './open-database-files.ts';
+import { createVocabulary } from './search-words.ts';
 import { failureOf } from './sqlite-errors.ts';
 import { type Batch, WaitingBatches } from './waiting-batches.ts';
 import { WalCheckpoint } from './wal-checkpoint.ts';
 import type { WriterCommand, WriterData } from './writer.ts';
-import { type BatchResult, packResult, type WriteMessage } from './writer-messages.ts';
+import {
+  type BatchResult,
+  isRolledBack,
+  packResult,
+  type ResultMessage,
+  type Settled,
+  type WriteMessage,
+} from './writer-messages.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** Interval for checking that the open files still have their names. */
@@ -36,8 +44,8 @@ const wal = `${path}-wal`;
 const db = openConnection(path);
 db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 db.exec(`ATTACH ':memory:' AS batch`);
-const lostWords = new Set<string>();
-let apply = prepareWrites(db, lostWords);
+const vocabulary = createVocabulary();
+let apply = prepareWrites(db, vocabulary);
 const checkpoint = new WalCheckpoint(db);
 let mayBeCopy = isMarkedCopy(db);
 /** Reason why the disk or a file can no longer be trusted, if so. Nothing is written any more. */
@@ -102,40 +110,46 @@ function commitWaiting(): void {
     if (received) waiting.add(port, received.message);
   }
   const batches = waiting.takeNext();
-  const result = commit(batches.flatMap(({ writes }) => writes));
+  const begunMs = performance.now();
+  let results: ResultMessage[] = [];
+  let fatal: unknown;
+  try {
+    results = commit(batches.flatMap(({ writes }) => writes));
+  } catch (error) {
+    fatal = error;
+  }
+  const settled = { results, durationMs: performance.now() - begunMs };
   const lost = findLost(ofCommit); // before the response: a file without a name is lost in a crash
   if (lost !== undefined) endWithout(lost);
-  else if ('failure' in result && result.failure === 'fatal') fail(result.message);
+  else if (fatal !== undefined) fail(String(fatal));
   if (failure !== undefined) return;
-  reply(batches, result);
-  report(batches, result);
+  reply(batches, settled);
+  report(batches, settled);
   checkpoint.runIfLong();
   if (!waiting.isEmpty) setImmediate(commitWaiting);
 }
 
 /** Sends the results of each batch. */
-function reply(batches: Batch[], result: BatchResult): void {
+function reply(batches: Batch[], { results, durationMs }: Settled): void {
   let at = 0;
   for (const { port, writes } of batches) {
-    const own = 'failure' in result ? result : { ...result, results: result.results.slice(at, at + writes.length) };
+    const own: BatchResult = { results: results.slice(at, at + writes.length), durationMs };
     at += writes.length;
     port.postMessage(own);
   }
-  if ('results' in result) commits.add();
+  if (!results.every(isRolledBack)) commits.add();
 }
 
-/** Reports a commit, and when writes begin to fail and recover. */
-function report([first]: Batch[], result: BatchResult): void {
-  const wasFailing = isFailing;
-  isFailing = 'failure' in result;
-  if ('failure' in result) {
-    if (!wasFailing) observe({ kind: 'writes_failing', reason: result.message });
-    return;
-  }
+/** Reports a commit, and when writes begin to fail and recover. A bug of one write does not mean that others fail. */
+function report([first]: Batch[], { results, durationMs }: Settled): void {
+  const failed = results.filter(isRolledBack);
+  const cause = failed.find(({ failure }) => failure !== 'bug');
+  if (cause && !isFailing) observe({ kind: 'writes_failing', reason: cause.message });
   const [write] = first?.writes ?? [];
-  const writes = write?.kind === 'create_plants' ? write.image.count : result.results.length;
-  observe({ kind: 'commit', writes, durationMs: result.durationMs });
-  if (wasFailing) observe({ kind: 'writes_recovered' });
+  const writes = write?.kind === 'create_plants' ? write.image.count : results.length - failed.length;
+  if (failed.length < results.length) observe({ kind: 'commit', writes, durationMs });
+  if (!cause && isFailing) observe({ kind: 'writes_recovered' });
+  isFailing = cause !== undefined;
 }
 
 /** Reports an event to the main thread, so that events of different threads stay in order. */
@@ -143,27 +157,30 @@ function observe(event: ServiceEvent): void {
   main.postMessage(event);
 }
 
-function commit(batch: Write[]): BatchResult {
-  const begunMs = performance.now();
+/** Commits a batch. If a bug prevents that, commits each half, so that only the faulty write fails. Throws fatal errors. */
+function commit(batch: Write[]): ResultMessage[] {
   try {
     if (batch[0]?.kind === 'create_plants') {
-      db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
-      apply = prepareWrites(db, lostWords); // deserialize() finalizes all statements
+      try {
+        db.deserialize(batch[0].image.bytes, { dbName: 'batch' });
+      } finally {
+        apply = prepareWrites(db, vocabulary); // deserialize() finalizes all statements
+      }
     }
     db.exec('BEGIN IMMEDIATE');
     if (mayBeCopy && isMarkedCopy(db)) skipNumbers(db); // unless another process already did
-    const results = apply(batch);
+    const results = apply(batch).map((result, at) => packResult(result, batch[at] as Write));
     db.exec('COMMIT');
     mayBeCopy = false;
-    return {
-      results: results.map((result, at) => packResult(result, batch[at] as Write)),
-      durationMs: performance.now() - begunMs,
-    };
+    return results;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     const kind = failureOf(error);
-    if (kind !== 'fatal') apply = prepareWrites(db, lostWords); // the old one holds words that were rolled back
-    return { failure: kind, message: String(error) };
+    if (kind === 'fatal') throw error;
+    vocabulary.reset(); // it holds words that were rolled back
+    const half = batch.length >> 1;
+    if (kind === 'bug' && half > 0) return [...commit(batch.slice(0, half)), ...commit(batch.slice(half))];
+    return batch.map(() => ({ failure: kind, message: String(error) }));
   }
 }
 
@@ -185,5 +202,5 @@ function endWithout(lost: OwnFile): void {
 function fail(message: string): void {
   failure = message;
   clearInterval(checking);
-  for (const port of ports.keys()) port.postMessage({ failure: 'fatal', message } satisfies BatchResult);
+  for (const port of ports.keys()) port.postMessage({ fatal: message } satisfies BatchResult);
 }

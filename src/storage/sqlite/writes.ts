@@ -7,6 +7,7 @@ import { prepareLastSeq, preparePlantCount } from './change-numbers.ts';
 import { type Imported, type ImportImage, importPlants } from './import-image.ts';
 import { prepareOrderNames } from './name-order.ts';
 import { preparePlantWrites } from './plants-write.ts';
+import type { Vocabulary } from './search-words.ts';
 import { prepareTokenWrites, type TokenResults, type TokenWrite } from './tokens.ts';
 import { IS_WAITING, prepareWebhookWrites, type WebhookResults, type WebhookWrite } from './webhooks-write.ts';
 
@@ -34,13 +35,13 @@ export type Done<W extends Write> = AllResults[W['kind']];
 export type WriteResult = { done: AllResults[keyof AllResults] } | Rejection;
 
 /**
- * Returns a function that applies a batch in order, in the caller's transaction. `lostWords` are words that may be
- * unused. The caller owns the set, because an import finalizes the statements.
+ * Returns a function that applies a batch in order, in the caller's transaction. The caller owns the vocabulary,
+ * because an import finalizes the statements, and resets it after a transaction that failed.
  */
-export function prepareWrites(db: DatabaseSync, lostWords: Set<string>): (batch: Write[]) => WriteResult[] {
+export function prepareWrites(db: DatabaseSync, vocabulary: Vocabulary): (batch: Write[]) => WriteResult[] {
   const lastSeq = prepareLastSeq(db);
   const plantCount = preparePlantCount(db);
-  const plants = preparePlantWrites(db, lostWords);
+  const plants = preparePlantWrites(db, vocabulary);
   const prune = preparePrune(db);
   const orderNames = prepareOrderNames(db, lastSeq);
   const writeToken = prepareTokenWrites(db);
