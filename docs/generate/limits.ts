@@ -32,6 +32,7 @@ import { MAX_NESTING } from '../../src/lib/exact-json.ts';
 import { MAX_COUNT } from '../../src/lib/token-bucket.ts';
 import { SCANNED_AT_ONCE } from '../../src/storage/change-page.ts';
 import { MAX_QUEUED_CHARS, MAX_QUEUED_WRITES } from '../../src/storage/queue-room.ts';
+import { MAX_WAL_BYTES } from '../../src/storage/sqlite/wal-checkpoint.ts';
 import { KEPT_DELIVERED } from '../../src/storage/write-limits.ts';
 import { LEASE_TIMING, MAX_OPEN, MIN_OPEN } from '../../src/webhooks/delivery-loop.ts';
 import {
@@ -132,6 +133,11 @@ const TRANSFERS: Limit[] = [
     'Minimum rate of an export',
     `${toBytes(EXPORT_BYTES_PER_S)}/s on average after ${EXPORT_GRACE_BYTES / EXPORT_BYTES_PER_S} s`,
     'The server disconnects the client. Only time spent waiting for the client counts.',
+  ],
+  [
+    'WAL of SQLite beside an export',
+    `${toBytes(MAX_WAL_BYTES)}, or a quarter of a larger database`,
+    'The server ends all exports in progress, because they keep the WAL from starting over. Export again.',
   ],
 ];
 

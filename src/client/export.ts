@@ -1,11 +1,11 @@
 // The client's exports: the whole store as plants, or as the bytes of a file.
 
-import { PlantStoreError } from '../domain/errors.ts';
+import type { PlantStoreError } from '../domain/errors.ts';
 import type { NewPlant, Snapshot } from '../domain/plant.ts';
 import { parseJson } from '../lib/exact-json.ts';
 import type { FileType } from './import.ts';
 import { type CallOptions, openResponseBody, type Requester, type ResponseBody } from './request.ts';
-import { parseWith, seqOf, withExactId } from './response.ts';
+import { networkCodesOf, parseWith, seqOf, TransientError, withExactId } from './response.ts';
 
 const NEWLINE = 0x0a;
 
@@ -61,7 +61,7 @@ function toStream(firstChunk: Bytes | undefined, body: ResponseBody): ReadableSt
   return new ReadableStream(
     {
       async pull(controller) {
-        const chunk = next ?? (await body.read());
+        const chunk = next ?? (await readNext(body));
         next = undefined;
         if (chunk !== undefined) {
           isWhole = chunk.at(-1) === NEWLINE;
@@ -83,7 +83,7 @@ async function* readPlants(
   const decoder = new TextDecoder();
   let unended = '';
   try {
-    for (let bytes = firstChunk; bytes !== undefined; bytes = await body.read()) {
+    for (let bytes = firstChunk; bytes !== undefined; bytes = await readNext(body)) {
       const lines = (unended + decoder.decode(bytes, { stream: true })).split('\n');
       unended = lines.pop() ?? '';
       for (const line of lines) {
@@ -98,6 +98,16 @@ async function* readPlants(
   }
 }
 
+/** Reads the next chunk. Throws `unavailable` with other advice than for a server that cannot be reached. */
+function readNext(body: ResponseBody): Promise<Bytes | undefined> {
+  return body.read().catch((error) => {
+    throw networkCodesOf(error)?.length ? incompleteExport() : error;
+  });
+}
+
 function incompleteExport(): PlantStoreError {
-  return new PlantStoreError('unavailable', 'The connection closed before the export was complete');
+  return new TransientError(
+    'unavailable',
+    'The connection closed before the export was complete. Export again. On SQLite, the server ends exports that take too long beside many writes.',
+  );
 }

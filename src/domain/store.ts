@@ -11,6 +11,8 @@ export interface StoreStats {
   lastSeq: number;
   /** Size of the database. */
   bytes: number;
+  /** Size of the WAL file. Undefined on PostgreSQL. */
+  walBytes?: number;
   /** Number of migrations that the schema has. */
   schemaVersion: number;
   /** The last backup that the server or our own command wrote. Null if there was none, and on PostgreSQL. */

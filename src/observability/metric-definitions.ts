@@ -71,6 +71,7 @@ const DEFINITIONS: Record<string, Definition> = {
   ),
   plant_store_last_change: gauge('Sequence number of the newest change in the database', ({ stats }) => stats?.lastSeq),
   plant_store_database_bytes: gauge('Size of the database, for SQLite including the WAL', ({ stats }) => stats?.bytes),
+  plant_store_wal_bytes: gauge('Size of the WAL of an SQLite database', ({ stats }) => stats?.walBytes),
   plant_store_last_backup_timestamp_seconds: gauge(
     'Time of the last complete backup, scheduled or by command, in seconds since 1970',
     ({ stats }) => (stats?.lastBackup ? stats.lastBackup.timeMs / 1000 : undefined),

@@ -1,12 +1,18 @@
 // Opens consistent snapshots of the database, each on its own connection. Later writes do not affect them.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { unavailable } from '../../domain/errors.ts';
+import { type PlantStoreError, unavailable } from '../../domain/errors.ts';
 import type { NewPlant, Snapshot } from '../../domain/plant.ts';
+import type { SharedCount } from '../../lib/shared-count.ts';
 import { toNewPlant } from '../row-mapping.ts';
 import { prepareLastSeq } from './change-numbers.ts';
 import { openReader } from './database.ts';
 import { failureOf, isDamage, type ReadGuard } from './sqlite-errors.ts';
+
+/** Interval for checking whether the writer has ended the snapshots. It must be shorter than its wait for readers. */
+const CHECK_MS = 100;
+const WAL_TOO_LONG =
+  'The export was ended: it took so long that the WAL reached its limit. Export again, over a faster connection or while fewer records are written.';
 
 /**
  * Returns a connection in a read transaction, and the number of the last change in its snapshot. Throws `unavailable`
@@ -28,17 +34,25 @@ export function openReadSnapshot(path: string): { db: DatabaseSync; seq: number 
 
 /**
  * Returns all plants of a snapshot. While the snapshot is open, the WAL keeps all later changes. So it is closed after
- * the last plant, or when the reader stops.
+ * the last plant, when the reader stops, or when the writer raises `endings`, because the WAL is too long.
  */
-export function openExportSnapshot(path: string, read: ReadGuard['read']): Snapshot {
+export function openExportSnapshot(path: string, read: ReadGuard['read'], endings: SharedCount): Snapshot {
+  const endingsBefore = endings.value;
   const { db, seq } = read(() => openReadSnapshot(path));
   const select = db.prepare('SELECT id, name, tag FROM plants ORDER BY id');
   select.setReadBigInts(true);
   const rows = select.iterate() as Iterator<{ id: bigint; name: string; tag: string | null }>;
   let open = true;
+  let ended: PlantStoreError | undefined;
+  const checking = setInterval(() => {
+    if (endings.value === endingsBefore) return;
+    ended = unavailable(WAL_TOO_LONG);
+    close();
+  }, CHECK_MS).unref();
 
   const iterator: AsyncIterator<NewPlant> = {
     async next() {
+      if (ended) throw ended;
       if (!open) return { done: true, value: undefined };
       const { done, value } = read(() => rows.next());
       if (!done) return { done: false, value: toNewPlant(value.id, value) };
@@ -60,6 +74,7 @@ export function openExportSnapshot(path: string, read: ReadGuard['read']): Snaps
   function close(): void {
     if (!open) return;
     open = false;
+    clearInterval(checking);
     db.close();
   }
 }

@@ -8,6 +8,7 @@ import { matchesAll } from '../../domain/list-cursor.ts';
 import { fieldOf } from '../../domain/list-order.ts';
 import type { PlantStore } from '../../domain/plant.ts';
 import type { Store, StoreStats } from '../../domain/store.ts';
+import { SharedCount } from '../../lib/shared-count.ts';
 import { UserError } from '../../lib/user-error.ts';
 import { createBugReport } from '../../observability/bug-report.ts';
 import type { Observe } from '../../observability/service-events.ts';
@@ -116,7 +117,8 @@ function prepareParts(
   const { path } = join;
   const reads = prepareReads(db);
   const changeReads = prepareChangeReads(db);
-  const commits = new CommitCounter(join.requests.memory.commits);
+  const { memory } = join.requests;
+  const commits = new CommitCounter(memory.commits);
   const write: WriteQueues['write'] = (wanted) => queues.write(wanted);
   const guard = guardReads((error) => queues.fail(error));
   const { lastSeq } = changeReads;
@@ -134,6 +136,7 @@ function prepareParts(
   });
   return {
     ...{ path, clock, queues, write, guard, db, reads, changeReads, readBatcher },
+    endings: new SharedCount(memory.endings),
     ...{ search, summaries, stats, follow, nameOrder },
   };
 }
@@ -171,7 +174,7 @@ function createStore(parts: Parts): Omit<Store, 'close'> {
 }
 
 function createPlantStore(parts: Parts): PlantStore {
-  const { path, clock, write, reads, readBatcher, search, summaries, nameOrder } = parts;
+  const { path, clock, write, reads, readBatcher, endings, search, summaries, nameOrder } = parts;
   const { read, readAsync } = parts.guard;
   const importPlants = createImportBatcher((image, { tokenId }) =>
     write({ kind: 'create_plants', image, tokenId, nowMs: clock() }),
@@ -197,7 +200,7 @@ function createPlantStore(parts: Parts): PlantStore {
       if (plants.length === 0) return { created: 0, replayed: 0, failed: 0, errors: [] };
       return importPlants(plants, by);
     },
-    export: async () => openExportSnapshot(path, read),
+    export: async () => openExportSnapshot(path, read, endings),
     summary: () => readAsync(summaries.read),
   };
 }
@@ -230,8 +233,18 @@ function createChangeStore({ write, guard, changeReads, follow, nameOrder }: Par
 function prepareStats(db: DatabaseSync, lastSeq: () => number, path: string): () => Promise<StoreStats> {
   const { user_version: schemaVersion } = db.prepare('PRAGMA user_version').get() as { user_version: number };
   return async () => {
-    const files = await Promise.all([path, `${path}-wal`].map((file) => stat(file).catch(() => undefined)));
-    const bytes = files.reduce((sum, file) => sum + (file?.size ?? 0), 0); // may lack a WAL
-    return { lastSeq: lastSeq(), bytes, schemaVersion, lastBackup: await readLastBackup(path) };
+    const [bytes, walBytes] = await Promise.all([sizeOf(path), sizeOf(`${path}-wal`)]);
+    return {
+      lastSeq: lastSeq(),
+      bytes: bytes + walBytes,
+      walBytes,
+      schemaVersion,
+      lastBackup: await readLastBackup(path),
+    };
   };
+}
+
+/** Returns the size of a file, or 0 if it does not exist. */
+async function sizeOf(file: string): Promise<number> {
+  return (await stat(file).catch(() => undefined))?.size ?? 0;
 }

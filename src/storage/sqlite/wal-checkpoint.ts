@@ -24,14 +24,26 @@ const MAX_WAIT_MS = 500;
 const ATTEMPT_MS = 10;
 /** Growth of the WAL after a wait that failed until the next one, so that a long export delays few writes. */
 const GROWTH = 1.5;
+/** Number of pages from which a wait ends the exports in progress, and the same as a share of a larger database. */
+const MAX_PAGES = 32_768;
+const MAX_SHARE = 1 / 4;
+export const MAX_WAL_BYTES = MAX_PAGES * 4096;
+/** Size to which SQLite cuts a WAL file when the WAL starts over. */
+const KEPT_BYTES = 64 * 1024 * 1024;
 
 export class WalCheckpoint {
   readonly #db: DatabaseSync;
+  readonly #endExports: () => void;
+  readonly #maxPages: number;
   /** Number of pages at the last wait that failed, or 0 if the WAL has started over since. */
   #failedAtPages = 0;
 
-  constructor(db: DatabaseSync) {
+  /** `endExports` must end all exports within 300 ms. */
+  constructor(db: DatabaseSync, endExports: () => void = () => {}, maxPages = MAX_PAGES) {
     this.#db = db;
+    this.#endExports = endExports;
+    this.#maxPages = maxPages;
+    db.exec(`PRAGMA journal_size_limit = ${KEPT_BYTES}`);
     db.exec('PRAGMA wal_autocheckpoint = 0'); // SQLite's own checkpoint would hide a failed fsync
   }
 
@@ -41,11 +53,19 @@ export class WalCheckpoint {
       const { log, checkpointed } = this.#run('NOOP');
       if (log < this.#failedAtPages) this.#failedAtPages = 0;
       if (log - checkpointed >= CHECKPOINT_PAGES) this.#run('PASSIVE');
-      if (log >= Math.max(WAIT_PAGES, this.#failedAtPages * GROWTH)) {
-        const isDone = this.#runAndWait('RESTART', Math.min(MAX_WAIT_MS, (WAIT_MS * log) / WAIT_PAGES));
-        this.#failedAtPages = isDone ? 0 : log;
-      }
+      if (log < WAIT_PAGES) return;
+      const maxPages = this.#findMaxPages();
+      const nextPages = this.#failedAtPages * GROWTH;
+      if (log < (this.#failedAtPages < maxPages ? Math.min(nextPages, maxPages) : nextPages)) return;
+      const waitMs = Math.min(MAX_WAIT_MS, (WAIT_MS * log) / WAIT_PAGES);
+      const isDone = this.#runAndWait('RESTART', waitMs, log >= maxPages ? this.#endExports : undefined);
+      this.#failedAtPages = isDone ? 0 : log;
     });
+  }
+
+  #findMaxPages(): number {
+    const { page_count } = this.#db.prepare('PRAGMA page_count').get() as { page_count: bigint };
+    return Math.max(this.#maxPages, Number(page_count) * MAX_SHARE);
   }
 
   /**
@@ -56,13 +76,14 @@ export class WalCheckpoint {
     tolerantly(() => this.#runAndWait('TRUNCATE', MAX_WAIT_MS));
   }
 
-  /** Returns false if some reader used the WAL for all of the time. */
-  #runAndWait(mode: 'RESTART' | 'TRUNCATE', waitMs: number): boolean {
+  /** Returns false if some reader used the WAL for all of the time. Calls `onAttempt` before each attempt. */
+  #runAndWait(mode: 'RESTART' | 'TRUNCATE', waitMs: number, onAttempt?: () => void): boolean {
     const { timeout } = this.#db.prepare('PRAGMA busy_timeout').get() as { timeout: bigint };
     this.#db.exec(`PRAGMA busy_timeout = ${ATTEMPT_MS}`);
     try {
       const endMs = performance.now() + waitMs;
       for (;;) {
+        onAttempt?.(); // not only once: an export that has begun since then uses the WAL as well
         const startMs = performance.now();
         if (!this.#run(mode).busy) return true;
         if (performance.now() >= endMs) return false;

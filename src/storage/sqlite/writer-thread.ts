@@ -2,6 +2,7 @@
 // transaction and one fsync, and reports the results only after the commit.
 
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
+import { SharedCount } from '../../lib/shared-count.ts';
 import type { ServiceEvent } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
 import { AnnouncedBatches } from './announced-batches.ts';
@@ -46,7 +47,8 @@ db.exec(`PRAGMA cache_size = -${CACHE_KIB}`);
 db.exec(`ATTACH ':memory:' AS batch`);
 const vocabulary = createVocabulary();
 let apply = prepareWrites(db, vocabulary);
-const checkpoint = new WalCheckpoint(db);
+const endings = new SharedCount(memory.endings);
+const checkpoint = new WalCheckpoint(db, () => endings.add(1));
 let mayBeCopy = isMarkedCopy(db);
 /** Reason why the disk or a file can no longer be trusted, if so. Nothing is written any more. */
 let failure: string | undefined;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { askThread } from '../../lib/ask-thread.ts';
+import { SharedCount } from '../../lib/shared-count.ts';
 import { UserError } from '../../lib/user-error.ts';
 import type { Observe } from '../../observability/service-events.ts';
 import { CommitCounter } from '../commit-counter.ts';
@@ -27,6 +28,8 @@ export interface WriterData {
 export interface WriterMemory {
   /** Number of commits. */
   commits: SharedArrayBuffer;
+  /** Number of times that the writer has ended all exports in progress. */
+  endings: SharedArrayBuffer;
   /** Announced batches. */
   announced: SharedArrayBuffer;
   /** Room in the queues. */
@@ -71,6 +74,7 @@ export class Writer {
   static async start(path: string, lockPath: string | undefined, observe: Observe): Promise<Writer> {
     const memory = {
       commits: new CommitCounter().memory,
+      endings: new SharedCount().memory,
       announced: new AnnouncedBatches().memory,
       room: new QueueRoom().memory,
     };
