@@ -86,7 +86,10 @@ export type ServiceEvent =
   /** Reported if a complete backup could not be noted, or older ones not be deleted. */
   | { kind: 'backup_incident'; reason: string }
   | { kind: 'backup_failed'; reason: string; lastAgeMs: number | null; nextInMs: number }
-  /** Reported once when writes start to fail, and once after recovery. `order` counts both, if several threads write. */
+  /**
+   * Reported when writes start to fail, and with the first that succeeds again. `order` counts both, if several threads
+   * write. The service log has the recovery only when no write has failed for some seconds.
+   */
   | { kind: 'writes_failing'; reason: string; order?: number }
   | { kind: 'writes_recovered'; order?: number }
   | { kind: 'store_failed'; error: Error };
