@@ -139,7 +139,10 @@ export class Pipeline {
       }
       if (route.isLong && !body) this.#order.holdOthers(raw);
       const ended = route.isLong ? this.#watchRevocation(request, reply, scopesOf(access)) : NEVER;
-      if (route.takesTurn) await nextEventLoopTurn();
+      if (route.takesTurn) {
+        await nextEventLoopTurn();
+        if (reply.raw.destroyed) return; // the client has left meanwhile
+      }
       const given = await this.#handle(request, reply, route, bytes, ended);
       const sending = this.#respond(request, reply, given, ended);
       if (sending) await sending;

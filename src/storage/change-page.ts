@@ -7,18 +7,6 @@ import { type ChangeRow, toChange } from './row-mapping.ts';
 /** Maximum number of changes that a page scans. */
 export const SCANNED_AT_ONCE = 5000;
 
-/**
- * The times of changes follow their numbers only nearly: a write gets its time before it waits for its number. A binary
- * search for a time therefore starts earlier and ends later by this margin.
- */
-export const TIME_MARGIN_MS = 10_000;
-
-/** The range of change numbers that a page can have, both ends excluded. */
-export interface ChangeRange {
-  after: number;
-  before: number;
-}
-
 /** True if the change has the properties that the query asks for. */
 export function isWanted(
   { type, time, token_id }: Pick<ChangeRow, 'type' | 'time' | 'token_id'>,

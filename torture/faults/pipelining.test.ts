@@ -64,7 +64,7 @@ fault({
     'does not yield between queued requests and lists': {
       changes: [
         [ORDER, 'await nextEventLoopTurn();', 'await undefined;'],
-        ['src/http/pipeline.ts', 'if (route.takesTurn) await nextEventLoopTurn();', ''],
+        ['src/http/pipeline.ts', 'await nextEventLoopTurn();', ''],
       ],
       caught: /others waited/,
     },

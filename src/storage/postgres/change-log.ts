@@ -11,11 +11,11 @@ import {
 import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
 import type { ChangeOrder } from '../../domain/names.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { type ChangeRange, createChangePage, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
+import { createChangePage, SCANNED_AT_ONCE } from '../change-page.ts';
+import { type ChangeRange, selectTimeRange, timeRangeValues } from '../change-times.ts';
 import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import { noPlant, toError } from '../write-rules.ts';
-import { firstSeqSince } from './change-times.ts';
 import { bounded } from './plants-read.ts';
 import type { Tables } from './qualified-names.ts';
 import type { StoreQueries } from './store-queries.ts';
@@ -84,22 +84,16 @@ function selectRange({ changes }: Tables, order: ChangeOrder): string {
 }
 
 async function rangeOf(read: Query, tables: Tables, query: ChangePageQuery): Promise<ChangeRange> {
-  const { after, before, sinceMs, untilMs } = query;
+  const { after = 0, before } = query;
   const [known] = await read<{ gone: boolean; seq: bigint }>({
     text: `SELECT last.seq, ${isGoneAfter(tables)} AS gone FROM ${tables.numbering}, (${lastSeq(tables)}) AS last`,
-    values: [after ?? 0],
+    values: [after],
   });
-  if (after !== undefined && known?.gone) throw changesPruned(after);
-  const end = before ?? Number(known?.seq) + 1;
-  return {
-    after: Math.max(after ?? 0, sinceMs === undefined ? 0 : (await firstSince(sinceMs - TIME_MARGIN_MS)) - 1),
-    before: Math.min(end, untilMs === undefined ? end : await firstSince(untilMs + TIME_MARGIN_MS + 1)),
-  };
-
-  async function firstSince(timeMs: number): Promise<number> {
-    const [row] = await read<{ seq: bigint | null }>({ text: firstSeqSince(tables), values: [timeMs] });
-    return Number(row?.seq ?? 0);
-  }
+  if (query.after !== undefined && known?.gone) throw changesPruned(after);
+  const all = { after, before: before ?? Number(known?.seq) + 1 };
+  if (query.sinceMs === undefined && query.untilMs === undefined) return all;
+  const [range] = await read<ChangeRange>({ text: selectTimeRange('$', tables), values: timeRangeValues(query, all) });
+  return range as ChangeRange;
 }
 
 type LoggedRow = ChangeRow & { token_name: string | null };
@@ -155,7 +149,7 @@ export async function pruneChanges({ names, commit }: StoreQueries, beforeMs: nu
 }
 
 /** Prunes the oldest changes. Stops at the first that is not old enough or that a webhook still has to receive. */
-const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
+const pruneText = ({ changes, change_times, deliveries, numbering, webhooks }: Tables) => `
   WITH oldest AS (SELECT seq, time FROM ${changes} ORDER BY seq LIMIT ${PRUNED_AT_ONCE}),
   kept AS (SELECT min(seq) AS seq FROM oldest WHERE time >= $1),
   held AS (
@@ -172,6 +166,7 @@ const pruneText = ({ changes, deliveries, numbering, webhooks }: Tables) => `
     -- webhook_id IN makes PostgreSQL read each webhook's part of the index on (webhook_id, seq), not the whole table.
     DELETE FROM ${deliveries} WHERE webhook_id IN (SELECT id FROM ${webhooks}) AND seq <= (SELECT max(seq) FROM old)
   ),
+  forgotten_times AS (DELETE FROM ${change_times} WHERE last <= (SELECT max(seq) FROM old)),
   pruned AS (DELETE FROM ${changes} WHERE seq <= (SELECT max(seq) FROM old) RETURNING seq),
   noted AS (
     UPDATE ${numbering} SET

@@ -4,6 +4,7 @@
 import type pg from 'pg';
 import type { ReportBug } from '../../observability/bug-report.ts';
 import type { CommitCounter } from '../commit-counter.ts';
+import { addChangeTimes } from './change-times.ts';
 import { connectClient } from './connect.ts';
 import { failureOf, TransactionError } from './pg-errors.ts';
 import type { Transactions } from './transaction.ts';
@@ -29,7 +30,10 @@ export interface NotifierOptions {
   reportBug: ReportBug;
 }
 
-/** Notifies the other nodes of the commits of all threads of this node, at most once in NOTIFY_EVERY_MS. */
+/**
+ * Notifies the other nodes of the commits of all threads of this node, at most once in NOTIFY_EVERY_MS. The same statement
+ * adds the next changes to `change_times`, so that no write waits for it.
+ */
 export function startNotifier({ transactions, commits, node, reportBug }: NotifierOptions): { close(): Promise<void> } {
   let notified = commits.value;
   let sending: Promise<void> | undefined;
@@ -58,7 +62,8 @@ export function startNotifier({ transactions, commits, node, reportBug }: Notifi
   async function send(): Promise<void> {
     notified = commits.value;
     try {
-      await transactions.write({ text: 'SELECT pg_notify($1, $2)', values: [CHANNEL, node] });
+      const text = `WITH added AS (${addChangeTimes(transactions.names.tables)}) SELECT pg_notify($1, $2)`;
+      await transactions.write({ text, values: [CHANNEL, node] });
     } catch (error) {
       if (!isUnreachable(error)) reportBug(error);
     }

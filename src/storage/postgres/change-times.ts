@@ -1,19 +1,17 @@
-// Finds changes by their time with a binary search, because the times of changes follow their numbers.
+// Adds blocks of changes to `change_times`.
 
+import { BLOCK_CHANGES } from '../change-times.ts';
 import type { Tables } from './qualified-names.ts';
 
-/** Returns the SQL that selects the number of the first change since time $1 as `seq`, or the number after the last. */
-export function firstSeqSince({ changes }: Tables): string {
+/** Returns the SQL that adds the oldest missing blocks. No change below the newest may be uncommitted. */
+export function addChangeTimes({ changes, change_times }: Tables, limit: number | 'ALL' = 16 * BLOCK_CHANGES): string {
   return `
-    WITH RECURSIVE halves (low, high) AS (
-      SELECT min(seq), max(seq) + 1 FROM ${changes}
-      UNION ALL
-      SELECT CASE WHEN is_old THEN middle + 1 ELSE low END, CASE WHEN is_old THEN high ELSE middle END
-      FROM (
-        SELECT low, high, low + (high - low) / 2 AS middle,
-          (SELECT time FROM ${changes} WHERE seq >= low + (high - low) / 2 ORDER BY seq LIMIT 1) < $1 AS is_old
-        FROM halves WHERE low < high
-      ) AS halved
-    )
-    SELECT max(low) AS seq FROM halves`;
+    INSERT INTO ${change_times} (first, last, earliest, latest)
+    SELECT min(seq), max(seq), min(time), max(time) FROM (
+      SELECT seq, time FROM ${changes}
+      WHERE seq > coalesce((SELECT max(last) FROM ${change_times}), 0)
+        AND seq < (SELECT max(seq) / ${BLOCK_CHANGES} * ${BLOCK_CHANGES} FROM ${changes})
+      ORDER BY seq LIMIT ${limit}
+    ) AS following GROUP BY seq / ${BLOCK_CHANGES}
+    ON CONFLICT DO NOTHING`;
 }

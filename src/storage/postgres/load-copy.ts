@@ -15,6 +15,7 @@ import {
   type StoreCopy,
   toLine,
 } from '../store-copy.ts';
+import { addChangeTimes } from './change-times.ts';
 import { COPY_IN_PROGRESS } from './database.ts';
 import {
   storeChanges,
@@ -119,6 +120,7 @@ function endCopy({ tables, calls, commit }: CopyTarget, copy: StoreCopy): Promis
       text: `INSERT INTO ${tables.skipped} SELECT * FROM unnest($1::bigint[], $2::bigint[])`,
       values: [toArray(skipped.map(({ first }) => first)), toArray(skipped.map(({ last }) => last))],
     },
+    { text: addChangeTimes(tables, 'ALL') },
     { text: `SELECT ${calls.skip_change_numbers}` }, // the source store may continue to assign numbers
     { text: `UPDATE ${tables.copied} SET seq = $1`, values: [lastSeq] },
   ]);

@@ -12,6 +12,7 @@ export const RELATIONS = [
     'plant_store_schema',
     'plants',
     'changes',
+    'change_times',
     'change_numbers',
     'numbering',
     'skipped',

@@ -11,8 +11,8 @@ import {
   MAX_TAG_BYTES,
   type Summary,
 } from '../../domain/plant-summary.ts';
+import { selectTimeRange, timeRangeValues } from '../change-times.ts';
 import { lastSeq } from './change-log.ts';
-import { firstSeqSince } from './change-times.ts';
 import type { Tables } from './qualified-names.ts';
 import type { Transactions } from './transaction.ts';
 
@@ -26,11 +26,13 @@ const countTags = ({ plants }: Tables) => `
   ) AS counted
   ORDER BY plants DESC, tag COLLATE "C" LIMIT ${MAX_LISTED_TAGS}`;
 
-/** Counts changes by hour and type. Times increase with change numbers, so a binary search finds the first recent change. */
+const ALL_CHANGES = { after: 0, before: Number.MAX_SAFE_INTEGER };
+
+/** Counts changes by hour and type. */
 const countChanges = (tables: Tables) => `
-  WITH first AS (${firstSeqSince(tables)})
+  WITH recent AS (${selectTimeRange('$', tables)})
   SELECT time / 3600000 AS hour, type, count(*) AS changes FROM ${tables.changes}
-  WHERE seq >= (SELECT seq FROM first) AND time >= $1 GROUP BY 1, 2`;
+  WHERE seq > (SELECT after FROM recent) AND time >= $1 GROUP BY 1, 2`;
 
 export async function readSummary({ read, names: { tables } }: Transactions, nowMs: number): Promise<Summary> {
   const [[counted], tagRows, hourRows, [numbering]] = await read<
@@ -43,7 +45,7 @@ export async function readSummary({ read, names: { tables } }: Transactions, now
   >(
     { text: countPlants(tables) },
     { text: countTags(tables) },
-    { text: countChanges(tables), values: [firstHourMs(nowMs)] },
+    { text: countChanges(tables), values: timeRangeValues({ sinceMs: firstHourMs(nowMs) }, ALL_CHANGES) },
     { text: lastSeq(tables) },
   );
   const hours: HourCounts = new Map();

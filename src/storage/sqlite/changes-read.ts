@@ -11,11 +11,11 @@ import {
 } from '../../domain/change.ts';
 import { readHistoryCursor, toHistoryCursor } from '../../domain/list-cursor.ts';
 import { cutToChars, DEFAULT_LIMIT, PAGE_CHARS } from '../../domain/page-size.ts';
-import { type ChangeRange, createChangePage, isWanted, SCANNED_AT_ONCE, TIME_MARGIN_MS } from '../change-page.ts';
+import { createChangePage, isWanted, SCANNED_AT_ONCE } from '../change-page.ts';
+import { type ChangeRange, selectTimeRange, timeRangeValues } from '../change-times.ts';
 import { type ChangeRow, toChange } from '../row-mapping.ts';
 import { noPlant, toError } from '../write-rules.ts';
 import { prepareIsGone, prepareLastSeq } from './change-numbers.ts';
-import { prepareFirstSince } from './change-times.ts';
 import { prepareSnapshots } from './snapshots.ts';
 
 type ScannedRow = Pick<ChangeRow, 'seq' | 'type' | 'time' | 'token_id'>;
@@ -29,7 +29,7 @@ export function prepareChangeReads(db: DatabaseSync) {
   for (const statement of [listChanges, findChange]) statement.setReadBigInts(true);
   const isGone = prepareIsGone(db);
   const lastSeq = prepareLastSeq(db);
-  const firstSince = prepareFirstSince(db);
+  const timeRange = db.prepare(selectTimeRange('?'));
   const atOnce = prepareSnapshots(db);
 
   return {
@@ -97,17 +97,18 @@ export function prepareChangeReads(db: DatabaseSync) {
   function createNames(): (tokenId: string) => string | null {
     const known = new Map<string, string | null>();
     return (tokenId) => {
-      const name = known.get(tokenId) ?? (findToken.get(tokenId) as { name: string } | undefined)?.name ?? null;
-      known.set(tokenId, name);
+      let name = known.get(tokenId);
+      if (name === undefined) {
+        name = (findToken.get(tokenId) as { name: string } | undefined)?.name ?? null;
+        known.set(tokenId, name);
+      }
       return name;
     };
   }
 
-  function rangeOf({ after = 0, before, sinceMs, untilMs }: ChangePageQuery): ChangeRange {
-    const end = before ?? lastSeq() + 1;
-    return {
-      after: sinceMs === undefined ? after : Math.max(after, firstSince(sinceMs - TIME_MARGIN_MS) - 1),
-      before: untilMs === undefined ? end : Math.min(end, firstSince(untilMs + TIME_MARGIN_MS + 1)),
-    };
+  function rangeOf(query: ChangePageQuery): ChangeRange {
+    const all = { after: query.after ?? 0, before: query.before ?? lastSeq() + 1 };
+    if (query.sinceMs === undefined && query.untilMs === undefined) return all;
+    return timeRange.get(...timeRangeValues(query, all)) as unknown as ChangeRange;
   }
 }

@@ -30,7 +30,7 @@ function makeDatabase(): string {
   const insert = db.prepare('INSERT INTO plants VALUES (?, ?, NULL, 1, 1, ?)');
   db.exec('BEGIN');
   for (let id = 0; id < 2000; id++) insert.run(id, `Plant ${id}`, id + 1);
-  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, name, tag, 'tok', NULL, seq FROM plants; COMMIT`);
+  db.exec(`INSERT INTO changes SELECT seq, 'plant.created', 1, id, 'tok', name, tag, NULL, seq FROM plants; COMMIT`);
   db.close();
   return path;
 }
@@ -71,6 +71,7 @@ test('prepareDatabase() creates the folders and a complete file, and leaves no o
     )
     .all();
   assert.deepEqual(tables.map(({ name, strict }) => [name, strict]).sort(), [
+    ['change_times', 1],
     ['changes', 1],
     ['deliveries', 1],
     ['dictionary', 1],
@@ -339,7 +340,7 @@ test('prepareDatabase() checks the pages after an unclean stop, including those 
   const path = makeDatabase();
   const db = openConnection(path);
   db.exec(`INSERT INTO plants VALUES (-1, 'in the WAL', NULL, 1, 1, 2001)`);
-  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'in the WAL', NULL, 'tok', NULL, 2001)`);
+  db.exec(`INSERT INTO changes VALUES (2001, 'plant.created', 1, -1, 'tok', 'in the WAL', NULL, NULL, 2001)`);
   const copy = join(makeFolder(), 'copy.db');
   for (const suffix of ['', '-wal']) copyFileSync(path + suffix, copy + suffix);
   db.close();
@@ -385,7 +386,7 @@ test('prepareDatabase() rejects a plant that differs from its last change', () =
       DELETE FROM plants;
       DELETE FROM changes;
       INSERT INTO plants VALUES (1, 'x', NULL, 1, 1, 1);
-      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'x', NULL, 'tok', NULL, 1)`);
+      INSERT INTO changes VALUES (1, 'plant.created', 1, 1, 'tok', 'x', NULL, NULL, 1)`);
     db.close();
     prepareDatabase(path, 'server').release();
     const damaging = openConnection(path);

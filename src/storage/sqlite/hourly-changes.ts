@@ -4,7 +4,8 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ChangeType } from '../../domain/names.ts';
 import { addToHour, firstHourMs, type HourCounts, hourOf } from '../../domain/plant-summary.ts';
-import { prepareFirstSince } from './change-times.ts';
+import { selectTimeRange, timeRangeValues } from '../change-times.ts';
+import { prepareLastSeq } from './change-numbers.ts';
 
 /** Number of changes in a slice, which takes less than 1 ms. */
 const SLICE_CHANGES = 1000;
@@ -25,10 +26,9 @@ export function createHourlyChanges() {
   /** Counts the changes in the snapshot of `db`, from the first hour of a summary at `nowMs`. */
   return async (db: DatabaseSync, nowMs: number, pauseWhenDue: () => Promise<void>): Promise<HourCounts> => {
     const sinceMs = firstHourMs(nowMs);
-    const firstSince = prepareFirstSince(db);
     const { pruned_to } = db.prepare('SELECT pruned_to FROM numbering').get() as { pruned_to: number };
     const isValid = remembered && remembered.prunedTo === pruned_to && remembered.sinceMs <= sinceMs;
-    const { upTo, hours } = (isValid && remembered) || { upTo: firstSince(sinceMs) - 1, hours: new Map() };
+    const { upTo, hours } = (isValid && remembered) || { upTo: seqBefore(db, sinceMs), hours: new Map() };
     const recent: HourCounts = new Map();
     for (const [hour, counts] of hours) if (hour >= hourOf(sinceMs)) recent.set(hour, { ...counts });
     const counted = {
@@ -40,6 +40,12 @@ export function createHourlyChanges() {
     if (!remembered || remembered.upTo <= counted.upTo || remembered.prunedTo < pruned_to) remembered = counted;
     return new Map([...recent].filter(([hour]) => hour >= hourOf(sinceMs))); // a change can be older than its predecessor
   };
+}
+
+/** Returns the number before the first change since a time. */
+function seqBefore(db: DatabaseSync, sinceMs: number): number {
+  const all = { after: 0, before: prepareLastSeq(db)() + 1 };
+  return (db.prepare(selectTimeRange('?')).get(...timeRangeValues({ sinceMs }, all)) as { after: number }).after;
 }
 
 /** Adds the changes after number `after`. Returns the number of the last one. */

@@ -62,8 +62,11 @@ export function preparePlantWrites(db: DatabaseSync, vocabulary: Vocabulary) {
           return { done: resultOf(write, nextRow(write, present, action.plant, seq), false) };
       }
     },
-    /** Writes the search index once for the whole batch. */
-    end: () => index.write(),
+    /** Writes the search index once for the whole batch. Returns the number of the last change. */
+    end(): number {
+      index.write();
+      return seq;
+    },
   };
 
   /** Inserts a plant. Returns false if the id already exists. */

@@ -4,6 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { PRUNED_AT_ONCE } from '../write-limits.ts';
 import type { Authorship, PlantWrite, Rejection, Results } from '../write-rules.ts';
 import { prepareLastSeq, preparePlantCount } from './change-numbers.ts';
+import { prepareChangeTimes } from './change-times.ts';
 import { type Imported, type ImportImage, importPlants } from './import-image.ts';
 import { prepareOrderNames } from './name-order.ts';
 import { preparePlantWrites } from './plants-write.ts';
@@ -42,6 +43,7 @@ export function prepareWrites(db: DatabaseSync, vocabulary: Vocabulary): (batch:
   const lastSeq = prepareLastSeq(db);
   const plantCount = preparePlantCount(db);
   const plants = preparePlantWrites(db, vocabulary);
+  const times = prepareChangeTimes(db);
   const prune = preparePrune(db);
   const orderNames = prepareOrderNames(db, lastSeq);
   const writeToken = prepareTokenWrites(db);
@@ -49,9 +51,11 @@ export function prepareWrites(db: DatabaseSync, vocabulary: Vocabulary): (batch:
   const { user_version } = db.prepare('PRAGMA user_version').get() as { user_version: bigint };
 
   return (batch) => {
-    plants.begin(lastSeq(), plantCount());
+    const seq = lastSeq();
+    times.begin(seq, batch);
+    plants.begin(seq, plantCount());
     const results = batch.map(apply);
-    plants.end();
+    times.end(batch[0]?.kind === 'create_plants' ? lastSeq() : plants.end());
     return results;
   };
 
@@ -88,6 +92,7 @@ export function prepareWrites(db: DatabaseSync, vocabulary: Vocabulary): (batch:
 function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
   const oldestChanges = db.prepare(`SELECT seq, time FROM changes ORDER BY seq LIMIT ${PRUNED_AT_ONCE}`);
   const deleteChanges = db.prepare('DELETE FROM changes WHERE seq <= ?');
+  const deleteTimes = db.prepare('DELETE FROM change_times WHERE last <= ?');
   const deleteDeliveries = db.prepare(
     'DELETE FROM deliveries WHERE webhook_id IN (SELECT id FROM webhooks) AND seq <= ?', // the IN uses the primary key
   );
@@ -109,6 +114,7 @@ function preparePrune(db: DatabaseSync): (beforeMs: number) => number {
     if (end) {
       keepCount.run(end.seq);
       deleteChanges.run(end.seq);
+      deleteTimes.run(end.seq);
       deleteDeliveries.run(end.seq);
       setPrunedTo.run(end.seq);
     }
