@@ -143,10 +143,10 @@ describe('the tokens page, at length', needsBrowser, () => {
   });
 
   test('a failed list offers to try again', async () => {
-    await page.route('**/tokens', (route) => route.fulfill(BUSY));
+    await page.route('**/tokens?*', (route) => route.fulfill(BUSY));
     await page.reload();
     await page.getByText('The store is busy').waitFor();
-    await page.unroute('**/tokens');
+    await page.unroute('**/tokens?*');
     await page.getByRole('button', { name: 'Try again' }).click();
     await row('owner').waitFor();
     window.faults.length = 0;

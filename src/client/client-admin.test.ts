@@ -47,6 +47,22 @@ test('The client creates, lists, reads, changes, rotates and revokes tokens', as
   await rejects(createClient({ url: server.url, token: server.secret }).tokens.list(), 'scope_missing');
 });
 
+test('The client lists tokens page by page, and all of them at once', async () => {
+  const { tokens } = client;
+  for (const name of ['one', 'two', 'three']) await tokens.create({ name });
+  const all = await tokens.list();
+  const paged: typeof all = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await tokens.page({ limit: 2, cursor });
+    paged.push(...page.tokens);
+    if (page.next === undefined) break;
+    assert.equal(page.tokens.length, 2);
+    cursor = page.next;
+  }
+  assert.deepEqual(paged, all);
+  await rejects(tokens.page({ cursor: 'x' }), 'bad_parameter');
+});
+
 test('The client manages webhooks, and lists and retries their deliveries', async () => {
   const { webhooks } = client;
   const receiver = await startReceiver();

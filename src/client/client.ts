@@ -251,7 +251,7 @@ export function createClient(options: ClientOptions): PlantStoreClient {
       return request(call, async ({ headers }) => lastSeqOf(headers));
     },
     follow: createFollow(requester, silenceMs),
-    tokens: createTokensClient(requester),
+    tokens: createTokensClient(requester, base),
     webhooks: createWebhooksClient(requester),
   };
   return client;

@@ -1,10 +1,17 @@
 // The client's methods for tokens. The client never retries calls that create a secret after a lost response: the retry
 // would create a second secret.
 
-import type { DescribedToken, TokenPatch, TokenWithSecret, WantedToken } from '../domain/token.ts';
+import type {
+  DescribedToken,
+  TokenPage,
+  TokenPageQuery,
+  TokenPatch,
+  TokenWithSecret,
+  WantedToken,
+} from '../domain/token.ts';
 import { toQuery } from '../lib/query.ts';
 import { type CallOptions, json, type Requester } from './request.ts';
-import { having, toArray } from './response.ts';
+import { having, nextParameter, toArray } from './response.ts';
 
 /** Methods for tokens. All except `self` need the scope `admin`. */
 export interface TokensClient {
@@ -12,6 +19,8 @@ export interface TokensClient {
   create(token: WantedToken, options?: CallOptions): Promise<TokenWithSecret>;
   /** Returns all tokens, including expired and revoked ones, oldest first. */
   list(options?: CallOptions): Promise<DescribedToken[]>;
+  /** Returns a page of the same list: 100 tokens by default, 1000 at most. `next` is the cursor of the next page. */
+  page(query?: TokenPageQuery, options?: CallOptions): Promise<TokenPage>;
   /** Returns a token. Throws `not_found`. */
   get(id: string, options?: CallOptions): Promise<DescribedToken>;
   /**
@@ -27,14 +36,30 @@ export interface TokensClient {
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
+const WALK_LIMIT = 1000;
 const toToken = having<DescribedToken>('id', 'name', 'scopes');
 const toSecret = having<TokenWithSecret>('secret');
 
 /** Returns the client's `tokens`. */
-export function createTokensClient({ requestJson, requestNothing }: Requester): TokensClient {
-  return {
+export function createTokensClient({ requestJson, requestNothing }: Requester, base: string): TokensClient {
+  const client: TokensClient = {
+    async list(options) {
+      const all: DescribedToken[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const { tokens, next } = await client.page({ limit: WALK_LIMIT, cursor }, options);
+        all.push(...tokens);
+        if (next === undefined) return all;
+        cursor = next;
+      }
+    },
+    page({ limit, cursor } = {}, options) {
+      const path = `/tokens${toQuery({ limit, cursor })}`;
+      return requestJson({ ...options, method: 'GET', path }, (tokens, headers) => {
+        const next = nextParameter(headers, base, 'cursor');
+        return { tokens: toArray<DescribedToken>(tokens), ...(next !== undefined && { next }) };
+      });
+    },
     create: (token, options) => requestJson({ ...options, method: 'POST', path: '/tokens', ...json(token) }, toSecret),
-    list: (options) => requestJson({ ...options, method: 'GET', path: '/tokens' }, toArray<DescribedToken>),
     get: (id, options) => requestJson({ ...options, method: 'GET', path: pathOf(id) }, toToken),
     self: (options) => requestJson({ ...options, method: 'GET', path: '/tokens/self' }, toToken),
     update: (id, change, options) =>
@@ -43,6 +68,7 @@ export function createTokensClient({ requestJson, requestNothing }: Requester): 
       requestJson({ ...options, method: 'POST', path: `${pathOf(id)}/rotate${toQuery({ grace })}` }, toSecret),
     revoke: (id, options) => requestNothing({ ...options, method: 'DELETE', path: pathOf(id) }),
   };
+  return client;
 }
 
 function pathOf(id: string): string {

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { PlantStoreError } from './errors.ts';
 import { fieldOf, isDescending, type Place, placeOf, type Sort } from './list-order.ts';
 import { queryWords } from './name-search.ts';
+import type { TokenPlace } from './token.ts';
 
 export interface Filter {
   /** Matches the whole tag exactly. Several tags match plants with any of them. */
@@ -112,6 +113,19 @@ export function readHistoryCursor(cursor: string, plantId: bigint): number {
   if (!Number.isSafeInteger(seq) || seq < 1) throw malformedCursor();
   if (bytes.readBigInt64BE() === plantId) return seq;
   throw new PlantStoreError('bad_parameter', '"cursor" belongs to another plant. Start over without a cursor.');
+}
+
+/** Returns the cursor of the page of tokens after this one. */
+export function toTokenCursor({ createdMs, id }: TokenPlace): string {
+  return Buffer.from(`${createdMs} ${id}`).toString('base64url');
+}
+
+/** Returns the token before the page. Throws `bad_parameter` if the cursor is malformed. */
+export function readTokenCursor(cursor: string): TokenPlace {
+  const [, created, id] = /^(\d{1,16}) ([!-~]+)$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  const place = { createdMs: Number(created), id: id ?? '' };
+  if (toTokenCursor(place) !== cursor) throw malformedCursor();
+  return place;
 }
 
 function malformedCursor(): PlantStoreError {

@@ -3,13 +3,17 @@
 import { parseDuration } from '../lib/duration.ts';
 import { parseRate } from '../lib/token-bucket.ts';
 import { PlantStoreError } from './errors.ts';
+import { readTokenCursor, toTokenCursor } from './list-cursor.ts';
 import { DEFAULT_GRACE, SCOPES, type Scope } from './names.ts';
+import { DEFAULT_LIMIT } from './page-size.ts';
 import {
   DEFAULT_SCOPES,
   type DescribedToken,
   describeToken,
   issueToken,
   renewSecret,
+  type TokenPage,
+  type TokenPageQuery,
   type TokenPatch,
   type TokenStore,
   type TokenWithSecret,
@@ -22,6 +26,8 @@ export interface TokenOperations {
   create(wanted: WantedToken): Promise<TokenWithSecret>;
   /** Returns all tokens, oldest first. */
   list(): Promise<DescribedToken[]>;
+  /** Returns a page of the same list. Throws `bad_parameter` if the cursor is malformed. */
+  page(query?: TokenPageQuery): Promise<TokenPage>;
   /** Throws `not_found`. */
   get(id: string): Promise<DescribedToken>;
   /** Changes an active token. Throws `not_found` and `last_admin`. */
@@ -46,6 +52,14 @@ export function createTokenOperations(store: TokenStore, clock: () => number): T
       return { ...describeToken(token, nowMs), secret };
     },
     list: async () => (await store.listTokens()).map((token) => describeToken(token, clock())),
+    async page({ limit = DEFAULT_LIMIT, cursor } = {}) {
+      const after = cursor === undefined ? undefined : readTokenCursor(cursor);
+      const found = await store.listTokens({ limit: limit + 1, after });
+      const page = found.slice(0, limit);
+      const last = page.at(-1);
+      const tokens = page.map((token) => describeToken(token, clock()));
+      return { tokens, ...(last && found.length > limit && { next: toTokenCursor(last) }) };
+    },
     get: async (id) => describeToken(await store.getToken(id), clock()),
     async update(id, { name, scopes, expires, rate }) {
       const nowMs = clock();

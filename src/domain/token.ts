@@ -26,14 +26,17 @@ export interface Token {
   oldSecretUntilMs: number | null;
 }
 
+/** The place of a token in the list. */
+export type TokenPlace = Pick<Token, 'createdMs' | 'id'>;
+
 export interface TokenStore {
   addToken(token: Token, secretHash: string): Promise<void>;
   /** Returns the token, even if expired or revoked. A token found by a replaced secret expires with that secret. */
   findToken(secretHash: string): Promise<Token | undefined>;
   /** Throws `not_found`. */
   getToken(id: string): Promise<Token>;
-  /** Returns all tokens, oldest first. */
-  listTokens(): Promise<Token[]>;
+  /** Returns all tokens, or at most `limit` of those after `after`, oldest first. */
+  listTokens(page?: { limit?: number | undefined; after?: TokenPlace | undefined }): Promise<Token[]>;
   /** Throws `not_found`, and `last_admin` if no other active token has the scope `admin`, unless `evenLastAdmin`. */
   revokeToken(id: string, nowMs: number, evenLastAdmin?: boolean): Promise<void>;
   /**
@@ -181,6 +184,17 @@ const DESCRIBED = {
 /** A token as the API returns it, without its secret or hash. */
 export const DescribedToken = z.object(DESCRIBED).meta({ id: 'Token', description: 'A token without its secret' });
 export type DescribedToken = z.output<typeof DescribedToken>;
+
+/** A page of the list of tokens. `next` is the cursor of the next page, and undefined at the end. */
+export interface TokenPage {
+  tokens: DescribedToken[];
+  next?: string | undefined;
+}
+
+export interface TokenPageQuery {
+  limit?: number | undefined;
+  cursor?: string | undefined;
+}
 
 export const TokenWithSecret = z
   .object({

@@ -98,7 +98,7 @@ async function start(given: Config, options: ServiceOptions, cleanUp: AsyncDispo
   });
   cleanUp.defer(() => listener.close());
   // If the database is unreachable, this read fails before the service listens.
-  const isFirstStart = (await store.listTokens()).length === 0;
+  const isFirstStart = (await store.listTokens({ limit: 1 })).length === 0;
   await requireFreeAddress(config); // again: the port of another server that started meanwhile could be shared
   const address = await listener.listen(config);
   const url = urlOf(config, address.port);

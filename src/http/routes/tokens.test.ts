@@ -75,6 +75,32 @@ suite('tokens over HTTP', { concurrency: true }, () => {
         }
       });
 
+      test('GET /tokens returns pages of 100 tokens, or of up to 1000, until the Link is absent', async () => {
+        const added = await Promise.all(Array.from({ length: 101 }, () => server.addToken({ name: 'page' })));
+        const idsIn = (body: string): string[] => JSON.parse(body).map(({ id }: { id: string }) => id);
+        const all: string[] = [];
+        for (let path: string | undefined = '/tokens?limit=40'; path !== undefined; ) {
+          const { body, headers } = await call('GET', path);
+          assert.ok(idsIn(body).length <= 40);
+          all.push(...idsIn(body));
+          path = /^<([^>]+)>; rel="next"$/.exec(String(headers.link))?.[1];
+        }
+        const stored = (await server.store.listTokens()).map(({ id }) => id);
+        assert.deepEqual(all, stored);
+        assert.ok(added.every(({ id }) => all.includes(id)));
+        const whole = await call('GET', '/tokens?limit=2000');
+        assert.deepEqual([idsIn(whole.body), whole.headers.link], [stored, undefined]);
+        assert.deepEqual(idsIn((await call('GET', '/tokens')).body), stored.slice(0, 100));
+        for (const query of [
+          'limit=0',
+          'cursor=',
+          'cursor=x',
+          `cursor=${Buffer.from('1 a\0').toString('base64url')}`,
+        ]) {
+          assert.match((await call('GET', `/tokens?${query}`)).body, /40003/);
+        }
+      });
+
       test('GET /tokens/self returns the own token with any scopes, and counts against its rate', async () => {
         for (const scopes of [['plants:read'], ['plants:write'], ['admin']] as const) {
           const { id, secret } = await server.addToken({
@@ -96,7 +122,7 @@ suite('tokens over HTTP', { concurrency: true }, () => {
 
       /** Omits the last use, which can change between two calls because each call records its minute. */
       async function tokensButForTheirUse(): Promise<object[]> {
-        const tokens: Record<string, unknown>[] = JSON.parse((await call('GET', '/tokens')).body);
+        const tokens: Record<string, unknown>[] = JSON.parse((await call('GET', '/tokens?limit=1000')).body);
         return tokens.map(({ lastUsed, ...token }) => token);
       }
 

@@ -15,9 +15,10 @@ import {
 } from '../../domain/token.ts';
 import { createTokenOperations } from '../../domain/token-operations.ts';
 import { jsonBody } from '../core/json-body.ts';
-import { grace, tokenId as id } from '../core/parameters.ts';
+import { cursor, grace, tokenId as id, limit } from '../core/parameters.ts';
 import { NO_STORE, type Route, route } from '../core/route.ts';
 
+const NEXT_PAGE = 'URL of the next page with `rel="next"` (RFC 8288). Absent on the last page.';
 const NEW_SECRET = 'The token with its new secret, which is shown only in this response';
 
 export function tokenRoutes(store: TokenStore, basePath: string, clock: () => number): Route[] {
@@ -44,11 +45,21 @@ export function tokenRoutes(store: TokenStore, basePath: string, clock: () => nu
     }),
     route('GET /tokens', 'listTokens', 'admin', {
       takesTurn: true,
-      summary: 'List all tokens',
+      summary: 'List tokens',
       description:
-        'Returns all tokens, oldest first. The list includes expired and revoked tokens, because the change log refers to them.',
-      response: { description: 'All tokens, without their secrets', schema: z.array(DescribedToken) },
-      handle: () => tokens.list(),
+        'Returns a page of tokens, oldest first. The `Link` header has the URL of the next page. ' +
+        'The list includes expired and revoked tokens, because the change log refers to them.',
+      parameters: { limit, cursor },
+      response: {
+        description: 'A page of tokens, without their secrets',
+        schema: z.array(DescribedToken),
+        headers: { Link: NEXT_PAGE },
+      },
+      async handle({ parameters: query, reply }) {
+        const { tokens: page, next } = await tokens.page(query);
+        if (next !== undefined) reply.nextPage(`${basePath}/tokens`, { limit: query.limit, cursor: next });
+        return page;
+      },
     }),
     route('GET /tokens/self', 'getOwnToken', 'any', {
       summary: 'Get your own token',

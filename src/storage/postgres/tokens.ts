@@ -28,8 +28,10 @@ export function createTokenStore({ names: { tables, calls }, select, commit }: S
     },
     findToken: createBatchedLookup(findTokens, tooManyReads),
     getToken,
-    async listTokens() {
-      return (await select<FoundRow>({ text: `${all} ORDER BY t.created, t.id` })).map(toToken);
+    async listTokens({ limit, after } = {}) {
+      const text = `${all} WHERE (t.created, t.id) > ($1::bigint, $2) ORDER BY t.created, t.id LIMIT $3`;
+      const values = [after?.createdMs ?? -1, after?.id ?? '', limit ?? null];
+      return (await select<FoundRow>({ text, values })).map(toToken);
     },
     async revokeToken(id, nowMs, evenLastAdmin = false) {
       const text = `

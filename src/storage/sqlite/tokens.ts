@@ -35,7 +35,7 @@ export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess)
     SELECT ${TOKEN_COLUMNS}, o.until AS old_until FROM old_secrets o JOIN tokens t ON t.id = o.token_id
     WHERE o.secret_hash = ?`);
   const get = db.prepare(`${all} WHERE t.id = ?`);
-  const list = db.prepare(`${all} ORDER BY t.created, t.id`);
+  const list = db.prepare(`${all} WHERE (t.created, t.id) > (?, ?) ORDER BY t.created, t.id LIMIT ?`);
 
   return {
     async addToken(token, secretHash) {
@@ -50,8 +50,8 @@ export function createTokenStore(db: DatabaseSync, { read, write }: TokenAccess)
       });
     },
     getToken,
-    async listTokens() {
-      return read(() => list.all() as FoundRow[]).map(toToken);
+    async listTokens({ limit = -1, after } = {}) {
+      return read(() => list.all(after?.createdMs ?? -1, after?.id ?? '', limit) as FoundRow[]).map(toToken);
     },
     async revokeToken(id, nowMs, evenLastAdmin = false) {
       await write({ kind: 'revoke_token', id, nowMs, evenLastAdmin });
